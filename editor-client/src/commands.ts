@@ -8,6 +8,7 @@ import { askSelection, explain, fix, test } from "./editor/asking";
 import { writeCommitMessage } from "./editor/commitMessage";
 import type { Edits } from "./editor/edits";
 import { showLaw } from "./editor/law";
+import { mendSettings } from "./editor/mending";
 import { searchCode } from "./editor/search";
 import { t } from "./language";
 import type { CommandId, ToPanel } from "./messages";
@@ -89,6 +90,7 @@ export function registerCommands(
     "codelaw.choosePython": () => server.choosePython(),
     "codelaw.openSettings": () =>
       commands.executeCommand("workbench.action.openSettings", `@ext:${context.extension.id}`),
+    "codelaw.mendSettings": () => mendSettings(server),
     "codelaw.welcome": () => welcome(context),
   } satisfies Record<CommandId, unknown> & Record<string, Act>;
   const inSide = OF_THE_SIDE.map((id): [string, Act] => [

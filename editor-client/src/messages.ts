@@ -44,6 +44,7 @@ export type CommandId =
   | "codelaw.showLogs"
   | "codelaw.restart"
   | "codelaw.openSettings"
+  | "codelaw.mendSettings"
   | "codelaw.welcome"
   | "codelaw.showLaw"
   | "codelaw.showContext"

@@ -27,6 +27,7 @@ const waysIn = (words: WayWords): Readonly<Record<string, Way>> => {
     unreadable_reply: choose,
     repeated_failure: choose,
     hook_blocked: settings,
+    settings_unreadable: { title: words.mendSettings, command: "codelaw.mendSettings" },
     memory_refused: settings,
     not_trusted: trust,
     grant_not_found: { title: words.showPermissions, command: "codelaw.showPermissions", hint: words.permissionsHint },

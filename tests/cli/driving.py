@@ -84,7 +84,10 @@ class Terminal:
                 signal.signal(number, signal.SIG_DFL)
             os.execv(sys.executable, command(scene, log, *arguments))
         os.close(inner)
-        self.text = ""
+        self._begin(self.pid, self.fd)
+
+    def _begin(self, pid, fd):
+        self.pid, self.fd, self.text = pid, fd, ""
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self.seen = 0
         """How much of the text was waited for."""

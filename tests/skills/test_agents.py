@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from codelaw.domain.brought import AgentSheet, Sheet
 from codelaw.skills.agents import LONGEST_BODY, agent, name_of
 
@@ -57,3 +59,33 @@ def test_names_are_one_word():
     assert name_of("notes.txt") == ""
     assert read("---\nname: Code Reviewer\ndescription: x\n---\ny").sheet.name == "Code-Reviewer"
     assert read("---\nname: ' '\ndescription: x\n---\ny").sheet.name == "file"
+
+
+@pytest.mark.parametrize(
+    ("head", "field"),
+    [
+        ("description: a: b\ntools:\n  - Read\n", "tools"),
+        ("description: a\ntools: {Read: true}\n", "tools"),
+        ("description: a\ntools: [[Read]]\n", "tools"),
+        ("description: a: b\ntools: [Read, Grep]\n", "tools"),
+        ("description: a: b\ntools: >\n  Read\n", "tools"),
+        ("description: a\ndisallowedTools: [[Bash]]\n", "disallowedTools"),
+        ("description: a: b\nDisallowedTools:\n- Bash\n", "disallowedTools"),
+        ("description: a: b\n  tools: Read\n", "tools"),
+        ("- tools: Read\n", "tools"),
+        ("tools: Read\nx: " + "[" * 600 + "\ntools:\n - Read\n", None),
+    ],
+)
+def test_one_whose_tools_cannot_be_read_does_not_count(head: str, field: str | None):
+    found = read(f"---\n{head}---\nDo it.")
+    if field is None:
+        assert found.tools == ("Read",), "what is read of it holds"
+        return
+    assert found.body == ""
+    assert f"Its `{field}` cannot be read, so that the file does not count." in found.problem
+
+
+def test_a_head_without_an_end_that_names_tools_does_not_count():
+    assert read("---\ndescription: a\ntools: Read\n\nDo it.").body == ""
+    assert read("---\ndescription: a\n\nDo it.").body != ""
+    assert read("---\ndescription: one: two\ntools: Read, Grep\n---\nDo it.").tools == ("Read", "Grep")

@@ -14,6 +14,7 @@ const PANEL_COMMANDS: Record<CommandId, true> = {
   "codelaw.showLogs": true,
   "codelaw.restart": true,
   "codelaw.openSettings": true,
+  "codelaw.mendSettings": true,
   "codelaw.welcome": true,
   "codelaw.showLaw": true,
   "codelaw.showContext": true,

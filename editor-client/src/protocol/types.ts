@@ -200,6 +200,7 @@ SendMessage: SendMessage
 Server: Server
 ServerList: ServerList
 Setting: Setting
+SettingsFault: SettingsFault
 SettingsReport: SettingsReport
 ShowChat: ShowChat
 Shown: Shown
@@ -998,7 +999,7 @@ message: string
  * via the `definition` "TurnError".
  */
 export interface TurnError {
-code: ("chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "spending_limit" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "nothing_to_commit" | "revert_conflict" | "server_not_found")
+code: ("chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "spending_limit" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "nothing_to_commit" | "revert_conflict" | "server_not_found" | "settings_unreadable")
 message: string
 hint: string
 }
@@ -2124,7 +2125,20 @@ origin: ("default" | "user" | "workspace" | "environment" | "client" | "commandL
 source?: string
 }
 /**
+ * What is wrong where it is decided what may be done; of a file its uri, and the line from 1 where it is known.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "SettingsFault".
+ */
+export interface SettingsFault {
+message: string
+uri?: string
+line?: number
+}
+/**
  * Every setting by its dotted key, and what was wrong with what was read.
+ * 
+ * `faults` are those of the problems that let no turn begin, or for which what was read before stays in force (S-1).
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "SettingsReport".
@@ -2134,6 +2148,7 @@ settings: {
 [k: string]: Setting | undefined
 }
 problems: Notice[]
+faults?: SettingsFault[]
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -2489,4 +2504,4 @@ export const METHODS = [
   "codelaw/settings/read"
 ] as const;
 
-export type RefusalCode = "chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "spending_limit" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "nothing_to_commit" | "revert_conflict" | "server_not_found";
+export type RefusalCode = "chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "spending_limit" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "nothing_to_commit" | "revert_conflict" | "server_not_found" | "settings_unreadable";

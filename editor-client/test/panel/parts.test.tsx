@@ -320,6 +320,7 @@ describe("an error", () => {
     ["window_too_small", "Choose Model", "codelaw.chooseModel"],
     ["model_refused", "Choose Model", "codelaw.chooseModel"],
     ["model_unavailable", "Open Settings", "codelaw.openSettings"],
+    ["settings_unreadable", "Open What Is Wrong", "codelaw.mendSettings"],
     ["context_overflow", "Show Context", "codelaw.showContext"],
     ["not_trusted", "Manage Trust", "codelaw.manageTrust"],
     ["store_unavailable", "Show Logs", "codelaw.showLogs"],

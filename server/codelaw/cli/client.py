@@ -81,9 +81,9 @@ class Client:
             self._readers.append(asyncio.create_task(self._read_log(await _reader(self._server.stderr))))
         self._readers.append(asyncio.create_task(self._read(await _reader(self._server.stdout))))
         folder = await asyncio.to_thread(workspace.resolve)
-        ours: Json = {"events": {}, "approvals": {}, "ignoreSettings": ignore_settings}
-        if short_lived:
-            ours["shortLived"] = {}
+        ours: Json = {"events": {}, "approvals": {}}
+        ours |= {"ignoreSettings": True} if ignore_settings else {}
+        ours |= {"shortLived": {}} if short_lived else {}
         result = await self.request(
             "initialize",
             {

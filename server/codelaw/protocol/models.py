@@ -43,11 +43,23 @@ class Setting(Payload):
     source: str | None = None
 
 
+class SettingsFault(Payload):
+    """What is wrong where it is decided what may be done; of a file its uri, and the line from 1 where it is known."""
+
+    message: str
+    uri: str | None = None
+    line: int | None = None
+
+
 class SettingsReport(Payload):
-    """Every setting by its dotted key, and what was wrong with what was read."""
+    """Every setting by its dotted key, and what was wrong with what was read.
+
+    `faults` are those of the problems that let no turn begin, or for which what was read before stays in force (S-1).
+    """
 
     settings: dict[str, Setting]
     problems: list[Notice]
+    faults: list[SettingsFault] | None = None
 
 
 METHODS = {

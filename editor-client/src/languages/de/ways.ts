@@ -10,6 +10,7 @@ export const ways: WayWords = {
     "Wählen Sie ein Modell für diesen Chat, das bestätigt ihn, oder das Offline-Modell; oder senden Sie noch einmal und beantworten Sie die Frage.",
   showLogs: "Protokoll zeigen",
   openSettings: "Einstellungen öffnen",
+  mendSettings: "Fehler öffnen",
   manageTrust: "Vertrauen verwalten",
   showContext: "Kontext zeigen",
   showPermissions: "Erlaubnisse zeigen",

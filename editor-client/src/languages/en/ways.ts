@@ -8,6 +8,7 @@ export const ways = {
     "Choose a model for this chat, which confirms it, or the offline one; or send again and answer the question.",
   showLogs: "Show Logs",
   openSettings: "Open Settings",
+  mendSettings: "Open What Is Wrong",
   manageTrust: "Manage Trust",
   showContext: "Show Context",
   showPermissions: "Show Permissions",

@@ -63,7 +63,10 @@ async def edit(connection: Connection, asked: params.EditInEditor) -> params.Pro
     Raises:
         Refusal: `invalid_text`: the document is not open, or not in this version any more, or has no such lines; too
             much is selected; a rule keeps it from the model. `model_unavailable`: no language model answers.
+            `settings_unreadable`: nobody knows whether a rule does.
     """
+    await connection.look_again()
+    connection.settings.for_a_turn()
     _refuse_offline(connection)
     buffer = connection.documents.get(asked.uri)
     if buffer is None or (asked.version is not None and asked.version != buffer.version):

@@ -17,6 +17,11 @@ async def read(connection: Connection, _params: wire.ReadSettings) -> wire.Setti
     return wire.SettingsReport(
         settings={key: wire.Setting.model_validate(entry) for key, entry in described.items()},
         problems=[Notice.of(item) for item in (*effective.problems, *await connection.session.rule_notices())],
+        faults=[
+            wire.SettingsFault(message=str(one), uri=one.file.as_uri() if one.file else None, line=one.line)
+            for one in (*effective.faults, *effective.stale)
+        ]
+        or None,
     )
 
 

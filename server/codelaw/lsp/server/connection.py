@@ -143,7 +143,7 @@ class Connection:
             tell=self._tell,
             trusted=self.trusted,
             browser=ClientBrowser(self.rpc, self.client),
-            look_again=self._look_again,
+            look_again=self.look_again,
         )
         await self._tell_problems()
         for buffer in self.documents.all():
@@ -278,9 +278,9 @@ class Connection:
 
     async def reload(self, *, pull: bool = False) -> None:
         """Read the settings again and put them in force."""
+        if pull:
+            await self.configuration.pull()  # which may take for ever
         async with self._reloading:
-            if pull:
-                await self.configuration.pull()
             found = await asyncio.to_thread(self.folders.resolve)
             before, files = self.settings.value.model, self.law_files
             self.settings = await self.configuration.load(found, trusted=self.trusted)
@@ -294,8 +294,13 @@ class Connection:
             self._start_servers()
             await self._tell_problems()
 
-    async def _look_again(self) -> None:
-        """Read the settings again where a file of them has changed: not every client watches them."""
+    async def look_again(self) -> None:
+        """Read the settings again where a file of them has changed: not every client watches them.
+
+        What the client has said of them before is put in force first.
+        """
+        async with self._reloading:
+            pass
         if await self.configuration.changed():
             await self.reload()
 
