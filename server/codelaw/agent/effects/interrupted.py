@@ -13,7 +13,7 @@ from codelaw.agent.effects.journal import StoredJournal
 from codelaw.agent.recording.history import to_the_end
 from codelaw.domain.edits import DAMAGED, KeptChange
 from codelaw.domain.errors import Refusal, ToolFailure
-from codelaw.domain.events import NoticeEvent
+from codelaw.domain.events import NoticeEvent, Numbers
 from codelaw.domain.files import FileImage
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ async def settle_interrupted(held: HeldImages, store: ChatStore, workspace: Work
         taking = _Taking(store, workspace, redaction, command)
         await taking.take({(change.call_id, change.uri, change.before) for change in known})
         if notice := taking.notice():
-            await store.append_events(command.chat_id, command.turn_id, [(time.time(), notice)])
+            await store.append_events(command.chat_id, command.turn_id, [(time.time(), notice)], Numbers())
 
     async def settle(command: LeftCommand) -> bool:
         try:
