@@ -13,6 +13,7 @@ from codelaw.agent.effects import interrupted as interrupted_module
 from codelaw.agent.turn import running
 from codelaw.domain.edits import KeptChange
 from codelaw.domain.errors import Refusal
+from codelaw.domain.events import NoticeEvent
 from tests.agent.conftest import Bench, open_session
 from tests.agent.test_control import until
 
@@ -143,3 +144,26 @@ async def test_what_was_stored_before_the_end_is_undone_beside_what_was_typed_si
     assert {stored[0], second} == {"a.txt", "b.txt"}
     assert (bench.root / stored[0]).read_text() == "one\n2\n3\n4\nmine\n"
     assert (bench.root / second).read_text() == "ONE\n2\n3\n4\nmine\n"
+
+
+async def test_what_was_not_kept_is_named_and_a_move_is_undone(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+    for name in ("d0/deep/a.txt", "other/b.txt", "other/same.txt"):
+        (bench.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (bench.root / name).write_text("old\n")
+    (bench.root / "gen.sh").write_text("echo new > other/b.txt; echo made > other/c.txt; mv d0 $(echo e)0\n")
+    command = "ls d0; sh gen.sh"
+    bench.vendor.reset([bench.act("Bash", {"command": command}), bench.finish("ok")])
+    with monkeypatch.context() as broken:
+        broken.setattr(SqlChats, "plan_change", failing(REFUSAL))
+        result = await bench.turn("go")
+        await bench.session.close()
+    bench.session = await open_session(bench, {})
+    report = await bench.session.revert(result.chat_id, result.turn_id)
+    assert {conflict.path for conflict in report.conflicts} == {"other/b.txt", "other/c.txt"}
+    assert [path.name for path in bench.root.rglob("a.txt")] == ["a.txt"]
+    assert (bench.root / "d0/deep/a.txt").read_text() == "old\n"
+    events = (await bench.session.read(result.chat_id, since_seq=0)).events
+    [told] = [event.event for event in events if getattr(event.event, "code", "") == "command_interrupted"]
+    assert isinstance(told, NoticeEvent)
+    assert "Nothing was kept of these, so their change cannot be undone: other/b.txt, other/c.txt." in told.message
+    assert "same.txt" not in told.message

@@ -10,7 +10,16 @@ import pytest
 
 from codelaw.agent.recording.outbox import INTERVAL, Outbox
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import AnswerDelta, ChatEvent, Event, NoticeEvent, ThoughtDelta, ToolOutputEvent
+from codelaw.domain.events import (
+    RESERVED,
+    AnswerDelta,
+    ChatEvent,
+    Event,
+    NoticeEvent,
+    Numbers,
+    ThoughtDelta,
+    ToolOutputEvent,
+)
 from codelaw.domain.safety.redaction import Redaction
 
 
@@ -19,17 +28,27 @@ class Book:
 
     def __init__(self) -> None:
         self.rows: list[tuple[str, Event]] = []
+        self.numbers: list[int] = []
         self.fails = False
 
-    async def append_events(self, chat_id: str, turn_id: str, events: Sequence[tuple[float, Event]]) -> list[int]:
+    async def append_events(
+        self, chat_id: str, turn_id: str, events: Sequence[tuple[float, Event]], after: Numbers | None = None
+    ) -> list[int]:
         await asyncio.sleep(0)
         if self.fails:
             raise Refusal("store_unavailable", "full")
+        known, last = after or Numbers(), await self.last_number(chat_id)
+        begin = known.given if known.stored == last else last + RESERVED
+        numbers = [begin + place for place in range(1, len(events) + 1)]
+        self.numbers += numbers
         self.rows += [(turn_id, event) for _, event in events]
-        return list(range(len(self.rows) - len(events) + 1, len(self.rows) + 1))
+        return numbers
+
+    async def last_number(self, chat_id: str) -> int:
+        return self.numbers[-1] if self.numbers else 0
 
     async def events(self, chat_id: str, since: int) -> list[ChatEvent]:
-        rows = list(enumerate(self.rows, 1))[since:]
+        rows = [(seq, row) for seq, row in zip(self.numbers, self.rows, strict=True) if seq > since]
         return [ChatEvent(chat_id, turn_id, seq, 1.0, event) for seq, (turn_id, event) in rows]
 
 
@@ -158,3 +177,17 @@ async def test_what_is_not_kept_has_the_number_of_the_event_before_it():
     box.post("t", notice("d"))
     await box.drain()
     assert len(book.rows) == 4, "what the store owed is there, and no output"
+
+
+async def test_what_was_sent_without_a_store_is_stored_under_the_same_numbers():
+    book, sent = Book(), list[ChatEvent]()
+    book.rows, book.numbers = [("old", notice("old"))] * 7, [1, 2, 3, 4, 5, 6, 7]
+    box = Outbox("c", book, sent.append, new=False)  # type: ignore[arg-type]
+    for fails in (True, True, False):
+        book.fails = fails
+        box.post("t", notice("new"))
+        await box.drain()
+    first = sent[0].seq
+    assert first > RESERVED + 7
+    assert [event.seq for event in sent] == [first, first + 1, first + 2]
+    assert book.numbers[7:] == [event.seq for event in sent]

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from codelaw.adapters.stores.chats import SqlChats
 from codelaw.agent.chat import crash_recovery
 from codelaw.agent.chat.chat import AgentChat
 from codelaw.domain.errors import Refusal
@@ -40,8 +41,9 @@ async def test_a_round_of_the_other_server_is_in_the_view_and_refs_stay_apart(be
         bench.vendor.reset([bench.act("Read", {"path": "result:r1"}), bench.finish("ok")])
         await one.turn("show r1", chat)
         assert "needle-59" in texts(bench.sent()), "the second server's results have refs of their own"
-    seqs = sorted(event.seq for event in [*bench.events, *other.events])
-    assert seqs == list(range(1, len(seqs) + 1))
+    seqs = [event.seq for event in [*bench.events, *other.events]]
+    assert len(set(seqs)) == len(seqs)
+    assert {event.seq for event in (await bench.session.read(chat, since_seq=0)).events} <= set(seqs)
     assert all(request.status == 200 for request in bench.vendor.messages)
 
 
@@ -95,6 +97,36 @@ async def die(bench: Bench) -> None:
     for model in made.values():
         await model.close()
     bench.session = await open_session(bench, {})
+
+
+@pytest.mark.parametrize("first", ["nothing stored", "a turn stored"])
+async def test_no_number_comes_back_with_another_event(bench: Bench, monkeypatch: pytest.MonkeyPatch, first: str):
+    """A client has seen what a full disk did not take; the server is killed, and the next one goes on."""
+    bench.vendor.reset([bench.finish("x", times=0)])
+    chat = (await bench.turn("go")).chat_id
+    if first == "nothing stored":
+        await bench.reopen()
+
+    async def full(*_arguments: object) -> list[int]:
+        raise Refusal("store_unavailable", "The disk is full.", "Free some space.")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(SqlChats, "append_events", full)
+        await bench.turn("seen by a client alone", chat)
+    await die(bench)
+    seen = {event.seq: event.event for event in bench.events}
+    newest = max(seen)
+    await bench.turn("and on", chat)
+    await bench.reopen()
+    await bench.turn("and on again", chat)
+    assert [event.seq for event in bench.events] == sorted({event.seq for event in bench.events})
+    stored = (await bench.session.read(chat, since_seq=newest)).events
+    assert [event.seq for event in stored if event.event.kind == "turn_started"] == [
+        event.seq for event in bench.events if event.event.kind == "turn_started" and event.seq > newest
+    ]
+    assert len(stored) > 2
+    known = (await bench.session.read(chat, since_seq=0)).events
+    assert all(seen[event.seq] == event.event for event in known if event.seq in seen and event.event.kind == "notice")
 
 
 async def test_two_servers_mend_a_dead_ones_turn_once(bench: Bench, other: Bench):

@@ -13,7 +13,9 @@ class Book:
         self._events = count(1)
         self._changes = count(1)
 
-    async def append_events(self, chat_id: str, turn_id: str, events: Sequence[object]) -> list[int]:
+    async def append_events(
+        self, chat_id: str, turn_id: str, events: Sequence[object], after: object = None
+    ) -> list[int]:
         return [next(self._events) for _ in events]
 
     async def save_todos(self, chat_id: str, todos: object) -> None:

@@ -248,6 +248,20 @@ class ChatEvent:
     event: Event
 
 
+RESERVED = 100_000
+"""Numbers behind the last stored one that a server may have given out and not stored, as when the disk was full."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The numbers of a chat's events as a server knows them; -1: none."""
+
+    stored: int = -1
+    """The last that it has stored."""
+    given: int = -1
+    """The last that it has given out."""
+
+
 def of_child(event: Event, parent: str) -> Event | None:
     """What is told of an event of a call's child turn: its calls, their output and its usage name the call (X-4).
 

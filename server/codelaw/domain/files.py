@@ -188,6 +188,8 @@ class Survey:
     made_folders: tuple[str, ...] = ()
     """Likewise, parents first."""
     gone_folders: tuple[str, ...] = ()
+    stamps: Mapping[int, str] = field(default_factory=dict[int, str])
+    """Of the first of several exact surveys: every file by a stamp that it keeps when it is moved."""
     stopped: str = ""
     """Why it ended early, in words; then files that it does not name may be there all the same."""
     tree: object = None

@@ -18,6 +18,8 @@ class HeldFile:
     """SHA-256 of its bytes, hexadecimal; None: there was no file."""
     mode: int | None = None
     """Its permission bits."""
+    stamp: int | None = None
+    """What an exact survey knows it by when it is moved; None: there was no file, or that was not looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ class LeftCommand:
     alive: float
     """When the server was last known to live, in seconds since the epoch by the clock of the disk."""
     files: tuple[LeftFile, ...]
+    began: float = 0.0
+    """When it began, likewise; 0: that is not known."""
 
 
 Settle = Callable[[LeftCommand], Awaitable[bool]]

@@ -10,7 +10,7 @@ from codelaw.domain.audit import AuditEntry
 from codelaw.domain.chats import Chat, ChatHead, Notice, StoredChat, StoredTurn, Todo
 from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.edits import KeptChange
-from codelaw.domain.events import ChatEvent, Event
+from codelaw.domain.events import ChatEvent, Event, Numbers
 from codelaw.domain.messages import Message
 from codelaw.domain.permissions import Grant
 from codelaw.domain.reports import ChatRecord
@@ -216,8 +216,22 @@ class ChatStore(Protocol):
         """Full results by their refs, all in one read; those that are missing or damaged are left out (C-4, C-6)."""
         ...
 
-    async def append_events(self, chat_id: str, turn_id: str, events: Sequence[tuple[float, Event]]) -> list[int]:
-        """Store events with their times; gives their `seq`, rising by one per chat."""
+    async def append_events(
+        self, chat_id: str, turn_id: str, events: Sequence[tuple[float, Event]], after: Numbers | None = None
+    ) -> list[int]:
+        """Store events with their times; gives their `seq`: they rise by one, and go on from the chat's last.
+
+        With `after` they go on from what the server has given out, where it was the last that stored one; else they
+        begin beyond what any other server may have given out and not stored.
+        """
+        ...
+
+    async def reserve_numbers(self, chat_id: str) -> int:
+        """Leave out the numbers that another server may have given to events and not stored; gives the last of them."""
+        ...
+
+    async def last_number(self, chat_id: str) -> int:
+        """The last `seq` of a chat that was stored or left out; 0 where there is none."""
         ...
 
     async def events(self, chat_id: str, since: int) -> list[ChatEvent]: ...

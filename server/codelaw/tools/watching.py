@@ -119,7 +119,7 @@ def _unwatched(stopped: str) -> str:
 async def _effects(before: Before, now: Survey, workspace: Workspace, known: Collection[str]) -> Effects:
     found = Effects()
     new = {name: source for name, source in now.made.items() if name not in known or source not in {*known, None}}
-    kept = await _places(workspace, [*new, *(source for source in new.values() if source is not None)])
+    kept = await placed(workspace, [*new, *(source for source in new.values() if source is not None)])
     made = [place for name in new if (place := kept.get(name)) and not _saved(place, before, workspace)]
     for place, image in await _images(workspace, made[:MAX_MADE], new):
         source = new[place.shown]
@@ -134,7 +134,7 @@ async def _effects(before: Before, now: Survey, workspace: Workspace, known: Col
     # A time that is older is that of a file which could only not be seen before.
     changed = [name for name, at in now.changed.items() if at >= before.began - CLOCK]
     rest = [name for name in [*now.gone, *changed, *(place.shown for place in made[MAX_MADE:])] if name not in known]
-    places = await _places(workspace, (name for name in rest if name not in done))
+    places = await placed(workspace, (name for name in rest if name not in done))
     gone = await workspace.stamps([*places.values()])
     for place, stamp in zip(places.values(), gone, strict=True):
         hidden = place.shown in now.gone and stamp is not None
@@ -142,8 +142,8 @@ async def _effects(before: Before, now: Survey, workspace: Workspace, known: Col
             found.lost.append(Lost(place, gone=stamp is None))
     found.more, found.lost = max(0, len(found.lost) - MAX_LOST), found.lost[:MAX_LOST]
     if now.made or now.gone:
-        found.made_folders = [*(await _places(workspace, now.made_folders)).values()]
-        found.gone_folders = [*(await _places(workspace, now.gone_folders)).values()]
+        found.made_folders = [*(await placed(workspace, now.made_folders)).values()]
+        found.gone_folders = [*(await placed(workspace, now.gone_folders)).values()]
     return found
 
 
@@ -167,10 +167,10 @@ def _saved(place: Located, before: Before, workspace: Workspace) -> bool:
     return saves > 0 and workspace.buffers.at(place.path) is not None
 
 
-async def _places(workspace: Workspace, names: Iterable[str]) -> dict[str, Located]:
+async def placed(workspace: Workspace, names: Iterable[str]) -> dict[str, Located]:
     """Where files lie, by their names as shown; those that no tool may change are left out."""
 
-    def placed() -> dict[str, Located]:
+    def found_now() -> dict[str, Located]:
         found: dict[str, Located] = {}
         for name in names:
             try:
@@ -181,4 +181,4 @@ async def _places(workspace: Workspace, names: Iterable[str]) -> dict[str, Locat
                 found[name] = place
         return found
 
-    return await asyncio.to_thread(placed)
+    return await asyncio.to_thread(found_now)

@@ -13,10 +13,12 @@ from codelaw.domain.chats import Chat, StoredTurn, Todo, TurnError, TurnResult
 from codelaw.domain.checkpoints import Checkpoint, CompactionReport, Demotion
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import (
+    RESERVED,
     AnswerDelta,
     CompactionEvent,
     Mention,
     NoticeEvent,
+    Numbers,
     RetryEvent,
     SteerEvent,
     ThoughtDelta,
@@ -291,6 +293,22 @@ class StoreSuite:
         assert await write(first, "c2") == [1, 2]
         assert [event.seq for event in await second.events("c1", 38)] == [39, 40]
         assert await first.append_events("c1", "t", []) == []
+
+    async def test_no_number_is_given_that_another_server_may_have_given(self, open_store):
+        one, other = await open_store(), await open_store()
+        await one.create(a_chat())
+        event = [(1.0, NoticeEvent("info", "one", "x"))]
+        assert await one.append_events("c1", "", event, Numbers(0, 0)) == [1]
+        assert await one.append_events("c1", "", event * 2, Numbers(1, 5)) == [6, 7]
+        [theirs] = await other.append_events("c1", "", event, Numbers())
+        assert theirs == 7 + RESERVED + 1
+        assert await other.last_number("c1") == theirs
+        [again] = await one.append_events("c1", "", event, Numbers(7, 7 + RESERVED))
+        assert again == theirs + RESERVED + 1
+        assert [one.seq for one in await other.events("c1", 5)] == [6, 7, theirs, again]
+        assert await other.reserve_numbers("c1") == again + RESERVED == await one.last_number("c1")
+        assert await refusal(one.last_number("nobody")) == "chat_not_found"
+        assert await refusal(one.reserve_numbers("nobody")) == "chat_not_found"
 
     async def test_runs_of_deltas_are_merged_under_their_last_seq(self, open_store):
         store = await open_store()

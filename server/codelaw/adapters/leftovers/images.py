@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from codelaw.adapters.stamps import stamp_of
 from codelaw.domain.files import Folder, Located
 from codelaw.ports.held import HeldFile, LeftCommand, LeftFile
 
@@ -76,7 +77,9 @@ class Images:
             kept = None if file.digest is None else self._kept(file.digest, text)
             used |= set() if kept is None else {kept}
             listed.append(_listed(file, kept))
-        told = {"database": self._database, "chat": call[0], "turn": call[1], "call": call[2], "files": listed}
+        chat, turn, call_id = call
+        ids = {"database": self._database, "chat": chat, "turn": turn, "call": call_id}
+        told = {**ids, "began": time.time(), "files": listed}
         _put(self._calls / name, json.dumps(told).encode())
         self._used[name] = frozenset(used)
         return name
@@ -152,7 +155,7 @@ def left(folder: Path, database: str) -> list[tuple[Path, LeftCommand]]:
             _log.warning("what was kept before a command cannot be read: %s", error)
             forget(listing)
             continue
-        found.append((listing, LeftCommand(*call, alive, files)))
+        found.append((listing, LeftCommand(*call, alive, files, told.get("began", 0.0))))
     return found
 
 
@@ -182,6 +185,7 @@ def _listed(file: HeldFile, text: str | None) -> dict[str, Any]:
         "folder": [folder.name, str(folder.root), folder.uri],
         "digest": file.digest,
         "mode": file.mode,
+        "stamp": None if file.digest is None else stamp_of(file.place.path),
         "text": text,
     }
 
@@ -189,7 +193,7 @@ def _listed(file: HeldFile, text: str | None) -> dict[str, Any]:
 def _left(entry: dict[str, Any], texts: Path, *, saved: bool) -> LeftFile:
     name, root, uri = entry["folder"]
     place = Located(Path(entry["path"]), entry["shown"], entry["uri"], Folder(name, Path(root), uri))
-    file = HeldFile(place, entry["digest"], entry["mode"])
+    file = HeldFile(place, entry["digest"], entry["mode"], entry.get("stamp"))
     text = None if entry["text"] is None else _text(texts / entry["text"])
     return LeftFile(file, text, _changed(place.path), saved)
 

@@ -30,7 +30,7 @@ from codelaw.domain.chats import Chat, ChatHead, Notice, StoredChat, StoredTurn,
 from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.edits import KeptChange
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import ChatEvent, Event
+from codelaw.domain.events import ChatEvent, Event, Numbers
 from codelaw.domain.messages import Message
 from codelaw.domain.permissions import Grant
 from codelaw.domain.reports import ChatRecord
@@ -236,10 +236,18 @@ class SqlChats:
     async def results(self, chat_id: str, refs: Collection[str]) -> dict[str, dict[str, Any]]:
         return await self.database.read(lambda session: chat_rows.results(session, chat_id, refs), (chat_id,))
 
-    async def append_events(self, chat_id: str, turn_id: str, events: Sequence[tuple[float, Event]]) -> list[int]:
+    async def append_events(
+        self, chat_id: str, turn_id: str, events: Sequence[tuple[float, Event]], after: Numbers | None = None
+    ) -> list[int]:
         return await self.database.write(
-            lambda session: event_rows.append(session, chat_id, turn_id, events), (chat_id,)
+            lambda session: event_rows.append(session, chat_id, turn_id, events, after), (chat_id,)
         )
+
+    async def reserve_numbers(self, chat_id: str) -> int:
+        return await self.database.write(lambda session: event_rows.reserve(session, chat_id), (chat_id,))
+
+    async def last_number(self, chat_id: str) -> int:
+        return await self.database.read(lambda session: event_rows.last_number(session, chat_id), (chat_id,))
 
     async def events(self, chat_id: str, since: int) -> list[ChatEvent]:
         return await self.database.read(lambda session: event_rows.since(session, chat_id, since), (chat_id,))

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from codelaw.adapters.stamps import content_stamp
 from codelaw.adapters.workspace.ignore import IgnoreTree, exclude_file
 from codelaw.adapters.workspace.walk import Budget
 from codelaw.domain.files import Buffer, Folder, Survey
@@ -82,7 +83,7 @@ def surveyed(
         look.begin()
     survey = look.survey()
     if exact:
-        return _compared(last, survey) if known and isinstance(last, Tree) else survey
+        return _compared(last, survey) if known and isinstance(last, Tree) else _stamped(survey)
     return replace(survey, open=frozenset(look.open(buffers)))
 
 
@@ -152,7 +153,7 @@ class _Look:
         if known.stamp != _stamp(facts):
             return self._list_again(path, known)
         differing: dict[str, int] = {}
-        begin, lstat, stamp = f"{path.rstrip('/')}/", os.lstat, _content_stamp if self.exact else _stamp
+        begin, lstat, stamp = f"{path.rstrip('/')}/", os.lstat, content_stamp if self.exact else _stamp
         for name, was in known.files.items():
             try:
                 facts = lstat(begin + name)
@@ -228,19 +229,19 @@ class _Look:
             elif entry.is_file(follow_symlinks=False) and (was is not None or not self._denied(prefix + entry.name)):
                 own = _facts(entry.path)
                 if own is not None:
-                    stamp = _content_stamp(own) if self.exact else _stamp(own)
+                    stamp = content_stamp(own) if self.exact else _stamp(own)
                     files[entry.name] = stamp if stamp == was else self._met(prefix + entry.name, own)
         stamp = UNSURE if self._young(facts) else _stamp(facts)
         others: frozenset[str] | None = frozenset()
         if self.exact:
             others = None if listed is None else frozenset({one.name for one in listed} - files.keys() - folders)
-        return _Directory(root, prefix, stamp, files, frozenset(folders), frozenset(rules), others)
+        return _Directory(root, prefix, stamp, files, folders=frozenset(folders), rules=frozenset(rules), others=others)
 
     def _met(self, shown: str, facts: os.stat_result) -> int:
         """Note a file that is new or has changed; gives its stamp."""
         if self.exact:
             self.changed[shown] = facts.st_ctime
-            return _content_stamp(facts)
+            return content_stamp(facts)
         young = self._young(facts)
         self.changed[shown] = NEVER if young else facts.st_ctime
         return UNSURE if young else _stamp(facts)
@@ -304,11 +305,6 @@ def _stamp(facts: os.stat_result) -> int:
     return hash((facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino))
 
 
-def _content_stamp(facts: os.stat_result) -> int:
-    """It stays when the file is moved, and when only its mode is changed."""
-    return hash((facts.st_mtime_ns, facts.st_size, facts.st_ino))
-
-
 def _compared(last: Tree, survey: Survey) -> Survey:
     """What has become of the files of an exact look since the last one."""
     now = survey.tree
@@ -346,6 +342,13 @@ def _compared(last: Tree, survey: Survey) -> Survey:
         made_folders=_folders(now, last, lambda path: _was_free(last, *os.path.split(path))),
         gone_folders=_folders(last, now, lambda path: not os.path.lexists(path)),
     )
+
+
+def _stamped(survey: Survey) -> Survey:
+    """A first exact look, with what its files are known by."""
+    found = survey.tree.directories.values() if isinstance(survey.tree, Tree) else ()
+    stamps = {stamp: one.shown + name for one in found for name, stamp in one.files.items()}
+    return replace(survey, stamps=stamps)
 
 
 def _folders(there: Tree, absent: Tree, sure: Callable[[str], bool]) -> tuple[str, ...]:

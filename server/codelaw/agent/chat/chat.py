@@ -91,8 +91,9 @@ class AgentChat:
     """The end of a turn that the store could not take yet."""
 
     def __post_init__(self) -> None:
-        self.outbox = Outbox(self.chat.id, self.house.store, self.house.send, self.house.redaction)
-        self.past = Past(self.chat.id, self.house.store)
+        chat, house = self.chat, self.house
+        self.outbox = Outbox(chat.id, house.store, house.send, house.redaction, new=not chat.turns)
+        self.past = Past(chat.id, house.store)
         self.compacting = Compacting(self.past, self.outbox)
         self.rolling = Rolling(self.past, self.outbox)
         self.notes = Notes(self.house.workspace, self.gate)
@@ -284,10 +285,10 @@ class AgentChat:
     async def _begin(self, turn: StoredTurn, user: Message, pictures: Sequence[Picture]) -> None:
         await self._settle()
         kept = await self.pictures.taken(pictures)
+        await self.outbox.reserve()
         try:
             before = await self.house.store.begin_turn(turn, user, kept)
-            if before != self.chat.turns:
-                # Another server was here since the last look.
+            if before != self.chat.turns:  # another server was here since the last look
                 await self._load(own=turn.id)
         except BaseException as error:
             # It may have begun although the store failed, and nobody else would end it.

@@ -13,10 +13,14 @@ from codelaw.agent.effects.journal import StoredJournal
 from codelaw.agent.recording.history import to_the_end
 from codelaw.domain.edits import DAMAGED, KeptChange
 from codelaw.domain.errors import Refusal, ToolFailure
-from codelaw.domain.events import NoticeEvent
+from codelaw.domain.events import NoticeEvent, Numbers
 from codelaw.domain.files import FileImage
+from codelaw.tools.watching import CLOCK, MAX_READ, MAX_SECONDS, MAX_VISITS, placed
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from codelaw.domain.files import Located, Survey
     from codelaw.domain.safety.redaction import Redaction
     from codelaw.ports.held import HeldImages, LeftCommand, LeftFile
     from codelaw.ports.store import ChatStore
@@ -36,13 +40,18 @@ async def settle_interrupted(held: HeldImages, store: ChatStore, workspace: Work
     A file that was changed later, or saved by a person meanwhile, is somebody else's by now: it is kept as `unknown`,
     and a revert leaves it alone. What cannot be stored now stays for the next time, and keeps nobody from the chats.
     """
+    surveys: list[Survey] = []
 
     async def taken(command: LeftCommand) -> None:
         known = await store.changes(command.chat_id, command.turn_id)
         taking = _Taking(store, workspace, redaction, command)
         await taking.take({(change.call_id, change.uri, change.before) for change in known})
+        if command.began and not surveys:
+            surveys.append(await workspace.survey(None, max_visits=MAX_VISITS, seconds=MAX_SECONDS, exact=True))
+        if command.began:
+            await taking.take_others(surveys[0], {change.path for change in known})
         if notice := taking.notice():
-            await store.append_events(command.chat_id, command.turn_id, [(time.time(), notice)])
+            await store.append_events(command.chat_id, command.turn_id, [(time.time(), notice)], Numbers())
 
     async def settle(command: LeftCommand) -> bool:
         try:
@@ -68,6 +77,10 @@ class _Taking:
     command: LeftCommand
     changed: list[str] = field(default_factory=list[str])
     unsure: list[str] = field(default_factory=list[str])
+    lost: list[str] = field(default_factory=list[str])
+    gone: dict[int, str | None] = field(default_factory=dict[int, "str | None"])
+    """By their stamps, the digests of the files that are not where they were."""
+    unseen: str = ""
 
     async def take(self, known: set[tuple[str, str, str | None]]) -> None:
         """Keep every file that is different; `known` was kept already, by the command's own server or another one."""
@@ -76,19 +89,59 @@ class _Taking:
             change = await self._change(left)
             if change is None:
                 continue
+            if change.after is None and left.file.stamp is not None:
+                self.gone[left.file.stamp] = left.file.digest
             kept = (change.call_id, change.uri, change.before) in known
             (self.unsure if change.state == "unknown" and not kept else self.changed).append(shown)
             if not kept:
                 await self.store.plan_change(self.command.chat_id, change)
 
+    async def take_others(self, survey: Survey, known: Collection[str]) -> None:
+        """Keep where files were moved, and name what else was changed while the command ran: nothing was kept of it."""
+        self.unseen = survey.stopped
+        held = {left.file.place.shown for left in self.command.files} | {*known}
+        moved = {name: self.gone[stamp] for stamp, name in survey.stamps.items() if stamp in self.gone}
+        latest = self.command.alive + SLACK
+        others = {name for name, at in survey.changed.items() if self.command.began - CLOCK <= at <= latest}
+        for place in (await placed(self.workspace, sorted({*moved, *others} - held))).values():
+            image = await self._image(place) if place.shown in moved else None
+            if image is not None and await asyncio.to_thread(_digest, image) == moved[place.shown]:
+                change = await asyncio.to_thread(self._journal.made, place, None, image)
+                self.changed.append(place.shown)
+            else:
+                change = self._journal.noted(place, "lost", was=True, there=True)
+                self.lost.append(place.shown)
+            await self.store.plan_change(self.command.chat_id, change)
+
+    async def _image(self, place: Located) -> FileImage | None:
+        try:
+            return await self.workspace.image(place, most=MAX_READ)
+        except ToolFailure:
+            return None
+
+    @property
+    def _journal(self) -> StoredJournal:
+        return StoredJournal(
+            store=self.store,
+            workspace=self.workspace,
+            chat_id=self.command.chat_id,
+            turn_id=self.command.turn_id,
+            call_id=self.command.call_id,
+            redaction=self.redaction,
+        )
+
     def notice(self) -> NoticeEvent | None:
-        if not self.changed and not self.unsure:
+        if not self.changed and not self.unsure and not self.lost:
             return None
         said = ["A command was running when codelaw stopped."]
         if self.changed:
             said.append(f"What it had changed can be undone with its turn: {_names(self.changed)}.")
         if self.unsure:
             said.append(f"These were changed later, and an undo leaves them alone: {_names(self.unsure)}.")
+        if self.lost:
+            said.append(f"Nothing was kept of these, so their change cannot be undone: {_names(self.lost)}.")
+        if self.unseen:
+            said.append(f"What else it changed is not known: the workspace is too large ({self.unseen}).")
         return NoticeEvent("warning", "command_interrupted", " ".join(said))
 
     async def _change(self, left: LeftFile) -> KeptChange | None:
@@ -105,15 +158,7 @@ class _Taking:
         late = left.changed is not None and left.changed > self.command.alive + SLACK
         state: Literal["done", "unknown"] = "unknown" if late or unreadable or left.saved else "done"
         before, lost = await asyncio.to_thread(self._before, left)
-        journal = StoredJournal(
-            store=self.store,
-            workspace=self.workspace,
-            chat_id=self.command.chat_id,
-            turn_id=self.command.turn_id,
-            call_id=self.command.call_id,
-            redaction=self.redaction,
-        )
-        change = await asyncio.to_thread(journal.made, place, before, now, state)
+        change = await asyncio.to_thread(self._journal.made, place, before, now, state)
         return replace(change, **lost)
 
     def _before(self, left: LeftFile) -> tuple[FileImage | None, dict[str, Any]]:

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import AnswerDelta, ChatEvent, Event, ThoughtDelta, ToolOutputEvent
+from codelaw.domain.events import RESERVED, AnswerDelta, ChatEvent, Event, Numbers, ThoughtDelta, ToolOutputEvent
 
 if TYPE_CHECKING:
     from codelaw.domain.safety.redaction import Redaction
@@ -32,8 +32,9 @@ _log = logging.getLogger(__name__)
 class Outbox:
     """Delivers one chat's events. `post` never waits; `drain` returns when everything posted before has been sent.
 
-    What the store cannot take is sent all the same, and stored with the next event that it takes, so that `seq` stays
-    one row of numbers.
+    What the store cannot take is sent all the same, and stored under the same numbers with the next event that it
+    takes. No number is given to two events: where the chat's last one is not what this outbox left, the next begin
+    beyond all that another server may have given out.
     """
 
     def __init__(
@@ -42,7 +43,10 @@ class Outbox:
         store: ChatStore,
         send: Callable[[ChatEvent], None],
         redaction: Redaction | None = None,
+        *,
+        new: bool = True,
     ) -> None:
+        """`new`: nobody has given a number to an event of this chat yet."""
         self._redaction = redaction
         self._chat_id = chat_id
         self._store = store
@@ -52,14 +56,15 @@ class Outbox:
         self._waiting: list[_Posted] = []
         self._more: list[str] = []
         """Deltas that belong to the last that waits; they are joined once."""
-        self._owed: list[_Posted] = []
-        """Sent, but not yet stored."""
+        self._owed: list[tuple[int, _Posted]] = []
+        """Sent under these numbers, but not yet stored."""
         self._urgent = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
         self._task: asyncio.Task[None] | None = None
-        self._last_seq = 0
-        self._kept_seq = 0
+        self._last_seq = 0 if new else -1
+        """The last that was given; -1: none was by this outbox."""
+        self._kept_seq = 0 if new else -1
         """The last that the store has surely taken; it may have taken more when it failed after a commit."""
         self._draining = 0
         self._delivered = float("-inf")
@@ -81,6 +86,16 @@ class Outbox:
     def tell(self, event: Event) -> None:
         """Queue an event of the chat, which belongs to the turn that runs, if one does."""
         self.post(self.turn, event)
+
+    async def reserve(self) -> None:
+        """Begin beyond what any other server may have given out, and keep that, before a turn's first number is given.
+
+        Raises:
+            Refusal: the store cannot take it.
+        """
+        if self._kept_seq < 0:
+            self._kept_seq = await self._store.reserve_numbers(self._chat_id)
+            self._last_seq = max(self._last_seq, self._kept_seq)
 
     async def drain(self) -> None:
         """Wait until all that was posted has been stored and sent."""
@@ -134,37 +149,58 @@ class Outbox:
             await asyncio.sleep(TOGETHER)
 
     async def _deliver_batch(self, turn_id: str, batch: list[_Posted]) -> None:
-        first = self._last_seq + 1
         kept = [posted for posted in batch if not isinstance(posted[2], ToolOutputEvent)]
         try:
-            if self._owed and kept:
-                heard = await self._store.events(self._chat_id, self._kept_seq)
-                known = [(event.turn_id, event.at, event.event) for event in heard]
-                self._owed = [posted for posted in self._owed if posted not in known]
-                self._kept_seq = heard[-1].seq if heard else self._kept_seq
-                for owed, events in groupby(self._owed, lambda posted: posted[0]):
-                    late = list(events)
-                    await self._keep(owed, late)
-                    self._owed = self._owed[len(late) :]
             if kept:
-                first = await self._keep(turn_id, kept)
+                await self._pay()
+                first = (await self._keep(turn_id, kept, self._last_seq))[0]
+                self._last_seq = first - 1
         except Exception as error:  # noqa: BLE001 - the client must still learn how the turn ends
             known = error.message if isinstance(error, Refusal) else type(error).__name__
             _log.error("events of chat %s could not be stored: %s", self._chat_id, known)
-            self._owed = [*self._owed, *kept][-MOST_OWED:]
-        self._last_seq = first - 1
+            await self._begin()
+            owed = [*enumerate(kept, self._last_seq + 1)]
+            self._owed = [*self._owed, *owed][-MOST_OWED:]
         for _, at, event in batch:
             self._last_seq += not isinstance(event, ToolOutputEvent)
             try:
-                self._send(ChatEvent(self._chat_id, turn_id, self._last_seq, at, event))
+                self._send(ChatEvent(self._chat_id, turn_id, max(0, self._last_seq), at, event))
             except Exception:  # noqa: BLE001 - a client that is gone stops no turn
                 _log.exception("an event of chat %s could not be sent", self._chat_id)
 
-    async def _keep(self, turn_id: str, events: list[_Posted]) -> int:
-        """Store events of one turn; gives the first one's `seq`."""
-        numbers = await self._store.append_events(self._chat_id, turn_id, [(at, event) for _, at, event in events])
+    async def _begin(self) -> None:
+        """Without the store: begin where the first number would be that it gave."""
+        if self._last_seq < 0:
+            try:
+                self._last_seq = RESERVED + await self._store.last_number(self._chat_id)
+            except Exception as error:  # noqa: BLE001 - as above
+                _log.warning("the last event of chat %s is not known: %s", self._chat_id, type(error).__name__)
+                self._last_seq = RESERVED
+
+    async def _pay(self) -> None:
+        """Store what is owed, but for what the store has taken although it said that it failed."""
+        if not self._owed:
+            return
+        if self._kept_seq >= 0:
+            owed = [posted for _, posted in self._owed]
+            heard = await self._store.events(self._chat_id, self._kept_seq)
+            known = [(event.turn_id, event.at, event.event) for event in heard]
+            self._owed = [one for one in self._owed if one[1] not in known]
+            if heard:
+                self._kept_seq = heard[-1].seq if all(one in owed for one in known) else -1
+        for turn_id, group in groupby(self._owed, lambda one: one[1][0]):
+            late = list(group)
+            await self._keep(turn_id, [posted for _, posted in late], late[0][0] - 1)
+            self._owed = self._owed[len(late) :]
+
+    async def _keep(self, turn_id: str, events: list[_Posted], given: int) -> list[int]:
+        """Store events of one turn; gives their `seq`."""
+        after = Numbers(self._kept_seq, given)
+        stored = [(at, event) for _, at, event in events]
+        numbers = await self._store.append_events(self._chat_id, turn_id, stored, after)
         self._kept_seq = numbers[-1]
-        return numbers[0]
+        self._last_seq = max(self._last_seq, numbers[-1])
+        return numbers
 
 
 def _kin(delta: ThoughtDelta | AnswerDelta) -> tuple[str, int]:

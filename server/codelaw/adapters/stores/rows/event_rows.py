@@ -11,15 +11,23 @@ from codelaw.adapters.stores.rows.chat_rows import require, unknown_chat
 from codelaw.adapters.stores.rows.checks import checksum, verify
 from codelaw.adapters.stores.rows.codec import Unreadable, decoder, legible, parsed, to_text
 from codelaw.adapters.stores.rows.database import Session
-from codelaw.domain.events import AnswerDelta, ChatEvent, Event, NoticeEvent, ThoughtDelta
+from codelaw.domain.events import RESERVED, AnswerDelta, ChatEvent, Event, NoticeEvent, Numbers, ThoughtDelta
 
 LOST = "What happened here was damaged on the disk and cannot be shown."
 Run = tuple[int, float, ThoughtDelta | AnswerDelta]
 """Number, time and delta."""
 
 
-def append(session: Session, chat_id: str, turn_id: str, events: Sequence[tuple[float, Event]]) -> list[int]:
-    count = session.execute("UPDATE chats SET seq = seq + ? WHERE id = ? RETURNING seq", (len(events), chat_id))
+def append(
+    session: Session, chat_id: str, turn_id: str, events: Sequence[tuple[float, Event]], after: Numbers | None
+) -> list[int]:
+    if after is None:
+        count = session.execute("UPDATE chats SET seq = seq + ? WHERE id = ? RETURNING seq", (len(events), chat_id))
+    else:
+        count = session.execute(
+            "UPDATE chats SET seq = ? + CASE WHEN seq = ? THEN ? ELSE seq + ? END WHERE id = ? RETURNING seq",
+            (len(events), after.stored, after.given, RESERVED, chat_id),
+        )
     row = count.fetchone()
     if row is None:
         raise unknown_chat(chat_id)
@@ -30,6 +38,21 @@ def append(session: Session, chat_id: str, turn_id: str, events: Sequence[tuple[
         [(chat_id, *row, checksum(chat_id, *row)) for row in written],
     )
     return numbers
+
+
+def reserve(session: Session, chat_id: str) -> int:
+    """Leave out the numbers that another server may have given out; gives the last of them."""
+    row = session.execute("UPDATE chats SET seq = seq + ? WHERE id = ? RETURNING seq", (RESERVED, chat_id)).fetchone()
+    if row is None:
+        raise unknown_chat(chat_id)
+    return row[0]
+
+
+def last_number(session: Session, chat_id: str) -> int:
+    row = session.execute("SELECT seq FROM chats WHERE id = ?", (chat_id,)).fetchone()
+    if row is None:
+        raise unknown_chat(chat_id)
+    return row[0]
 
 
 def last_compaction(session: Session, chat_id: str) -> ChatEvent | None:
