@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -57,12 +56,10 @@ class Bringing:
 
     tools: tuple[BroughtTool, ...]
 
-    async def brought(
-        self, settings: Settings, *, begin: bool, restricted: bool, halt: asyncio.Event | None = None
-    ) -> tuple[BroughtTool, ...]:
+    async def brought(self, settings: Settings, *, begin: bool, restricted: bool) -> tuple[BroughtTool, ...]:
         return self.tools
 
-    async def gathered(self, text: str, called: Called, halt: asyncio.Event | None) -> Called:
+    async def gathered(self, text: str, called: Called) -> Called:
         return called
 
 

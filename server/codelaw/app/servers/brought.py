@@ -6,7 +6,6 @@ import asyncio
 import os
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,6 @@ import codelaw
 from codelaw.adapters.mcp.logins import is_logged_in
 from codelaw.adapters.processes.local import child_environment
 from codelaw.adapters.programs import outside
-from codelaw.app.beginnings import Halted, unless_halted
 from codelaw.app.ruling import served_rules
 from codelaw.app.servers import messages
 from codelaw.app.servers.looking import NOT_BEGUN, RESTRICTED, Looked, looked
@@ -122,27 +120,22 @@ class BroughtServers:
         first = folders[0].root if folders else None
         return Surroundings(self._environment, own if own.is_absolute() else self._home, first)
 
-    async def start(self, settings: Settings, *, restricted: bool, halt: asyncio.Event | None = None) -> None:
-        """Begin whatever may run, and wait a moment for what is new, or until `halt` is set."""
+    async def start(self, settings: Settings, *, restricted: bool) -> None:
+        """Begin whatever may run, and wait a moment for what is new."""
         found = await self.look(settings, restricted=restricted)
         self._wanted = True
         self._begin(found.specs)
         if self._servers is not None and found.specs != self._waited:
             self._waited = found.specs
-            with suppress(Halted):
-                await unless_halted(halt, self._servers.settled(PATIENCE))
+            await self._servers.settled(PATIENCE)
 
-    async def brought(
-        self, settings: Settings, *, begin: bool, restricted: bool, halt: asyncio.Event | None = None
-    ) -> tuple[Served, ...]:
+    async def brought(self, settings: Settings, *, begin: bool, restricted: bool) -> tuple[Served, ...]:
         """The tools that are served now and no rule denies; with `begin` the servers are begun that may run.
-
-        Nothing is waited for once `halt` is set.
 
         That a tool only reads is believed of its server where a rule or a standing permission allows the tool.
         """
         if begin:
-            await self.start(settings, restricted=restricted, halt=halt)
+            await self.start(settings, restricted=restricted)
         if self._servers is None or restricted:
             return ()
         rules = served_rules(settings, self._grants, self._workspace.folders)
@@ -159,9 +152,9 @@ class BroughtServers:
             self._tools = offer, believed, tools
         return tuple(tool for tool in tools if not any(rule.forbids(tool.name, None) for rule in deny))
 
-    async def gathered(self, text: str, called: Called, halt: asyncio.Event | None) -> Called:
-        """What a message calls, with the prompt and the resources of servers that it names, until `halt` is set."""
-        return called if self._servers is None else await messages.gathered(text, called, self._servers, halt)
+    async def gathered(self, text: str, called: Called) -> Called:
+        """What a message calls, with the prompt and the resources of servers that it names."""
+        return called if self._servers is None else await messages.gathered(text, called, self._servers)
 
     def commands(self) -> list[UserCommand]:
         """The prompts that are served now."""
