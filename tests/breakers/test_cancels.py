@@ -47,6 +47,7 @@ CHILD = VendorReply(text=act("Task", '{"kind": "explore", "prompt": "Look."}'))
 BUSY = {"stream": [STREAM], "silence": [SILENCE], "stall": [STALL], "backoff": [BACKOFF], "command": [COMMAND]}
 BUSY |= {"question": [QUESTION], "steps": [STEPS], "child": [CHILD, SILENCE], "talking child": [CHILD, STREAM]}
 """Turns that end by no answer of their own, but for the limit of steps."""
+ALLOWED = {"allow": ["Bash(sleep 600)"]}
 SLOW = {"command": sys.executable, "args": ["-c", "import time; time.sleep(600)"]}
 HOOKS = {"UserPromptSubmit": [{"command": "sleep 0.2"}], "PreCompact": [{"command": "sleep 0.2"}]}
 AROUND: list[dict[str, Any]] = [{}, {"hooks": HOOKS}, {"mcp": {"servers": {"slow": SLOW}}}]
@@ -208,9 +209,14 @@ class Stopped:
         assert not cancels or {"cancelled": True} in told, (self.case, way)
 
 
-async def stopped(client: RawClient, chat: str, chance: random.Random, case: str, *, wait: float) -> None:
+async def stopped(  # noqa: PLR0917
+    client: RawClient, vendor: LoopbackVendor, chat: str, chance: random.Random, case: str, wait: float
+) -> None:
     """One message, or a compaction, that is cancelled at a random moment; then nothing of it goes on."""
     one = Stopped(client, chat, chance, case, compacting=chance.random() < 0.3)
+    name = chance.choice(["silence", "stream"] if one.compacting else list(BUSY))
+    one.case = f"{case}, {name}"
+    vendor.reset(BUSY[name])
     await one.begin(wait)
     await one.stop()
     assert (await client.request("codelaw/chat/read", {"chatId": chat, "limit": 0}))["running"] is None, case
@@ -230,16 +236,13 @@ async def test_random_cancels_on_the_wire_are_all_effective(start: Start, vendor
     print(f"CODELAW_TEST_SEED={SEED}")
     chance = random.Random(SEED)
     vendor.reset([VendorReply(text=finish("hello"), times=0)])
-    options = {"permissions": {"allow": ["Bash(sleep 600)"]}, "context": {"keepRounds": 1}, "hooks": HOOKS}
+    options = {"permissions": ALLOWED, "context": {"keepRounds": 1}, "hooks": HOOKS}
     async with start(options=options) as client:
         client.answers["codelaw/approval/request"] = NO_ANSWER
         chat = await talk(client)
         vendor.summariser = None
         for number in range(ON_THE_WIRE):
-            name = chance.choice(list(BUSY))
-            vendor.reset(BUSY[name])
-            case = f"CODELAW_TEST_SEED={SEED}, cancel {number}, {name}"
-            await stopped(client, chat, chance, case, wait=0.3)
+            await stopped(client, vendor, chat, chance, f"CODELAW_TEST_SEED={SEED}, cancel {number}", 0.3)
             asked = len(vendor.messages)
         await client.request("codelaw/chat/list", {})
         assert len(vendor.messages) == asked, "no model is asked behind the last cancel"
@@ -254,9 +257,9 @@ async def test_random_cancels_of_a_cold_server_are_all_effective(start: Start, v
     async with start() as client:
         chat = await talk(client)
     vendor.summariser = None
-    vendor.reset([STREAM])
     for number in range(COLD):
         around = chance.choice(AROUND)
-        async with start(options={**around, "context": {"keepRounds": 1}}) as client:
+        async with start(options={**around, "context": {"keepRounds": 1}, "permissions": ALLOWED}) as client:
+            client.answers["codelaw/approval/request"] = NO_ANSWER
             case = f"CODELAW_TEST_SEED={SEED}, cold {number} with {sorted(around)}"
-            await stopped(client, chat, chance, case, wait=1.5)
+            await stopped(client, vendor, chat, chance, case, 1.5)
