@@ -140,7 +140,7 @@ class Core:
     async def _open_stores(self) -> Stores:
         url = self._settings.value.store.url
         await self._leftovers.begin(url or "")
-        stores = await open_stores(url, self._home / "codelaw.db")
+        stores = await open_stores(url, self._home / "codelaw.db", self._tell)
         await settle_interrupted(self._leftovers, stores.chats, self._workspace, self._redaction)
         for notice in stores.notices:
             _log.warning("store: %s", notice.message)
