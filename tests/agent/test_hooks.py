@@ -13,6 +13,7 @@ import pytest
 
 from codelaw.domain.errors import Refusal
 from codelaw.domain.files import Folder
+from codelaw.ports.cancelling import Scope
 from codelaw.settings import load_settings
 from tests.agent.conftest import Bench
 from tests.agent.test_control import until
@@ -367,12 +368,12 @@ async def test_a_cancel_ends_the_hooks_of_a_message_which_is_not_sent_then(bench
         await sending
     assert refused.value.code == "hook_blocked"
     assert runs(bench)[-1] == ("UserPromptSubmit", "cancelled", None)
-    halt = asyncio.Event()
-    sending = asyncio.ensure_future(bench.session.send(chat, "three", halt=halt))
+    scope = Scope()
+    sending = asyncio.ensure_future(bench.session.send(chat, "three", scope=scope))
     (bench.root / "begun").unlink()
     while not (bench.root / "begun").exists():
         await asyncio.sleep(0.01)
-    halt.set()
+    scope.cancel()
     with pytest.raises(Refusal):
         await sending
 

@@ -26,6 +26,7 @@ from codelaw.domain.served import (
     ServedTool,
     ServerState,
 )
+from codelaw.ports.cancelling import Scope
 from codelaw.ports.servers import ToolServers
 from codelaw.settings import load_settings
 from tests.agent.conftest import Bench
@@ -482,10 +483,10 @@ async def test_a_cancel_does_not_wait_for_what_a_message_names(desk: Bench, serv
     desk.vendor.reset([desk.finish("ok", times=0)])
     chat = (await desk.turn("hello")).chat_id
     asked = len(desk.vendor.messages)
-    halt = asyncio.Event()
-    for stop in (halt.set, None):
+    scope = Scope()
+    for stop in (scope.cancel, None):
         servers.hanging.clear()
-        sending = asyncio.ensure_future(desk.session.send(chat, text, halt=halt if stop else None))
+        sending = asyncio.ensure_future(desk.session.send(chat, text, scope=scope if stop else None))
         await servers.hanging.wait()
         if stop is not None:
             stop()

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from codelaw.adapters.models import anthropic
 from codelaw.agent.turn import silence
 from codelaw.agent.turn.silence import SILENT
 from tests.agent.conftest import Bench
@@ -37,3 +38,13 @@ async def test_content_of_any_kind_is_no_silence(bench: Bench, monkeypatch: pyte
     assert result.stop_reason == "finished"
     assert time.monotonic() - began > 6.0, "it took longer than a silence may"
     assert all(notice.code != SILENT for notice in result.notices)
+
+
+async def test_a_call_is_run_soon_when_nothing_follows_it(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(anthropic, "QUIET_SECONDS", 0.2)
+    stands = bench.act("LS", {"path": "."}, broken="silence", silence=600, behind=True)
+    bench.vendor.reset([stands, bench.finish("done")])
+    result = await bench.turn("go")
+    assert (result.stop_reason, result.answer, result.steps) == ("finished", "done", 2)
+    assert bench.vendor.messages[0].closed_early
+    assert bench.kinds("retry") == []

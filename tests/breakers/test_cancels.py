@@ -10,6 +10,7 @@ import asyncio
 import json
 import os
 import random
+import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,9 +43,16 @@ BACKOFF = fault("529", times=0)
 COMMAND = VendorReply(text=act("Bash", json.dumps({"command": "sleep 600"})), times=0)
 QUESTION = VendorReply(text=act("Write", '{"path": "new.txt", "content": "hi"}'), times=0)
 STEPS = VendorReply(text=act("LS", '{"path": "."}'), times=0)
-BUSY = {"stream": STREAM, "silence": SILENCE, "stall": STALL, "backoff": BACKOFF, "command": COMMAND}
-BUSY |= {"question": QUESTION, "steps": STEPS}
+CHILD = VendorReply(text=act("Task", '{"kind": "explore", "prompt": "Look."}'))
+BUSY = {"stream": [STREAM], "silence": [SILENCE], "stall": [STALL], "backoff": [BACKOFF], "command": [COMMAND]}
+BUSY |= {"question": [QUESTION], "steps": [STEPS], "child": [CHILD, SILENCE], "talking child": [CHILD, STREAM]}
 """Turns that end by no answer of their own, but for the limit of steps."""
+ALLOWED = {"allow": ["Bash(sleep 600)"]}
+SLOW = {"command": sys.executable, "args": ["-c", "import time; time.sleep(600)"]}
+HOOKS = {"UserPromptSubmit": [{"command": "sleep 0.2"}], "PreCompact": [{"command": "sleep 0.2"}]}
+AROUND: list[dict[str, Any]] = [{}, {"hooks": HOOKS}, {"mcp": {"servers": {"slow": SLOW}}}]
+AROUND.append({key: value for one in AROUND for key, value in one.items()})
+"""What a turn waits for before it begins: hooks, and a server that never says that it is ready."""
 
 
 @dataclass
@@ -102,7 +110,7 @@ async def test_random_cancels_of_a_session_are_all_effective(vendor: LoopbackVen
     done: Counter[str] = Counter()
     for number in range(IN_PROCESS):
         name = chance.choice(list(BUSY))
-        vendor.reset([BUSY[name]])
+        vendor.reset(BUSY[name])
         if chance.random() < 0.05:  # a session that knows nothing of the chat yet
             await bench.session.close()
             bench = await Bench.open(vendor, root, home)
@@ -157,46 +165,87 @@ async def test_random_cancels_of_compactions_change_nothing(vendor: LoopbackVend
     await bench.session.close()
 
 
-async def sent_and_cancelled(client: RawClient, chat: str, chance: random.Random, case: str, *, wait: float) -> None:
-    """One message that is cancelled at a random moment in one of the ways there are."""
-    request_id, future = await client.start("codelaw/chat/send", {"chatId": chat, "text": case})
-    await asyncio.sleep(chance.choice([0.0, 0.0, chance.random() ** 2 * wait]))
-    way = chance.choice(["chat", "chat", "twice", "command", "both", "request"])
-    cancels: list[asyncio.Future[dict[str, Any]]] = []
-    for _ in range({"request": 0, "twice": 2}.get(way, 1)):
-        if way == "command":
-            params = {"command": "codelaw.chat.cancel", "arguments": [{"chatId": chat}]}
-            cancels.append((await client.start("workspace/executeCommand", params))[1])
+@dataclass
+class Stopped:
+    """What was begun, and what its cancels and it were answered with."""
+
+    client: RawClient
+    chat: str
+    chance: random.Random
+    case: str
+    compacting: bool = False
+
+    async def begin(self, wait: float) -> None:
+        method = "codelaw/context/compact" if self.compacting else "codelaw/chat/send"
+        sent = {"chatId": self.chat} | ({} if self.compacting else {"text": self.case})
+        self.request_id, self.future = await self.client.start(method, sent)
+        await asyncio.sleep(self.chance.choice([0.0, 0.0, self.chance.random() ** 2 * wait]))
+
+    async def stop(self) -> None:
+        """In one of the ways there are; what is not effective does not come back from here."""
+        way = self.chance.choice(["chat", "chat", "twice", "command", "both", "request"])
+        cancels: list[asyncio.Future[dict[str, Any]]] = []
+        for _ in range({"request": 0, "twice": 2}.get(way, 1)):
+            named = {"chatId": self.chat}
+            if way == "command":
+                params = {"command": "codelaw.chat.cancel", "arguments": [named]}
+                cancels.append((await self.client.start("workspace/executeCommand", params))[1])
+            else:
+                cancels.append((await self.client.start("codelaw/chat/cancel", named))[1])
+        if way in {"both", "request"}:
+            await self.client.cancel(self.request_id)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                told = [result_of(await cancel) for cancel in cancels]
+                answer = await self.future
+        except TimeoutError:
+            pytest.fail(f"{self.case} ({way}): lost")
+        if "error" in answer:  # no hook had let it through, so it is not kept
+            assert answer["error"]["data"]["code"] == "hook_blocked", (self.case, way, answer)
         else:
-            cancels.append((await client.start("codelaw/chat/cancel", {"chatId": chat}))[1])
-    if way in {"both", "request"}:
-        await client.cancel(request_id)
-    try:
-        async with asyncio.timeout(PATIENCE):
-            told = [result_of(await cancel) for cancel in cancels]
-            answer = await future
-    except TimeoutError:
-        pytest.fail(f"{case} ({way}): lost")
-    if way in {"both", "request"} and "error" in answer:
-        assert answer["error"]["code"] == -32800, (case, way)  # before it had reached its chat
-    else:
-        assert result_of(answer)["stopReason"] == "cancelled", (case, way)
+            reason = answer["result"]["reason" if self.compacting else "stopReason"]
+            assert reason == "cancelled", (self.case, way, answer)
         # A second one may come when the turn has ended.
-        assert not cancels or {"cancelled": True} in told, (case, way)
+        assert not cancels or {"cancelled": True} in told, (self.case, way)
+
+
+async def stopped(  # noqa: PLR0917
+    client: RawClient, vendor: LoopbackVendor, chat: str, chance: random.Random, case: str, wait: float
+) -> None:
+    """One message, or a compaction, that is cancelled at a random moment; then nothing of it goes on."""
+    one = Stopped(client, chat, chance, case, compacting=chance.random() < 0.3)
+    name = chance.choice(["silence", "stream"] if one.compacting else list(BUSY))
+    one.case = f"{case}, {name}"
+    vendor.reset(BUSY[name])
+    await one.begin(wait)
+    await one.stop()
+    assert (await client.request("codelaw/chat/read", {"chatId": chat, "limit": 0}))["running"] is None, case
+
+
+async def talk(client: RawClient) -> str:
+    """A chat with rounds that can be archived."""
+    chat: str | None = None
+    for number in range(4):
+        given = {"text": f"question {number}"} | ({} if chat is None else {"chatId": chat})
+        chat = (await client.request("codelaw/chat/send", given))["chatId"]
+    assert chat is not None
+    return chat
 
 
 async def test_random_cancels_on_the_wire_are_all_effective(start: Start, vendor: LoopbackVendor):
     print(f"CODELAW_TEST_SEED={SEED}")
     chance = random.Random(SEED)
-    vendor.reset([VendorReply(text=finish("hello"))])
-    async with start(options={"permissions": {"allow": ["Bash(sleep 600)"]}}) as client:
+    vendor.reset([VendorReply(text=finish("hello"), times=0)])
+    options = {"permissions": ALLOWED, "context": {"keepRounds": 1}, "hooks": HOOKS}
+    async with start(options=options) as client:
         client.answers["codelaw/approval/request"] = NO_ANSWER
-        chat = (await client.request("codelaw/chat/send", {"text": "hello"}))["chatId"]
+        chat = await talk(client)
+        vendor.summariser = None
         for number in range(ON_THE_WIRE):
-            name = chance.choice(list(BUSY))
-            vendor.reset([BUSY[name]])
-            case = f"CODELAW_TEST_SEED={SEED}, cancel {number}, {name}"
-            await sent_and_cancelled(client, chat, chance, case, wait=0.3)
+            await stopped(client, vendor, chat, chance, f"CODELAW_TEST_SEED={SEED}, cancel {number}", 0.3)
+            asked = len(vendor.messages)
+        await client.request("codelaw/chat/list", {})
+        assert len(vendor.messages) == asked, "no model is asked behind the last cancel"
         vendor.reset([VendorReply(text=finish("and on"))])
         assert (await client.request("codelaw/chat/send", {"chatId": chat, "text": "on"}))["answer"] == "and on"
 
@@ -204,12 +253,13 @@ async def test_random_cancels_on_the_wire_are_all_effective(start: Start, vendor
 async def test_random_cancels_of_a_cold_server_are_all_effective(start: Start, vendor: LoopbackVendor):
     print(f"CODELAW_TEST_SEED={SEED}")
     chance = random.Random(SEED)
-    vendor.reset([VendorReply(text=finish("hello"))])
+    vendor.reset([VendorReply(text=finish("hello"), times=0)])
     async with start() as client:
-        chat = (await client.request("codelaw/chat/send", {"text": "hello"}))["chatId"]
-    vendor.reset([STREAM])
+        chat = await talk(client)
+    vendor.summariser = None
     for number in range(COLD):
-        async with start() as client:
-            case = f"CODELAW_TEST_SEED={SEED}, cold {number}"
-            await sent_and_cancelled(client, chat, chance, case, wait=1.5)
-            assert (await client.request("codelaw/chat/read", {"chatId": chat}))["running"] is None, case
+        around = chance.choice(AROUND)
+        async with start(options={**around, "context": {"keepRounds": 1}, "permissions": ALLOWED}) as client:
+            client.answers["codelaw/approval/request"] = NO_ANSWER
+            case = f"CODELAW_TEST_SEED={SEED}, cold {number} with {sorted(around)}"
+            await stopped(client, vendor, chat, chance, case, 1.5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -60,12 +59,10 @@ class Bringing:
     tools: tuple[BroughtTool, ...]
     instructions: tuple[ServedInstructions, ...] = ()
 
-    async def brought(
-        self, settings: Settings, *, begin: bool, restricted: bool, halt: asyncio.Event | None = None
-    ) -> Brought:
+    async def brought(self, settings: Settings, *, begin: bool, restricted: bool) -> Brought:
         return Brought(self.tools, self.instructions)
 
-    async def gathered(self, text: str, called: Called, halt: asyncio.Event | None) -> Called:
+    async def gathered(self, text: str, called: Called) -> Called:
         return called
 
 

@@ -55,6 +55,8 @@ class VendorReply:
     headers: Mapping[str, str] | None = None
     broken: Break | None = None
     """How the answer breaks, in the middle of its text deltas."""
+    behind: bool = False
+    """It breaks behind its last block instead, before the vendor says why it stops."""
     silence: float = 20.0
     """Seconds without a byte, for `silence`; the stream goes on afterwards."""
     when_contains: str | None = None

@@ -355,6 +355,7 @@ class _Stream:
         rows = list(events(self.reply, body, self.request.usage, number, **told))
         deltas = [place for place, (_, data) in enumerate(rows) if "delta" in data and data["type"] != "message_delta"]
         middle = deltas[len(deltas) // 2] if deltas else len(rows) - 2
+        middle = len(rows) - 2 if self.reply.behind else middle
         for place, (name, data) in enumerate(rows):
             if place == middle and self.reply.broken is not None and await self._break():
                 return False

@@ -65,6 +65,7 @@ from codelaw.domain.reports import (
     SectionReport,
 )
 from codelaw.domain.served import ServerList, ServerState, ServerStateName
+from codelaw.ports.cancelling import Cancelled, Scope
 from codelaw.ports.code import FoundPlaces, IndexState, Place
 
 OPTIONS = (
@@ -238,7 +239,7 @@ class FakeSession:
         attachments=(),
         editor=None,
         kind=None,
-        halt=None,
+        scope=None,
     ):
         if not text.strip() or len(text) > OVER:
             raise Refusal("invalid_text", f"A text of {len(text)} characters cannot be sent", "Send 1 to 5 MB")
@@ -253,6 +254,8 @@ class FakeSession:
         self._numbers += 1
         turn = FakeTurn(self, chat.id, f"turn{self._numbers}", text)
         self.running[chat.id] = turn
+        if scope is not None:
+            scope.becomes(turn)
         self.say(turn, TurnStarted(text[:100]))
         if attachments or editor:
             self.say(turn, NoticeEvent("info", "given", f"{list(attachments)} {editor}"))
@@ -360,14 +363,19 @@ class FakeSession:
         section = SectionReport("L1", "core", 1, 4, cut=False, cached=True, text="core")
         return ContextReport((section,), 1, 200_000, 160_000, "layered", (), f"[user] {text}")
 
-    async def compact(self, chat_id) -> CompactionReport:
+    async def compact(self, chat_id, scope=None) -> CompactionReport:
+        scope = scope or Scope()
         if self._chat(chat_id).title.startswith("late"):
-            await self.released.wait()
+            try:
+                await scope.wait(self.released.wait())
+            except Cancelled:
+                return CompactionReport(False, "cancelled")
         running = self.running.get(chat_id)
         work = self.compactions.get(chat_id)
         if work is None or work.done():
             work = asyncio.ensure_future(self._compact(self._chat(chat_id), running.turn_id if running else ""))
             self.compactions[chat_id] = work
+        scope.becomes(work)
         return await asyncio.shield(work)
 
     async def _compact(self, chat: Chat, turn_id: str) -> CompactionReport:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from codelaw.adapters.processes.sandbox import Sandbox
 from codelaw.adapters.stores.opening import open_stores
 from codelaw.adapters.workspace.disk import DiskWorkspace
 from codelaw.agent.chat.chat import AgentChat
-from codelaw.agent.chat.leaving import TOOL, Decided, Leaving, not_confirmed
+from codelaw.agent.chat.leaving import TOOL, Decided, Leaving
 from codelaw.agent.chat.retrieved_context import BesideGatherer, SpanLimits
 from codelaw.agent.chat.services import House
 from codelaw.agent.effects.interrupted import settle_interrupted
@@ -28,11 +28,10 @@ from codelaw.agent.recording.history import Past
 from codelaw.agent.recording.recorder import Recorder
 from codelaw.agent.turn.approval import Gate
 from codelaw.app import models
-from codelaw.app.beginnings import Beginnings
 from codelaw.app.chats import OpenChats
 from codelaw.app.destinations import chosen, leaves, moved, sent
 from codelaw.app.embedders import CurrentEmbedder
-from codelaw.app.hooking import added_to, heard_out, hooks_of
+from codelaw.app.hooking import added_to, heard_out, hooks_of, taken_back
 from codelaw.app.ignoring import IgnoreNotices
 from codelaw.app.indexing import code_index, embed_code
 from codelaw.app.known_keys import HELD_BACK, known_keys
@@ -43,9 +42,9 @@ from codelaw.app.servers.brought import BroughtServers
 from codelaw.app.steering import asked_by
 from codelaw.app.turns import TurnMaker
 from codelaw.domain.chats import Chat, Mode, Notice, Strategy
-from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent
 from codelaw.domain.safety.redaction import Redaction
+from codelaw.ports.cancelling import Cancelled, Scope, Scopes
 from codelaw.settings import login_name, own_folders, process_environment
 
 if TYPE_CHECKING:
@@ -128,7 +127,8 @@ class Core:
             servers=servers,
         )
         self._turns = TurnMaker(self._workspace, services, self._servers, self._code)
-        self._beginnings = Beginnings()
+        self._scopes = Scopes()
+        """Of what is about to begin, by chat."""
         self._recorder = Recorder(self._chats.store, self._redaction, self._user)
         self._ignored = IgnoreNotices()
         self._models: dict[Provider, ChatModel] = {}
@@ -152,7 +152,7 @@ class Core:
     async def _open_stores(self) -> Stores:
         url = self._settings.value.store.url
         await self._leftovers.begin(url or "")
-        stores = await open_stores(url, self._home / "codelaw.db")
+        stores = await open_stores(url, self._home / "codelaw.db", self._tell)
         await settle_interrupted(self._leftovers, stores.chats, self._workspace, self._redaction)
         for notice in stores.notices:
             _log.warning("store: %s", notice.message)
@@ -278,14 +278,14 @@ class Core:
     async def _follow(self, agent: AgentChat, steers: Sequence[Steer]) -> RunningTurn:
         """Start the turn that waiting steers become, in a chat that is claimed for it (R-9)."""
         settings, mode, told = await self._settings_now(), agent.chat.mode, tuple(steer.id for steer in steers)
-        with self._beginnings.one(agent.chat.id) as beginning:
-            asked = asked_by(steers, settings, mode, restricted=self._restricted, halt=beginning.halt)
-            plan = await self._plan(asked, who := models.answerer(settings, agent.chat), agent)
-            plan = replace(plan, question=added_to(plan.question, [one for steer in steers for one in steer.hooked]))
-            beginning.turn = turn = await self._started(agent, asked, who, plan, steers=told)
-            if beginning.stopped:
-                turn.cancel()  # before anything of it has run
-            return turn
+        with self._scopes.open(agent.chat.id) as scope:
+            asked = asked_by(steers, settings, mode, restricted=self._restricted)
+            plan, who = None, models.answerer(settings, agent.chat)
+            with suppress(Cancelled):
+                plan = await scope.wait(self._plan(asked, who, agent))
+                hooked = [one for steer in steers for one in steer.hooked]
+                plan = replace(plan, question=added_to(plan.question, hooked))
+            return await self._started(agent, asked, who, plan, scope, steers=told)
 
     async def _plan(self, asked: Asked, who: Answerer, agent: AgentChat | None) -> Plan:
         plan = await self._turns.plan(
@@ -297,7 +297,6 @@ class Core:
             editor=asked.editor,
             agent=agent,
             restricted=asked.restricted,
-            halt=asked.halt,
         )
         # Attachments and selections too: what they hold is stored with the question.
         clean = replace(plan, question=self._redaction.value(plan.question))
@@ -310,28 +309,52 @@ class Core:
         agent: AgentChat,
         asked: Asked,
         who: Answerer,
-        plan: Plan,
+        plan: Plan | None,
+        scope: Scope,
         *,
         steers: tuple[str, ...] = (),
-        halt: asyncio.Event | None = None,
     ) -> RunningTurn:
-        """Hear the hooks, gather what stands beside the question, and start the turn; `halt` as for `heard_out`."""
-        unread = await self._settle(agent, asked.mode, asked.settings, restricted=asked.restricted)
-        if not steers:  # each of those was heard when it came
-            plan = replace(plan, question=await heard_out(agent, plan.question, asked.text, halt))
-        inputs = await self._turns.settled(plan, agent, self._chat_model(who.provider), asked.settings)
-        beside = await (await self._gatherer(agent, asked.settings, agent.house.memory)).gather(
-            asked.text, plan.asked, inputs
-        )
-        inputs = replace(inputs, beside=(*plan.beside, *beside.fragments), about=beside.about)
-        notices = [*plan.notices, *unread, *beside.notices, *self._servers.notices(agent.chat.id)]
+        """Hear the hooks, gather what stands beside the question, and start the turn.
+
+        Without a plan, or where `scope` is cancelled meanwhile, the message is kept in a turn that ends at once (R-8).
+
+        Raises:
+            Refusal: `hook_blocked`: a hook refuses the message, or a cancel came before it could.
+        """
+        heard = bool(steers)  # each of those was heard when it came
+        try:
+            if plan is None:
+                raise Cancelled  # noqa: TRY301 - one way out
+            unread = await scope.wait(self._settle(agent, asked.mode, asked.settings, restricted=asked.restricted))
+            if not heard:
+                plan = replace(plan, question=await scope.wait(heard_out(agent, plan.question, asked.text)))
+                heard = True
+            inputs, told = await scope.wait(self._surrounded(agent, asked, who, plan))
+        except Cancelled:
+            if not heard and not asked.restricted:
+                await agent.outbox.drain()
+                taken_back(asked.settings)
+            kept = plan.question if plan is not None else self._redaction.value(await self._turns.bare(asked))
+            return await agent.start(kept, asked.text, None, steers=steers)
+        notices = [*plan.notices, *unread, *told, *self._servers.notices(agent.chat.id)]
         # Another window may have talked in the chat meanwhile: what it has said goes along (D-4).
         agent.chat = replace(agent.chat, places=(await (await self._chats.store()).chat(agent.chat.id)).places)
         leaving = self._leaving(agent, who, asked, inputs) if leaves(agent.chat, who) else None
         if leaving is None:
             notices += moved(agent.chat, who)
             await self._keep(agent, sent(agent.chat, who))
-        return await agent.start(plan.question, asked.text, inputs, notices, leaving=leaving, steers=steers)
+        turn = await agent.start(plan.question, asked.text, inputs, notices, leaving=leaving, steers=steers)
+        scope.becomes(turn)
+        return turn
+
+    async def _surrounded(
+        self, agent: AgentChat, asked: Asked, who: Answerer, plan: Plan
+    ) -> tuple[TurnInputs, Sequence[Notice]]:
+        """What the turn runs with, and what is to be said of what stands beside its question."""
+        inputs = await self._turns.settled(plan, agent, self._chat_model(who.provider), asked.settings)
+        gatherer = await self._gatherer(agent, asked.settings, agent.house.memory)
+        beside = await gatherer.gather(asked.text, plan.asked, inputs)
+        return replace(inputs, beside=(*plan.beside, *beside.fragments), about=beside.about), beside.notices
 
     def _leaving(self, agent: AgentChat, who: Answerer, asked: Asked, inputs: TurnInputs) -> Leaving:
         """The question that is put before the text of a chat leaves this machine (P-4)."""
@@ -366,32 +389,6 @@ class Core:
         """The chat as it is told: its model is the one that will be asked, and it is not from the future."""
         now, model = time.time(), models.answerer(self._settings.value, chat).name
         return replace(chat, model=model, created_at=min(chat.created_at, now), updated_at=min(chat.updated_at, now))
-
-    async def _inputs(self, agent: AgentChat) -> TurnInputs:
-        """What a compaction outside a turn works with.
-
-        Raises:
-            Refusal: `not_confirmed`: the chat has not left this machine, and would now.
-        """
-        settings = self._settings.value
-        who = models.answerer(settings, agent.chat)
-        if leaves(agent.chat, who):
-            error = not_confirmed(who.name, who.host)
-            raise Refusal(error.code, error.message, error.hint)
-        if not agent.running_turn:
-            await self._arm(agent, agent.chat.mode, settings, restricted=self._restricted)
-        plan = await self._turns.plan(
-            text="",
-            settings=settings,
-            name=who.name,
-            mode=agent.chat.mode,
-            attachments=(),
-            editor=None,
-            agent=agent,
-            checked=False,
-            restricted=self._restricted,
-        )
-        return self._turns.inputs(plan, agent.chat, self._chat_model(who.provider), settings)
 
     async def _change(
         self,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from codelaw.agent.hooks.running import Hooks, fragments
-from codelaw.app.beginnings import Halted, unless_halted
 from codelaw.domain.errors import Refusal
 from codelaw.hooks.declared import DEFAULT_SECONDS, Hook
 
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
     from codelaw.ports.workspace import Processes
     from codelaw.settings import Settings
     from codelaw.settings.hooks import HooksGroup
-
-T = TypeVar("T")
 
 
 def hooks_of(
@@ -46,11 +42,11 @@ def hooks_of(
     )
 
 
-async def heard_out(agent: AgentChat, question: Question, text: str, halt: asyncio.Event | None) -> Question:
+async def heard_out(agent: AgentChat, question: Question, text: str) -> Question:
     """The question with what hooks add to it: those of the session at its first turn here, and those of the message.
 
     Raises:
-        Refusal: `hook_blocked`: one refuses the message, or `halt` came before all had ended.
+        Refusal: `hook_blocked`: one refuses the message.
     """
     hooks = agent.house.hooks
     if hooks is None:
@@ -59,10 +55,10 @@ async def heard_out(agent: AgentChat, question: Question, text: str, halt: async
     try:
         if not agent.greeted:
             source = "resume" if agent.chat.turns else "startup"
-            greeting = await _until(halt, hooks.run("SessionStart", source, {"source": source}))
+            greeting = await hooks.run("SessionStart", source, {"source": source})
             added += fragments("SessionStart", greeting)
             agent.greeted = True
-        added += fragments("UserPromptSubmit", await _asked(hooks, text, halt))
+        added += fragments("UserPromptSubmit", await _asked(hooks, text))
     except Refusal:
         await agent.outbox.drain()
         raise
@@ -82,24 +78,26 @@ async def let_through(agent: AgentChat, text: str) -> tuple[Fragment, ...]:
     """
     if agent.house.hooks is None:
         return ()
-    return fragments("UserPromptSubmit", await _asked(agent.house.hooks, text, None))
+    return fragments("UserPromptSubmit", await _asked(agent.house.hooks, text))
 
 
-async def _asked(hooks: Hooks, text: str, halt: asyncio.Event | None) -> Merged:
-    said = await _until(halt, hooks.run("UserPromptSubmit", "", {"prompt": text}))
+async def _asked(hooks: Hooks, text: str) -> Merged:
+    said = await hooks.run("UserPromptSubmit", "", {"prompt": text})
     if said.verdict == "deny":
         message = f"A hook refused the message: {said.reason}"
         raise Refusal("hook_blocked", message, "Change the message, or the hooks in the settings.")
     return said
 
 
-async def _until(halt: asyncio.Event | None, work: Awaitable[T]) -> T:
-    """The outcome of what is waited for, which ends as soon as `halt` is set."""
-    try:
-        return await unless_halted(halt, work)
-    except Halted:
+def taken_back(settings: Settings) -> None:
+    """A message was cancelled before hooks had let it through: it is kept only where there is none to ask.
+
+    Raises:
+        Refusal: `hook_blocked`.
+    """
+    if any(hook.event == "UserPromptSubmit" for hook in declared(settings.hooks)):
         message = "The message was taken back before its hooks had ended."
-        raise Refusal("hook_blocked", message, "Send it again.") from None
+        raise Refusal("hook_blocked", message, "Send it again.")
 
 
 def declared(hooks: HooksGroup) -> tuple[Hook, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -14,10 +13,8 @@ if TYPE_CHECKING:
     from codelaw.settings import Settings
 
 
-def asked_by(
-    steers: Sequence[Steer], settings: Settings, mode: Mode, *, restricted: bool, halt: asyncio.Event
-) -> Asked:
+def asked_by(steers: Sequence[Steer], settings: Settings, mode: Mode, *, restricted: bool) -> Asked:
     """Their words in their order, a blank line between them, what was sent along, and what the user looked at last."""
     text = "\n\n".join(steer.text for steer in steers)
     attachments = tuple(one for steer in steers for one in steer.attachments)
-    return Asked(text, settings, mode, attachments, steers[-1].editor, restricted=restricted, halt=halt)
+    return Asked(text, settings, mode, attachments, steers[-1].editor, restricted=restricted)

@@ -6,7 +6,6 @@ import asyncio
 import platform
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,6 @@ from codelaw.agent.inputs.shown_laws import NoLaw, ShownLaws, TurnLaw
 from codelaw.agent.inputs.subagents import described
 from codelaw.agent.inputs.turn_context import HistorySettings, Limits, TurnInputs
 from codelaw.app import models
-from codelaw.app.beginnings import Halted, unless_halted
 from codelaw.app.bringing import Bringing, own_places
 from codelaw.app.brought.agents import BroughtAgents, own_agents
 from codelaw.app.brought.skills import Shelf, Skills, load_called, own_skills
@@ -123,8 +121,6 @@ class Asked:
     """Whether the editor does not trust the folder (S-7)."""
     redacted: bool = False
     """A key was taken out of the text (S-5)."""
-    halt: asyncio.Event | None = None
-    """Set when the turn is to be stopped before it has begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,11 +205,8 @@ class TurnMaker:
         agent: AgentChat | None,
         checked: bool = True,
         restricted: bool = False,
-        halt: asyncio.Event | None = None,
     ) -> Plan:
         """Gather and check; `restricted` where the editor does not trust the folder (S-7).
-
-        No server of the user's is waited for once `halt` is set (R-8).
 
         Raises:
             Refusal: `window_too_small` or `context_overflow`, before any model call (W-3, L-4, B-2); not when `checked`
@@ -223,7 +216,7 @@ class TurnMaker:
         services = None if restricted else self._services
         offered = services.offered if services is not None else frozenset[str]()
         mode = "ask" if restricted and mode == "agent" else mode
-        brought = await self._servers.brought(settings, begin=checked, restricted=restricted, halt=halt)
+        brought = await self._servers.brought(settings, begin=checked, restricted=restricted)
         shown = visible(self._workspace, settings)
         shelf = await self.shelf(shown, settings, restricted=restricted)
         window = models.window_of(settings, name)
@@ -267,19 +260,16 @@ class TurnMaker:
             skills=index.text,
             connectors=said,
         )
-        today = time.strftime("%Y-%m-%d", time.localtime())
         denied = unreadable(settings, self._workspace.folders)
         looking = await editor_fragment(self._workspace, editor, denied, attachments)
-        facts = Facts(today, self._operating_system, "bash")
         called = await self.bringing.called(text, shown, restricted=restricted)
         if called is NOTHING_CALLED and call(text) is not None:
             left = await self.shelf(shown, settings, restricted=False) if restricted else None
             called = await load_called(shelf, text, left_out=left)
-        called = await self._servers.gathered(text, called, halt)
+        called = await self._servers.gathered(text, called)
         around = self.around(settings, agent, restricted=restricted)
-        with suppress(Halted):
-            called = await unless_halted(halt, self.referring.gathered(text, called, around))
-        asked = await question(text, shown, facts, attachments, looking, called=called)
+        called = await self.referring.gathered(text, called, around)
+        asked = await question(text, shown, self._facts, attachments, looking, called=called)
         law, beside = await find_law(self._workspace, denied, settings.law.files), tuple[Fragment, ...]()
         if restricted:
             law, beside = replace(law, layer=()), (untrusted.restricted(law.documents),)
@@ -334,6 +324,16 @@ class TurnMaker:
             )
             if kinds
             else None,
+        )
+
+    @property
+    def _facts(self) -> Facts:
+        return Facts(time.strftime("%Y-%m-%d", time.localtime()), self._operating_system, "bash")
+
+    async def bare(self, asked: Asked) -> Question:
+        """The message as it was sent, with nothing that anybody would have to be asked for."""
+        return await question(
+            asked.text, visible(self._workspace, asked.settings), self._facts, asked.attachments, None
         )
 
     def around(self, settings: Settings, agent: AgentChat | None, *, restricted: bool) -> Around:

@@ -229,6 +229,8 @@ class Begun:
 
 
 Delta = Begun | TextDelta | ThinkingDelta
+Heard = bool | Literal["whole"] | None
+"""What is said to a delta. True: the rest is not needed; `whole`: nothing need follow (R-3)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
@@ -21,6 +20,7 @@ from codelaw.domain.reports import ArchiveReport, ChatRecord, ContextReport, Law
 from codelaw.domain.requests import EditorState, Enclosed
 from codelaw.domain.served import ServerList
 from codelaw.ports.approver import Approver
+from codelaw.ports.cancelling import Scope
 from codelaw.ports.code import FoundPlaces, IndexState, PlaceKind
 from codelaw.ports.editor import Editor
 from codelaw.ports.servers import Browser
@@ -86,9 +86,9 @@ class Session(Protocol):
         attachments: Sequence[Enclosed] = (),
         editor: EditorState | None = None,
         kind: str | None = None,
-        halt: asyncio.Event | None = None,
+        scope: Scope | None = None,
     ) -> RunningTurn:
-        """Begin a turn; without a chat in a new one of `kind` (H-5). Once `halt` is set nothing is waited for.
+        """Begin a turn, which `scope` stops from now on; without a chat in a new one of `kind` (H-5).
 
         The chat keeps `mode`; `mode_once` is for this turn alone.
         """
@@ -183,8 +183,8 @@ class Session(Protocol):
         exact: bool = False,
     ) -> ContextReport: ...
 
-    async def compact(self, chat_id: str) -> CompactionReport:
-        """Compact now, or wait with those who wait already (K-7); cancelling the waiter does not cancel the work."""
+    async def compact(self, chat_id: str, scope: Scope | None = None) -> CompactionReport:
+        """Compact now, or wait with those who wait already (K-7), until `scope` is cancelled."""
         ...
 
     async def cancel_compaction(self, chat_id: str) -> bool:

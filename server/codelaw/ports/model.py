@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from codelaw.domain.models import Delta, ModelReply, ModelRequest
+from codelaw.domain.models import Delta, Heard, ModelReply, ModelRequest
 
 
 class ChatModel(Protocol):
     """A model that answers requests."""
 
-    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], bool | None]) -> ModelReply:
+    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> ModelReply:
         """Answer once, without retrying; deltas are told as they arrive, an empty one for content that is not text.
 
         When `on_delta` gives True, the rest is not needed: the stream is closed, and the reply is what has arrived,
-        with `closed` as its stop reason and the usage reported so far. Cancelling the task closes the stream at once.
+        with `closed` as its stop reason and the usage reported so far. So is one that falls silent where `on_delta`
+        has said `whole`, or behind whole native calls. Cancelling the task closes the stream at once.
 
         Raises:
             ModelFailure: no whole reply came; sorted by kind, with the text that had arrived.

@@ -57,9 +57,20 @@ CLIENT_METHODS = (
 )
 """Requests from client to server; each has a command of the same name with dots."""
 
-CHAT_SEND = "codelaw/chat/send"
-CHAT_CANCEL = "codelaw/chat/cancel"
-COMPACT = "codelaw/context/compact"
+BEGINNING = {
+    "codelaw/chat/send": "chatId",
+    "codelaw/context/compact": "chatId",
+    "codelaw.chatFile.send": "uri",
+    "codelaw.editor.ask": "",
+    "codelaw.editor.explain": "",
+    "codelaw.editor.fix": "",
+    "codelaw.editor.test": "",
+    "codelaw.editor.edit": "chatId",
+    "codelaw.editor.commitMessage": "",
+}
+"""What begins a turn or a compaction, and which of its params a cancel may name before that has begun (R-8)."""
+STOPPING = {"codelaw/chat/cancel": "chatId", "codelaw.chatFile.stop": "uri"}
+"""What stops them, and which of its params names what is meant."""
 
 EDITOR_TRUST = "codelaw/workspace/editorTrust"
 """A notification from client to server (S-7)."""

@@ -9,10 +9,12 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from codelaw.adapters.models import anthropic
 from codelaw.adapters.models.anthropic import AnthropicModel
 from codelaw.adapters.models.anthropic_failures import kind_of_status, measures, retry_after
 from codelaw.agent.model_calls.recovery import refused
@@ -469,3 +471,38 @@ async def test_an_endpoint_that_counts_nothing_is_no_failure(vendor: LoopbackVen
         await model.count(REQUEST)
     assert caught.value.kind == "auth"
     assert KEY not in caught.value.message
+
+
+SEVERAL = ({"name": "LS", "input": {}}, {"name": "Read", "json": '{"path": "a.py"}'})
+
+
+@pytest.mark.parametrize(
+    ("reply", "calls"),
+    [
+        (VendorReply(text="I look", calls=SEVERAL, broken="silence", silence=600, behind=True), ["LS", "Read"]),
+        (
+            VendorReply(calls=SEVERAL[:1], searches=({"query": "q"},), broken="silence", silence=600, behind=True),
+            ["LS"],
+        ),
+    ],
+)
+async def test_silence_behind_whole_calls_ends_the_reply(
+    vendor: LoopbackVendor, model: AnthropicModel, monkeypatch: pytest.MonkeyPatch, reply: VendorReply, calls: list[str]
+) -> None:
+    monkeypatch.setattr(anthropic, "QUIET_SECONDS", 0.2)
+    vendor.script = [reply]
+    asked = await model.reply(REQUEST, lambda _: None)
+    assert (asked.stop_reason, [call.tool for call in asked.calls], asked.broken_calls) == ("closed", calls, ())
+
+
+@pytest.mark.parametrize(
+    "calls", [({"name": "LS", "input": {}}, {"name": "Read", "json": '{"path": "a' + "b" * 90}), ()]
+)
+async def test_silence_before_a_call_is_whole_is_waited_out(
+    vendor: LoopbackVendor, model: AnthropicModel, monkeypatch: pytest.MonkeyPatch, calls: tuple[dict[str, Any], ...]
+) -> None:
+    monkeypatch.setattr(anthropic, "QUIET_SECONDS", 0.05)
+    vendor.script = [VendorReply(text=TEXT, calls=calls, broken="silence", silence=1.0)]
+    asked = await model.reply(REQUEST, lambda _: None)
+    assert asked.stop_reason == ("tool_use" if calls else "end_turn")
+    assert len(asked.calls) + len(asked.broken_calls) == len(calls)

@@ -33,7 +33,7 @@ from codelaw.adapters.models.endpoints import LARGEST_ERROR, Misbehaved, guards
 from codelaw.adapters.models.events import Events, TooLarge
 from codelaw.adapters.models.unreachable import cause_of, place_of, secrets_of
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.models import Delta, FailureKind, ModelReply, ModelRequest
+from codelaw.domain.models import Delta, FailureKind, Heard, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic, AsyncStream
@@ -46,6 +46,8 @@ _log = logging.getLogger(__name__)
 TOLD_OF_KEY = 12
 """Characters of a key, from its start, that no message holds; an endpoint may quote it cut."""
 _SILENCE = 120.0
+QUIET_SECONDS = 20.0
+"""Without content, after which a reply ends that could end where it is (R-3, P-1)."""
 _CONNECT = 30.0
 _TAIL = 0.25
 _MODELS = 1000
@@ -95,7 +97,7 @@ class AnthropicModel:
         elif loading.exception() is None:
             await loading.result().close()
 
-    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], bool | None]) -> ModelReply:
+    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> ModelReply:
         """Answer once (see `ChatModel`). Cancelling the task closes the connection at once.
 
         Raises:
@@ -113,8 +115,9 @@ class AnthropicModel:
             failure = _failure(error, reader, self._without_key, self._base_url, request.model)
             if failure is None:
                 raise
-            # A connection that dies after the stop reason has lost nothing.
-            if reader.complete and failure.kind == "network":
+            # A connection that dies after the stop reason has lost nothing, nor one that falls silent behind a call.
+            reader.enough |= reader.could_end and isinstance(error, TimeoutError)
+            if (reader.complete or reader.enough) and failure.kind == "network":
                 return reader.reply()
         else:
             return reader.reply()
@@ -204,7 +207,7 @@ class AnthropicModel:
                     most -= len(chunk)
                     if most < 0:
                         raise EndlessReply("a stream that does not end")
-                    alive = False
+                    alive, taken = False, reader.events
                     for name, data in events.feed(chunk):
                         alive = True
                         if name == "error":
@@ -212,9 +215,11 @@ class AnthropicModel:
                         if data and name != "ping":
                             reader.take(await _parsed(data))
                     reader.flush()
-                    if alive:
-                        # Only events are a sign of life: comments come from whatever stands in between.
-                        limit.reschedule(loop.time() + self._silence)
+                    if reader.events > taken:
+                        reader.look()
+                    # Only events are a sign of life: comments come from whatever stands in between.
+                    if reader.events > taken or (alive and not reader.could_end):
+                        limit.reschedule(loop.time() + (QUIET_SECONDS if reader.could_end else self._silence))
                     if reader.ended or (reader.enough and not reader.complete):
                         break
                     # A cancel, and the other requests, have their turn however fast this one sends.

@@ -8,7 +8,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from codelaw.domain.messages import Call, FoundPage, KeptItem, WebSearch
-from codelaw.domain.models import Begun, BrokenCall, Delta, ModelReply, StopReason, TextDelta, ThinkingDelta, Usage
+from codelaw.domain.models import (
+    Begun,
+    BrokenCall,
+    Delta,
+    Heard,
+    ModelReply,
+    StopReason,
+    TextDelta,
+    ThinkingDelta,
+    Usage,
+)
 
 _USAGE = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 _SEARCHES = "web_search_requests"
@@ -66,6 +76,16 @@ class _OpenCall:
     """The input of the start event; empty when it is streamed."""
     pieces: list[str] = field(default_factory=list[str])
 
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+    @property
+    def arguments(self) -> dict[str, Any] | None:
+        """None while they are no JSON object."""
+        text = self.text
+        return _arguments(text) if text.strip() else self.given
+
 
 @dataclass(slots=True)
 class _OpenItem:
@@ -76,7 +96,6 @@ class _OpenItem:
     """By name, in pieces."""
     text: int
     calls: int
-    whole: bool = False
 
     def kept(self) -> KeptItem:
         fields = {name: "".join(pieces) for name, pieces in self.fields.items()}
@@ -87,7 +106,7 @@ class _OpenItem:
 class ReplyReader:
     """Takes events as they arrive and tells the deltas on; `reply()` gives the whole."""
 
-    def __init__(self, on_delta: Callable[[Delta], bool | None], room: int = 1 << 20) -> None:
+    def __init__(self, on_delta: Callable[[Delta], Heard], room: int = 1 << 20) -> None:
         """`room` is how many characters the reply may have."""
         self._on_delta = on_delta
         self._room = self._left = room
@@ -97,6 +116,10 @@ class ReplyReader:
         self._said = 0
         """Characters of the text."""
         self._calls: dict[int, _OpenCall] = {}
+        self._whole = False
+        """The text could end here."""
+        self._closed: set[int] = set()
+        """The blocks that have come to their end."""
         self._searches: dict[int, _OpenCall] = {}
         """Calls of the vendor's own tool, which it runs itself."""
         self._found: dict[str, WebSearch] = {}
@@ -113,6 +136,8 @@ class ReplyReader:
         """`message_stop` has come."""
         self.enough = False
         """The engine needs no more of it."""
+        self.could_end = False
+        """Nothing need follow: the vendor said why it stopped, or what has come can be run (R-3)."""
 
     @property
     def complete(self) -> bool:
@@ -148,11 +173,10 @@ class ReplyReader:
         match body.get("type"):
             case "content_block_delta":
                 self._delta(body.get("index"), _mapping(body.get("delta"), "delta"))
-            case "content_block_stop":
-                if (item := self._items.get(_index(body.get("index")))) is not None:
-                    item.whole = True
             case "content_block_start":
                 self._start(body.get("index"), _mapping(body.get("content_block"), "content_block"))
+            case "content_block_stop":
+                self._closed.add(_index(body.get("index")))
             case "message_start":
                 self._count(_mapping(body.get("message"), "message").get("usage"))
                 self._on_delta(Begun(self.usage))
@@ -170,15 +194,25 @@ class ReplyReader:
             case _:
                 pass
 
+    def look(self) -> None:
+        """Find out whether it could end here."""
+        blocks = {**self._calls, **self._searches}
+        whole = bool(self._calls) and blocks.keys() <= self._closed
+        called = (
+            whole
+            and all(call.arguments is not None for call in self._calls.values())
+            and all(search.id in self._found for search in self._searches.values())
+        )
+        self.could_end = self.complete or called or self._whole
+
     def reply(self) -> ModelReply:
         """The whole reply; a call whose arguments are not a JSON object is a broken one (R-6)."""
         calls: list[Call] = []
         broken: list[BrokenCall] = []
         for _, call in sorted(self._calls.items()):
-            text = "".join(call.pieces)
-            arguments = _arguments(text) if text.strip() else call.given
+            arguments = call.arguments
             if arguments is None:
-                broken.append(BrokenCall(call.id, call.tool, text))
+                broken.append(BrokenCall(call.id, call.tool, call.text))
             else:
                 calls.append(Call(call.id, call.tool, arguments))
         stop = "closed" if self._stop is None and self.enough else _STOP.get(self._stop or "", "end_turn")
@@ -191,7 +225,7 @@ class ReplyReader:
             broken_calls=tuple(broken),
             stopped_by=stopped_by,
             searches=tuple(self._searched(call) for _, call in sorted(self._searches.items())),
-            items=tuple(item.kept() for _, item in sorted(self._items.items()) if item.whole),
+            items=tuple(item.kept() for at, item in sorted(self._items.items()) if at in self._closed),
             refusal=self._refusal if stop == "refusal" else "",
             doubted=self.doubted,
         )
@@ -201,7 +235,8 @@ class ReplyReader:
         if self._gathered:
             piece = "".join(self._gathered)
             self._gathered.clear()
-            self.enough |= self._on_delta(TextDelta(piece)) is True
+            heard = self._on_delta(TextDelta(piece))
+            self.enough, self._whole = self.enough or heard is True, heard == "whole"
 
     def _start(self, index: object, block: Mapping[str, Any]) -> None:
         match block.get("type"):
@@ -261,8 +296,7 @@ class ReplyReader:
 
     def _searched(self, call: _OpenCall) -> WebSearch:
         """A search with what came of it."""
-        text = "".join(call.pieces)
-        arguments = (_arguments(text) if text.strip() else call.given) or {}
+        arguments = call.arguments or {}
         query, found = arguments.get("query"), self._found.get(call.id, WebSearch("", problem="no answer"))
         return replace(found, query=query[:LONGEST_QUERY] if isinstance(query, str) else "")
 

@@ -21,7 +21,17 @@ from codelaw.adapters.models.offline_thread import rolling_summary_of
 from codelaw.adapters.models.offline_words import Term, searches, terms
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call
-from codelaw.domain.models import CallBlock, Delta, ImageBlock, KeptBlock, ModelReply, ModelRequest, TextDelta, Usage
+from codelaw.domain.models import (
+    CallBlock,
+    Delta,
+    Heard,
+    ImageBlock,
+    KeptBlock,
+    ModelReply,
+    ModelRequest,
+    TextDelta,
+    Usage,
+)
 
 _MOST_SEARCHES = 4
 _MOST_READS = 3
@@ -49,7 +59,7 @@ class _Action:
 class OfflineModel:
     """A `ChatModel` that is deterministic and asks nobody."""
 
-    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], bool | None]) -> ModelReply:
+    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> ModelReply:
         """The next call, or the answer once there is nothing left to look at."""
         text, calls = await asyncio.to_thread(_decide, request)
         for start in range(0, len(text), _PIECE):

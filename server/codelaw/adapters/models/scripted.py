@@ -29,6 +29,7 @@ from codelaw.domain.models import (
     BrokenCall,
     Delta,
     FailureKind,
+    Heard,
     ModelReply,
     ModelRequest,
     StopReason,
@@ -75,7 +76,7 @@ class ScriptedModel:
         """
         return cls(read_script(path.read_text(encoding="utf-8")))
 
-    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], bool | None]) -> ModelReply:
+    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> ModelReply:
         """The script's next reply.
 
         Raises:
@@ -92,7 +93,7 @@ class ScriptedModel:
             # At least one turn of the loop for each delta, so that a cancel can arrive between two of them.
             await asyncio.sleep(scripted.delay)
             arrived += delta.text if isinstance(delta, TextDelta) else ""
-            if on_delta(delta):
+            if on_delta(delta) is True:
                 return ModelReply(arrived, "closed", replace(usage, output_tokens=0))
         if scripted.failure is not None:
             raise ModelFailure(

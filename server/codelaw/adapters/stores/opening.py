@@ -14,34 +14,37 @@ from codelaw.adapters.stores.chats import SqlChats
 from codelaw.adapters.stores.index import SqlIndex
 from codelaw.adapters.stores.memories import SqlMemories
 from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 from codelaw.ports.store import Stores
 
 
-async def open_stores(url: str | None, path: Path) -> Stores:
+async def open_stores(url: str | None, path: Path, tell: Callable[[Notice], None] | None = None) -> Stores:
     """What `store.url` names: a PostgreSQL database, or a SQLite file; without one the file at `path`.
+
+    `tell` is called with what the user should know of it afterwards.
 
     Raises:
         Refusal: `store_unavailable`.
     """
     if url and url.startswith(("postgresql:", "postgres:")):
-        return replace(_stores(await _open_postgres(url)), shared=True)
+        return replace(_stores(await _open_postgres(url, tell)), shared=True)
     if url:
         return _stores(await SqliteStore.open(_file(url), chosen=True))
     return _stores(await SqliteStore.open(path))
 
 
-async def _open_postgres(url: str) -> SqlChats:
+async def _open_postgres(url: str, tell: Callable[[Notice], None] | None) -> SqlChats:
     try:
         opened = await asyncio.to_thread(_load_postgres)
     except ImportError as error:
         message = f"store.url names a PostgreSQL database, and the package for it is missing ({error})."
         hint = f"Add it with `{await asyncio.to_thread(adding, 'postgresql')}`."
         raise Refusal("store_unavailable", message, hint) from error
-    return await opened(url)
+    return await opened(url, tell)
 
 
-def _load_postgres() -> Callable[[str], Awaitable[SqlChats]]:
+def _load_postgres() -> Callable[[str, Callable[[Notice], None] | None], Awaitable[SqlChats]]:
     from codelaw.adapters.stores.postgres_chats import PostgresStore  # noqa: PLC0415 - loaded only by who uses it
 
     return PostgresStore.open

@@ -22,7 +22,7 @@ from codelaw.agent.recording.open_turn import OpenTurn
 from codelaw.agent.recording.outbox import Outbox
 from codelaw.agent.recording.pictures import Pictures
 from codelaw.agent.subagents.running import ChildTurns
-from codelaw.agent.turn.ending import FAILED, changed, ending_of, result_of, tidy
+from codelaw.agent.turn.ending import FAILED, changed, ending_of, never_begun, result_of, tidy
 from codelaw.agent.turn.execution import Executor
 from codelaw.agent.turn.folder_laws import FolderLaws
 from codelaw.agent.turn.notes import Notes
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from codelaw.domain.chats import Chat, StoredChat
     from codelaw.domain.checkpoints import CompactionReport
     from codelaw.domain.media.images import Picture
+    from codelaw.ports.cancelling import Scope
 
 _log = logging.getLogger(__name__)
 
@@ -187,13 +188,16 @@ class AgentChat:
         self,
         question: Question,
         typed: str,
-        inputs: TurnInputs,
-        notices: list[Notice],
+        inputs: TurnInputs | None,
+        notices: Sequence[Notice] = (),
         *,
         leaving: Leaving | None = None,
         steers: tuple[str, ...] = (),
     ) -> RunningTurn:
-        """Store the question, made of `steers`, and run the turn, `leaving` first; the chat must have been claimed."""
+        """Store the question, made of `steers`, and run the turn, `leaving` first; the chat must have been claimed.
+
+        Without `inputs` it was cancelled while it began, and ends so (R-8).
+        """
         turn_id = uuid4().hex[:12]
         user = Message(f"ask_{turn_id}", turn_id, "user", question.content, question.metadata)
         stored = StoredTurn(turn_id, self.chat.id, "running", self.house.store.owner, time.time())
@@ -204,31 +208,15 @@ class AgentChat:
         try:
             self.running = running = RunningTurn(self.chat.id, turn_id)
             self.notes.drop(steer for steer in self.notes.waiting if steer.id in steers)
-            known = (self.chat.id, turn_id, user, self.house.store, self.outbox)
-            self.opened = opened = OpenTurn(
-                *known,
-                refs=self._refs,
-                compressing=inputs.settings.compress_results,
-                keeping=inputs.economical,
-                as_text=inputs.settings.as_text,
-                pictures=self.pictures,
-            )
+            known = (self.chat.id, turn_id, user, self.house.store, self.outbox, self._refs)
+            self.opened = opened = OpenTurn(*known, pictures=self.pictures)
             self.outbox.turn = turn_id
             opened.emit(question.started(typed, steers))
             for notice in notices:
                 opened.notice(notice)
-            executor = Executor(
-                opened,
-                inputs.toolbox,
-                replace(self.environment(), skills=inputs.skills, named_urls=self._named_urls(typed), sees=inputs.sees),
-                self.gate,
-                self.notes,
-                held=self.house.held,
-                redaction=self.house.redaction,
-                recorder=self.house.recorder,
-                hooks=self.house.hooks,
-            )
-            running.work = asyncio.create_task(self._work(executor, typed, inputs, leaving), name=f"turn {turn_id}")
+            executor = None if inputs is None else self._executor(opened, typed, inputs)
+            work = never_begun() if executor is None or inputs is None else self._work(executor, typed, inputs, leaving)
+            running.work = asyncio.create_task(work, name=f"turn {turn_id}")
             running.conduct = asyncio.create_task(self._conduct(running, opened, executor, stored))
         except Exception:  # a bug must not leave the chat busy for ever (R-10)
             self._owed, self.loaded = (crash.ended(stored), crash.last_words(stored, [])), False
@@ -239,6 +227,14 @@ class AgentChat:
             self.outbox.turn = ""
             raise
         return running
+
+    def _executor(self, opened: OpenTurn, typed: str, inputs: TurnInputs) -> Executor:
+        opened.compressing, opened.keeping = inputs.settings.compress_results, inputs.economical
+        opened.as_text = inputs.settings.as_text
+        urls, house = self._named_urls(typed), self.house
+        environment = replace(self.environment(), skills=inputs.skills, named_urls=urls, sees=inputs.sees)
+        known = (opened, inputs.toolbox, environment, self.gate, self.notes, house.held, house.redaction)
+        return Executor(*known, house.recorder, hooks=house.hooks)
 
     async def _work(self, executor: Executor, typed: str, inputs: TurnInputs, leaving: Leaving | None) -> Ending:
         """Run the turn, after the question where there is one. Never raises but for a second cancel."""
@@ -255,8 +251,8 @@ class AgentChat:
             executor.environment = replace(executor.environment, subagents=children)
         return await Turn(opened, typed, fitter, executor).run()
 
-    async def compact(self, inputs: TurnInputs) -> CompactionReport:
-        """Compact now, keeping exactly `keep_rounds` rounds; joins a compaction in flight (K-8, K-10).
+    async def compact(self, inputs: TurnInputs, scope: Scope) -> CompactionReport:
+        """Compact now, keeping exactly `keep_rounds` rounds; joins a compaction in flight, which `scope` stops (K-8).
 
         Raises:
             Refusal: `chat_busy`: a turn runs in another server.
@@ -264,7 +260,8 @@ class AgentChat:
         if self.running is None and self.running_turn is not None:
             raise Refusal("chat_busy", "A turn of another codelaw runs in this chat.", "Wait until it has ended.")
         cause = Cause("manual", turn_id="" if self.opened is None else self.opened.id)
-        report = await self.compacting.run(inputs, cause)
+        scope.becomes(running := self.compacting.begin(inputs, cause))
+        report = await running.result()
         if report.checkpoint_id is not None and self.opened is not None:
             self.opened.last_usage = None
         await self.outbox.drain()
@@ -343,7 +340,7 @@ class AgentChat:
         self._owed = None
 
     async def _conduct(
-        self, running: RunningTurn, opened: OpenTurn, executor: Executor, stored: StoredTurn
+        self, running: RunningTurn, opened: OpenTurn, executor: Executor | None, stored: StoredTurn
     ) -> TurnResult:
         assert running.work is not None  # noqa: S101 - set before this task was made
         ending = await ending_of(running.work, opened.id)
@@ -371,7 +368,9 @@ class AgentChat:
             self.house.embedding.kick(self.chat.id)
         return result
 
-    async def _conclude(self, ending: Ending, opened: OpenTurn, executor: Executor, stored: StoredTurn) -> TurnResult:
+    async def _conclude(
+        self, ending: Ending, opened: OpenTurn, executor: Executor | None, stored: StoredTurn
+    ) -> TurnResult:
         self.loaded &= await opened.recall()
         left = [call for _, call in opened.open_calls()]
         last = last_words(opened, ending)
@@ -380,7 +379,8 @@ class AgentChat:
         if error is not None:
             ending = replace(ending, stop="failed", error=error)
         for call in left:
-            executor.tell(call, "interrupted")
+            if executor is not None:
+                executor.tell(call, "interrupted")
         said = [opened.question, *opened.record, *last]
         now = time.time()
         usage, asides = opened.last_usage, opened.asides

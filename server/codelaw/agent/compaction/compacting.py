@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -20,6 +21,7 @@ from codelaw.domain.checkpoints import Checkpoint, CompactionReason, CompactionR
 from codelaw.domain.errors import ModelFailure, Refusal
 from codelaw.domain.events import CompactionEvent, CompactionPhase, HookMoment
 from codelaw.domain.messages import Message
+from codelaw.ports.cancelling import give_cancel
 from codelaw.transcript.summaries.summary import BadSummary, archive_text, sizes
 
 if TYPE_CHECKING:
@@ -29,16 +31,47 @@ if TYPE_CHECKING:
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.agent.recording.outbox import Outbox
 
-AGAIN_SECONDS = 1.0
-"""After which a cancel is given again, to work that has gone on: whatever took it must not hold the chat."""
 TIMED_OUT = "Summary generation timed out, keeping recent history only."
 """Shown exactly so (K-6)."""
-CANCELLED = "The compaction was cancelled; the history is as it was."
+NEVER_BEGUN = CompactionReport(
+    compacted=False,
+    reason="cancelled",
+    message=(CANCELLED := "The compaction was cancelled; the history is as it was."),
+)
 IGNORED = "The strategy `full` shows every round all the same; what was archived counts for the other strategies."
 FAILURES = 3
 """Failures in a row after which automatic compactions pause (K-7)."""
 
 _log = logging.getLogger(__name__)
+
+
+class RunningCompaction:
+    """The handle of a compaction in flight: awaited by several, cancelled by any."""
+
+    def __init__(self, work: Coroutine[Any, Any, CompactionReport]) -> None:
+        self._work = asyncio.create_task(work, name="compaction")
+        self._stopped = False
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return self._work.done()
+
+    def cancel(self) -> None:
+        """Stop it; the view stays as it was. May be called again."""
+        if not self._stopped:
+            self._stopped = True
+            give_cancel(self._work)
+
+    async def result(self) -> CompactionReport:
+        """Its report. Cancelling the awaiter does not cancel it.
+
+        Raises:
+            Refusal: the store or another server is in the way; the view is as it was.
+        """
+        await asyncio.wait([self._work])
+        # Stopped before it had begun, which is no reason to stop who waits for it.
+        return NEVER_BEGUN if self._work.cancelled() else self._work.result()
 
 
 @dataclass(slots=True)
@@ -51,41 +84,29 @@ class Compacting:
     """Those that run before and after one (X-7)."""
     failures: int = 0
     """Automatic ones that failed, in a row."""
-    _flight: asyncio.Task[CompactionReport] | None = field(default=None, repr=False)
+    _flight: RunningCompaction | None = field(default=None, repr=False)
     _last: tuple[int, Ended | None] | None = field(default=None, repr=False)
     """How the newest one ended, and the generation of the history for which that is known."""
 
     @property
     def in_flight(self) -> bool:
         """Whether one runs now."""
-        return self._flight is not None and not self._flight.done()
+        return self._flight is not None and not self._flight.over
 
     @property
     def paused(self) -> bool:
         """Whether automatic compactions have failed too often; one that is asked for starts them again (K-7)."""
         return self.failures >= FAILURES
 
-    async def run(self, inputs: TurnInputs, cause: Cause, turn: OpenTurn | None = None) -> CompactionReport:
-        """Compact, or join the one in flight. Cancelling the caller leaves the compaction alone: `cancel` ends it.
+    def begin(self, inputs: TurnInputs, cause: Cause, turn: OpenTurn | None = None) -> RunningCompaction:
+        """Compact, or join the one in flight.
 
         A `turn` that needs it pays for it, and is told what its user should know.
-
-        Raises:
-            Refusal: the store or another server is in the way; the view is as it was.
         """
-        if not self.in_flight:
+        if self._flight is None or self._flight.over:
             job = _Job(self, inputs, cause, Audience(self.outbox, turn))
-            self._flight = asyncio.create_task(job.run(), name="compaction")
-        flight = self._flight
-        assert flight is not None  # noqa: S101 - just made
-        try:
-            return await asyncio.shield(flight)
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if not flight.cancelled() or (task is not None and task.cancelling()):
-                raise
-            # It was stopped before it had begun, which is no reason to stop who waits for it.
-            return CompactionReport(compacted=False, reason="cancelled", message=CANCELLED)
+            self._flight = RunningCompaction(job.run())
+        return self._flight
 
     async def newest(self) -> Ended | None:
         """How the newest one has ended, also after a restart; None when that says nothing of the view (K-8)."""
@@ -108,16 +129,16 @@ class Compacting:
     async def settled(self) -> None:
         """Wait until none is in flight; how it ended is not the waiter's business (K-7)."""
         if self._flight is not None:
-            await asyncio.wait([self._flight])
+            with suppress(Refusal):
+                await self._flight.result()
 
     async def cancel(self) -> bool:
         """Stop the one in flight and wait until it has; False when there was none. The view stays as it was."""
         flight = self._flight
-        if flight is None or flight.done():
+        if flight is None or flight.over:
             return False
-        while not flight.done():
-            flight.cancel()
-            await asyncio.wait([flight], timeout=AGAIN_SECONDS)
+        flight.cancel()
+        await self.settled()
         return True
 
 

@@ -60,6 +60,11 @@ class Stream(Protocol):
         """A complete call that can be run has arrived, and more text behind it, which nobody will read (R-3)."""
         ...
 
+    @property
+    def whole(self) -> bool:
+        """A complete call that can be run has arrived, whether or not more follows (R-3)."""
+        ...
+
     def feed(self, text: str) -> Iterable[tuple[Channel, str]]:
         """More text; gives what can be shown now."""
         ...

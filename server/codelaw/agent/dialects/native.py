@@ -205,6 +205,7 @@ class NativeStream:
     """
 
     enough = False
+    whole = False
 
     def __init__(self) -> None:
         self._shown = 0

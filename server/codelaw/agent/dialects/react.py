@@ -192,6 +192,12 @@ class ReactStream:
             self._answer = end - action.inside
             yield "answer", text.part(shown, end)
 
+    @property
+    def whole(self) -> bool:
+        """A complete call that can be run has arrived, whether or not more follows (R-3)."""
+        action = self._scan.action
+        return action is not None and self._behind is not None and self._fits(action)
+
     def _goes_on(self, action: grammar.Opening) -> bool:
         """Whether a complete call has come and more behind it."""
         if self._fit is False:
@@ -206,11 +212,15 @@ class ReactStream:
         if not text.part(self._behind).strip("`*_ \t\r\n"):
             self._behind = len(text)
             return False
-        try:
-            grammar.arguments_at(text.text, action.inside)
-            self._fit = True
-        except ValueError:
-            self._fit = False
+        return self._fits(action)
+
+    def _fits(self, action: grammar.Opening) -> bool:
+        if self._fit is None:
+            try:
+                grammar.arguments_at(self._scan.text.text, action.inside)
+                self._fit = True
+            except ValueError:
+                self._fit = False
         return self._fit
 
     def _show_thought(self) -> Iterator[tuple[Channel, str]]:

@@ -13,6 +13,7 @@ from codelaw.domain.models import (
     Begun,
     CallBlock,
     Delta,
+    Heard,
     ImageBlock,
     KeptBlock,
     ModelReply,
@@ -74,19 +75,19 @@ class Discreet:
     redaction: Redaction
     _clean: _Clean = field(default_factory=_Clean, init=False, repr=False, compare=False)
 
-    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], bool | None]) -> ModelReply:
+    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> ModelReply:
         """As the model's own `reply`."""
         text, thinking = self.redaction.stream(), self.redaction.stream()
         told: list[str] = []
 
-        def tell(kind: type[TextDelta | ThinkingDelta], piece: str) -> bool | None:
+        def tell(kind: type[TextDelta | ThinkingDelta], piece: str) -> Heard:
             if not piece:
                 return None
             if kind is TextDelta:
                 told.append(piece)
             return on_delta(kind(piece))
 
-        def feed(delta: Delta) -> bool | None:
+        def feed(delta: Delta) -> Heard:
             if isinstance(delta, Begun) or not delta.text:
                 return on_delta(delta)
             if isinstance(delta, ThinkingDelta):

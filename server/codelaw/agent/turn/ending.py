@@ -22,12 +22,17 @@ FAILED = TurnError("internal_error", "codelaw failed inside; the log says why.",
 _log = logging.getLogger(__name__)
 
 
+async def never_begun() -> Ending:
+    """Of a turn that was cancelled before there was anything to run."""
+    return Ending("cancelled", why="cancelled by the user")
+
+
 async def ending_of(work: asyncio.Task[Ending], turn_id: str) -> Ending:
     """How a turn's work has ended, an exception included."""
     try:
         return await work
     except asyncio.CancelledError:
-        return Ending("cancelled", why="cancelled by the user")
+        return await never_begun()
     except Exception:  # noqa: BLE001 - a bug ends the turn, not the chat
         _log.exception("turn %s failed", turn_id)
         return Ending("failed", error=FAILED, why=FAILED.message)

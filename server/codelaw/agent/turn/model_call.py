@@ -17,7 +17,17 @@ from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.events import AnswerDelta, RetryEvent, ThoughtDelta, ToolCallEvent
 from codelaw.domain.messages import KeptItems, WebSearch
-from codelaw.domain.models import ApiMessage, Begun, Delta, ModelReply, ModelRequest, TextBlock, ThinkingDelta, Usage
+from codelaw.domain.models import (
+    ApiMessage,
+    Begun,
+    Delta,
+    Heard,
+    ModelReply,
+    ModelRequest,
+    TextBlock,
+    ThinkingDelta,
+    Usage,
+)
 from codelaw.domain.safety.unseen import title
 from codelaw.templates.render import render
 
@@ -218,7 +228,7 @@ class Asker:
         begun: Usage | None = None
         arrived: list[str] = []
 
-        def on_delta(delta: Delta) -> bool:
+        def on_delta(delta: Delta) -> Heard:
             nonlocal begun
             if isinstance(delta, Begun):
                 begun = delta.usage
@@ -229,7 +239,7 @@ class Asker:
                 self.turn.emit(ThoughtDelta(delta.text, self.turn.step))
                 return False
             self._feed(joint.feed(delta.text), joint)
-            return self._stream.enough
+            return self._stream.enough or ("whole" if self._stream.whole else False)
 
         silence = Silence(self.turn)
         request = self._request(after)

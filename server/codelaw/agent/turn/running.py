@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from typing import TYPE_CHECKING
 
-from codelaw.agent.compaction.compacting import AGAIN_SECONDS
+from codelaw.ports.cancelling import give_cancel
 
 if TYPE_CHECKING:
     from codelaw.agent.turn.turn import Ending
     from codelaw.domain.chats import TurnResult
-
-_log = logging.getLogger(__name__)
 
 
 class RunningTurn:
@@ -41,18 +38,10 @@ class RunningTurn:
         # Our own mark and not `cancelling()`: timeouts, and libraries with cancel scopes, raise that count as well.
         if not self._stopped:
             self._stopped = True
-            self._give()
+            give_cancel(self.work)
         return True
 
     async def result(self) -> TurnResult:
         """How the turn ended. Cancelling the awaiter does not cancel the turn."""
         assert self.conduct is not None  # noqa: S101 - set before anyone gets this handle
         return await asyncio.shield(self.conduct)
-
-    def _give(self, again: bool = False) -> None:  # noqa: FBT001, FBT002 - as the loop calls it
-        if self.work is None or self.work.done():
-            return
-        if again:
-            _log.warning("turn %s goes on after its cancel, which is given again", self.turn_id)
-        self.work.cancel()
-        self.work.get_loop().call_later(AGAIN_SECONDS, self._give, True)  # noqa: FBT003 - the loop's call has no keyword

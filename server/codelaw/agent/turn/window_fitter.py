@@ -217,7 +217,7 @@ class WindowFitter:
         joined = self.compacting.in_flight
         self._compacting = not joined, self.past.generation
         try:
-            report = await self.compacting.run(self.inputs, cause, self.open)
+            report = await self.compacting.begin(self.inputs, cause, self.open).result()
             if report.checkpoint_id is not None:
                 self.open.last_usage = None  # it says nothing of the new view (W-2)
         except asyncio.CancelledError:

@@ -8,6 +8,7 @@ import binascii
 import logging
 import time
 from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -20,11 +21,12 @@ from codelaw.app.core import Core
 from codelaw.app.destinations import chosen, wanted
 from codelaw.app.hooking import let_through
 from codelaw.app.requests.strategy_options import applied as strategy_options_applied
-from codelaw.app.turns import Asked
+from codelaw.app.turns import Asked, Plan
 from codelaw.domain.chats import Chat, Mode, Notice, Strategy
 from codelaw.domain.errors import Refusal
 from codelaw.domain.media.images import NoImage, Picture, image_of, picture_ref
 from codelaw.domain.reports import ChatRecord
+from codelaw.ports.cancelling import Cancelled, Scope
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
@@ -135,17 +137,17 @@ class ChatRequests(Core):
         attachments: Sequence[Enclosed] = (),
         editor: EditorState | None = None,
         kind: str | None = None,
-        halt: asyncio.Event | None = None,
+        scope: Scope | None = None,
     ) -> RunningTurn:
         """Start a turn, without `chat_id` in a new chat of `kind`. What can be refused is refused before it starts.
 
         `mode` and `strategy` stay with the chat; `mode_once` and `strategy_options` are for this turn alone.
-        Not to be cancelled: a turn might begin that nobody knows of. `cancel` stops it as soon as it begins, and so
-        does `halt`; hooks that still look at the message end, and it is refused.
+        Not to be cancelled as a task: a turn might begin that nobody knows of. `cancel` and `scope` stop it; the
+        message is kept then, in a turn that ends as cancelled, but where a hook has not let it through.
         """
         self._turns.check_text(text)
         agent: AgentChat | None = None
-        with self._beginnings.one(chat_id, halt) as beginning:
+        with self._scopes.open(chat_id, scope) as opened:
             settings = strategy_options_applied(await self._settings_now(), strategy_options or {})
             restricted = self._restricted
             typed, text = text, self._redaction.text(text)
@@ -165,27 +167,25 @@ class ChatRequests(Core):
                     editor=editor,
                     restricted=restricted,
                     redacted=text != typed,
-                    halt=beginning.halt,
                 )
-                plan = await self._plan(asked, who, known)
+                plan: Plan | None = None
+                with suppress(Cancelled):
+                    plan = await opened.wait(self._plan(asked, who, known))
                 if agent is None:
                     chat = await self.create(title=_title(text), mode=mode, model=model, strategy=strategy, kind=kind)
-                    beginning.chat_id = chat.id
+                    self._scopes.name(opened, chat.id)
                     agent = await self._chats.get(chat.id)
                     agent.claim()
                 elif mode or model or strategy or not agent.chat.title:
                     title = agent.chat.title or _title(text)
                     await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
-                beginning.turn = turn = await self._started(agent, asked, who, plan, halt=beginning.halt)
+                return await self._started(agent, asked, who, plan, opened)
             except BaseException:
                 if agent is not None:
                     agent.release()
                 if agent is not None and known is None:
                     await self._discard(agent.chat.id)
                 raise
-            if beginning.stopped:
-                turn.cancel()  # before anything of it has run
-            return turn
 
     async def steer(
         self, chat_id: str, text: str, editor: EditorState | None = None, attachments: Sequence[Enclosed] = ()
@@ -258,7 +258,7 @@ class ChatRequests(Core):
         At once, so that what is sent after the cancel is not meant by it.
         """
         agent = self._chats.at_hand(chat_id)
-        ends: list[Awaitable[None]] = [one.ended() for one in self._beginnings.stop(chat_id)]
+        ends: list[Awaitable[None]] = [scope.ended() for scope in self._scopes.cancel(chat_id)]
         halted = None if agent is None else halt(agent)
         if halted is not None:
             ends.append(halted)

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from codelaw.agent.chat.leaving import not_confirmed
 from codelaw.agent.chat.retrieved_context import Beside
-from codelaw.agent.compaction.compacting import CANCELLED
+from codelaw.agent.compaction.compacting import NEVER_BEGUN
 from codelaw.agent.inputs.looking import looked_at
 from codelaw.app import models
 from codelaw.app.core import Core
@@ -19,10 +20,15 @@ from codelaw.app.ruling import unreadable, visible
 from codelaw.domain.brought import AgentList, Skill, UserCommand
 from codelaw.domain.chats import Chat, Mode, Strategy
 from codelaw.domain.checkpoints import CompactionReport
+from codelaw.domain.errors import Refusal
 from codelaw.domain.reports import ArchiveReport, ContextReport, LawReport, Looked, MentionItem
+from codelaw.ports.cancelling import Cancelled, Scope
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from codelaw.agent.chat.chat import AgentChat
+    from codelaw.agent.inputs.turn_context import TurnInputs
 
 
 class ContextRequests(Core):
@@ -86,17 +92,44 @@ class ContextRequests(Core):
             self._turns.measures.learn(name, view, report.exact_tokens or 0)
         return self._redaction.value(report)
 
-    async def compact(self, chat_id: str) -> CompactionReport:
+    async def compact(self, chat_id: str, scope: Scope | None = None) -> CompactionReport:
         """Archive all but `context.keepRounds` rounds (K-10); joins a compaction in flight.
 
-        Cancelling the caller does not cancel it: `cancel_compaction` does, and `cancel`, also before it has begun.
+        Cancelling the caller does not cancel it: `scope` does, `cancel` and `cancel_compaction`.
         """
-        with self._beginnings.one(chat_id) as beginning:
+        with self._scopes.open(chat_id, scope) as opened:
             agent = await self._chats.get(chat_id)
-            inputs = await self._inputs(agent)
-            if beginning.stopped:
-                return CompactionReport(compacted=False, reason="cancelled", message=CANCELLED)
-        return await agent.compact(inputs)
+            try:
+                inputs = await opened.wait(self._inputs(agent))
+            except Cancelled:
+                return NEVER_BEGUN
+            return await agent.compact(inputs, opened)
+
+    async def _inputs(self, agent: AgentChat) -> TurnInputs:
+        """What a compaction outside a turn works with.
+
+        Raises:
+            Refusal: `not_confirmed`: the chat has not left this machine, and would now.
+        """
+        settings = self._settings.value
+        who = models.answerer(settings, agent.chat)
+        if leaves(agent.chat, who):
+            error = not_confirmed(who.name, who.host)
+            raise Refusal(error.code, error.message, error.hint)
+        if not agent.running_turn:
+            await self._arm(agent, agent.chat.mode, settings, restricted=self._restricted)
+        plan = await self._turns.plan(
+            text="",
+            settings=settings,
+            name=who.name,
+            mode=agent.chat.mode,
+            attachments=(),
+            editor=None,
+            agent=agent,
+            checked=False,
+            restricted=self._restricted,
+        )
+        return self._turns.inputs(plan, agent.chat, self._chat_model(who.provider), settings)
 
     async def cancel_compaction(self, chat_id: str) -> bool:
         """Stop a compaction, and only that; False when there was none. The history stays as it was (K-6).

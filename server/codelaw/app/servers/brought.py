@@ -6,7 +6,6 @@ import asyncio
 import os
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +14,6 @@ import codelaw
 from codelaw.adapters.mcp.logins import is_logged_in
 from codelaw.adapters.processes.local import child_environment
 from codelaw.adapters.programs import outside
-from codelaw.app.beginnings import Halted, unless_halted
 from codelaw.app.ruling import served_rules
 from codelaw.app.servers import messages
 from codelaw.app.servers.looking import NOT_BEGUN, RESTRICTED, Looked, looked
@@ -138,12 +136,10 @@ class BroughtServers:
         self._wanted = True
         self._begin(found.specs)
 
-    async def brought(
-        self, settings: Settings, *, begin: bool, restricted: bool, halt: asyncio.Event | None = None
-    ) -> Brought:
+    async def brought(self, settings: Settings, *, begin: bool, restricted: bool) -> Brought:
         """What is served now and no rule denies; with `begin` the servers are begun that may run, and waited for.
 
-        Nothing is waited for once `halt` is set, and for no server beyond `PATIENCE` after its beginning.
+        No server is waited for beyond `PATIENCE` after its beginning.
 
         That a tool only reads is believed of its server where a rule or a standing permission allows the tool.
         """
@@ -152,8 +148,7 @@ class BroughtServers:
         if self._servers is None or restricted:
             return Brought()
         if begin:
-            with suppress(Halted):
-                await unless_halted(halt, self._servers.settled(PATIENCE))
+            await self._servers.settled(PATIENCE)
         rules = served_rules(settings, self._grants, self._workspace.folders)
         offer, states = self._servers.offer(), self._servers.states()
         # Of thousands of tools the schemas take their time.
@@ -171,9 +166,9 @@ class BroughtServers:
             self._tools = offer, believed, tools
         return tuple(tool for tool in tools if not any(rule.forbids(tool.name, None) for rule in deny))
 
-    async def gathered(self, text: str, called: Called, halt: asyncio.Event | None) -> Called:
-        """What a message calls, with the prompt and the resources of servers that it names, until `halt` is set."""
-        return called if self._servers is None else await messages.gathered(text, called, self._servers, halt)
+    async def gathered(self, text: str, called: Called) -> Called:
+        """What a message calls, with the prompt and the resources of servers that it names."""
+        return called if self._servers is None else await messages.gathered(text, called, self._servers)
 
     def commands(self) -> list[UserCommand]:
         """The prompts that are served now."""

@@ -10,7 +10,6 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from codelaw.agent.inputs.gathering import Called
-from codelaw.app.beginnings import Halted, unless_halted
 from codelaw.context.escaping import one_name
 from codelaw.context.mentions import can_be_mentioned, resources_named
 from codelaw.context.observations.layout import foreign
@@ -52,20 +51,14 @@ def prompt_commands(servers: ToolServers) -> list[UserCommand]:
     return list(found.values())
 
 
-async def gathered(text: str, called: Called, servers: ToolServers, halt: asyncio.Event | None) -> Called:
-    """With the prompt that the message calls, and the resources that it mentions; without both once `halt` is set."""
+async def gathered(text: str, called: Called, servers: ToolServers) -> Called:
+    """With the prompt that the message calls, and the resources that it mentions."""
     try:
         async with asyncio.timeout(PATIENCE):
-            return await unless_halted(halt, _with_all(text, called, servers))
-    except Halted:
-        return called
+            return await _with_resources(text, await _with_prompt(text, called, servers), servers)
     except TimeoutError:
         said = f"What the message names of servers was left out: there was no answer within {PATIENCE:g} seconds."
         return replace(called, notices=(*called.notices, Notice("warning", LEFT_OUT, said)))
-
-
-async def _with_all(text: str, called: Called, servers: ToolServers) -> Called:
-    return await _with_resources(text, await _with_prompt(text, called, servers), servers)
 
 
 async def _with_prompt(text: str, called: Called, servers: ToolServers) -> Called:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from codelaw.context.escaping import one_name
 from codelaw.domain.errors import Refusal
 from codelaw.domain.requests import EditorState, Enclosed, Snippet
-from codelaw.lsp.cancelling import begun
+from codelaw.lsp.cancelling import SCOPE
 from codelaw.lsp.documents import convert
 from codelaw.lsp.documents.documents import path_of
 from codelaw.lsp.features.showing import show
@@ -127,13 +127,14 @@ async def _begin(
         attachments=attachments,
         editor=EditorState(asked.uri, asked.range.start.line),
         kind="inline",
+        scope=(scope := SCOPE.get()),
     )
     try:
-        turn = await begun(sent(chats.get(asked.uri)))
+        turn = await sent(chats.get(asked.uri))
     except Refusal as refused:
-        if refused.code not in {"chat_not_found", "chat_busy"} or asked.uri not in chats:
+        if refused.code not in {"chat_not_found", "chat_busy"} or asked.uri not in chats or scope.cancelled:
             raise
-        turn = await begun(sent(None))
+        turn = await sent(None)
     chats[asked.uri] = turn.chat_id
     if not connection.client.events:
         connection.later(show_end(connection, turn, text))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from codelaw.domain.events import ChatEvent
     from codelaw.lsp.server.connection import Connection
     from codelaw.lsp.sessions import RunningTurn
+    from codelaw.ports.cancelling import Scope
 
 log = logging.getLogger(__name__)
 
@@ -49,8 +50,8 @@ class ChatFiles:
         """By turn."""
         self._chats: dict[str, str] = {}
         """By uri: the chat that a file began, also where its comment could not be written."""
-        self._sending: dict[str, bool] = {}
-        """By uri of a question that is being sent: whether it was stopped meanwhile."""
+        self._sending: set[str] = set()
+        """The uris of questions that are being sent."""
         self._early: list[ChatEvent] = []
 
     @property
@@ -72,8 +73,8 @@ class ChatFiles:
 
     # ------------------------------------------------------------------------------------------------------- sending
 
-    async def send(self, uri: str) -> RunningTurn:
-        """Send the question that is written at the end of a file.
+    async def send(self, uri: str, scope: Scope) -> RunningTurn:
+        """Send the question that is written at the end of a file, which `scope` stops.
 
         Raises:
             Refusal: there is none, the file is not open, or a turn runs already.
@@ -87,25 +88,24 @@ class ChatFiles:
             raise Refusal("chat_busy", "codelaw is still answering in this file", "Wait for the end, or stop it")
         if file.question is None:
             raise Refusal("invalid_text", "There is no question to send", "Write it below the last `## You`")
-        kind = self._kind(uri)
-        self._sending[uri] = False
+        kind, session = self._kind(uri), self._connection.session
+        self._connection.arrived.name(scope, self.chat_of(uri, file) or uri)
+        self._sending.add(uri)
         try:
             known = await self._known(uri, file)
             try:
-                turn = await self._connection.session.send(known.chat_id, file.question.text, kind=kind)
+                turn = await session.send(known.chat_id, file.question.text, kind=kind, scope=scope)
             except Refusal as refused:
-                if refused.code != "chat_not_found" or known.chat_id is None:
+                if refused.code != "chat_not_found" or known.chat_id is None or scope.cancelled:
                     raise
                 why = f"The chat {known.chat_id} is not known here: this is a new one."
                 known = _Known(None, f"{why} It has not seen what stands above.")
-                turn = await self._connection.session.send(None, file.question.text, kind=kind)
-            if self._sending[uri]:
-                turn.cancel()
+                turn = await session.send(None, file.question.text, kind=kind, scope=scope)
             self._chats[uri] = turn.chat_id
             self._begin(uri, turn, known, file.question.text)
             await self._owners.begun(turn.chat_id, uri, turn.turn_id)
         finally:
-            self._sending.pop(uri, None)
+            self._sending.discard(uri)
             if not self._sending:
                 self._early.clear()
         return turn
@@ -117,8 +117,7 @@ class ChatFiles:
             Refusal: the chat is not known.
         """
         if uri in self._sending:
-            self._sending[uri] = True
-            return True
+            return True  # the server has cancelled it as soon as the request arrived
         teller = self.running(uri)
         file = self.file(uri)
         chat_id = teller.chat_id if teller is not None else self.chat_of(uri, file) if file is not None else None

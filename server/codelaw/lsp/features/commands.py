@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codelaw.domain.errors import Refusal
-from codelaw.lsp.cancelling import begun
+from codelaw.lsp.cancelling import SCOPE
 from codelaw.lsp.client_calls.showing import show_message
 from codelaw.lsp.features.contents import Address
 from codelaw.protocol import editor as params
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 async def send(connection: Connection, asked: params.ChatFileRef) -> Started:
     """Send the question at the end of a chat file; the answer is written below it."""
-    turn = await begun(connection.features.chat_files.send(asked.uri))
+    turn = await connection.features.chat_files.send(asked.uri, SCOPE.get())
     return Started(chat_id=turn.chat_id, turn_id=turn.turn_id)
 
 

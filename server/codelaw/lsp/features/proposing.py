@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from codelaw.domain.edits import DocumentEdit
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.permissions import ApprovalOption, ApprovalQuestion
 from codelaw.domain.requests import Attachment, EditorState, Enclosed, LineRange, Snippet
-from codelaw.lsp.cancelling import begun
+from codelaw.lsp.cancelling import SCOPE
 from codelaw.lsp.client_calls.approver import ClientApprover
 from codelaw.lsp.client_calls.edits import ClientEditor
 from codelaw.lsp.client_calls.showing import show_message
@@ -115,7 +116,7 @@ async def commit_message(connection: Connection, asked: params.CommitMessage) ->
     place = path_of(asked.uri) if asked.uri is not None else None
     if asked.uri is not None and place is None:
         raise Refusal("folder_not_found", f"This machine has no folder {asked.uri}.", "Name the repository's folder.")
-    pending = await connection.session.pending_commit(place)
+    pending = await SCOPE.get().wait(connection.session.pending_commit(place))
     attachments: list[Enclosed] = [Snippet("staged changes" if pending.staged else "changes", pending.text)]
     if pending.subjects:
         attachments.append(Snippet("newest commits", "\n".join(pending.subjects)))
@@ -179,8 +180,8 @@ async def _begin(
     chat_id: str | None,
     state: EditorState | None,
 ) -> RunningTurn:
-    send = connection.session.send
-    return await begun(send(chat_id, text, mode_once="ask", attachments=attachments, editor=state, kind="inline"))
+    send = partial(connection.session.send, mode_once="ask", kind="inline", scope=SCOPE.get())
+    return await send(chat_id, text, attachments=attachments, editor=state)
 
 
 def _remember(connection: Connection, begun_: Begun) -> None:

@@ -6,8 +6,7 @@ import asyncio
 import base64
 from typing import TYPE_CHECKING
 
-from codelaw.domain.chats import TurnResult
-from codelaw.lsp.cancelling import begun, cancelled_by_others
+from codelaw.lsp.cancelling import SCOPE
 from codelaw.lsp.client_calls.showing import show_message
 from codelaw.lsp.documents import convert
 from codelaw.lsp.sessions import RunningTurn
@@ -59,7 +58,8 @@ async def read(connection: Connection, params: wire.ReadChat) -> ChatRecord:
 
 async def send(connection: Connection, params: wire.SendMessage) -> wire.TurnResult:
     """Run a turn to its end. Cancelling the request cancels the turn, and the answer is its result (R-8)."""
-    return convert.turn_result(await _ended(await _begin(connection, params)))
+    turn = await _begin(connection, params)
+    return convert.turn_result(await turn.result())
 
 
 async def start(connection: Connection, params: wire.SendMessage) -> wire.Started:
@@ -147,25 +147,18 @@ async def checkpoint(connection: Connection, params: wire.Checkpoint) -> wire.Ch
 
 
 async def _begin(connection: Connection, params: wire.SendMessage) -> RunningTurn:
-    documents, halt = connection.documents, asyncio.Event()
-    attachments = await _attachments(params, documents)
-    turn = await begun(
-        connection.session.send(
-            params.chat_id,
-            params.text,
-            mode=params.mode,
-            model=params.model,
-            strategy=params.strategy,
-            strategy_options=convert.strategy_options(params.strategy_options),
-            attachments=attachments,
-            editor=convert.editor_state(params.editor, documents),
-            halt=halt,
-        ),
-        halt,
+    documents = connection.documents
+    return await connection.session.send(
+        params.chat_id,
+        params.text,
+        mode=params.mode,
+        model=params.model,
+        strategy=params.strategy,
+        strategy_options=convert.strategy_options(params.strategy_options),
+        attachments=await _attachments(params, documents),
+        editor=convert.editor_state(params.editor, documents),
+        scope=SCOPE.get(),
     )
-    if connection.arrived.stopped:
-        turn.cancel()
-    return turn
 
 
 async def _attachments(params: wire.SendMessage | wire.SteerTurn, documents: EditorDocuments) -> list[Enclosed]:
@@ -174,16 +167,6 @@ async def _attachments(params: wire.SendMessage | wire.SteerTurn, documents: Edi
     if all(isinstance(item, AttachmentParams) for item in given):
         return [convert.attachment(item, documents) for item in given]
     return await asyncio.to_thread(lambda: [convert.attachment(item, documents) for item in given])
-
-
-async def _ended(turn: RunningTurn) -> TurnResult:
-    while True:
-        try:
-            return await turn.result()
-        except asyncio.CancelledError:
-            if not cancelled_by_others():
-                raise
-            turn.cancel()
 
 
 HANDLERS = {

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.errors import Refusal
-from codelaw.lsp.cancelling import cancelled_by_others
+from codelaw.lsp.cancelling import SCOPE
 from codelaw.lsp.client_calls.showing import show_archive, show_message
 from codelaw.lsp.documents import convert
 from codelaw.lsp.transport.errors import internal_error
@@ -18,16 +16,11 @@ from codelaw.protocol.chats import Chat, ChatRef, Started
 
 if TYPE_CHECKING:
     from codelaw.lsp.server.connection import Connection
-    from codelaw.lsp.sessions import Session
-
-log = logging.getLogger(__name__)
 
 PAGE = 50
 """Completions where no limit is named."""
 REFUSAL_SECONDS = 0.2
 """How long the command that compacts waits for a refusal; a later one is told by a message."""
-SETTLE_SECONDS = 0.05
-"""How long a compaction that has just ended may take to give its report."""
 
 
 async def inspect(connection: Connection, params: wire.InspectContext) -> wire.ContextReport:
@@ -42,28 +35,16 @@ async def inspect(connection: Connection, params: wire.InspectContext) -> wire.C
 
 async def compact(connection: Connection, params: ChatRef) -> wire.CompactionReport:
     """Compact to the end. Cancelling the request cancels the compaction, and the answer is its report (K-6)."""
-    if connection.arrived.stopped:
-        raise asyncio.CancelledError  # before it has reached its chat
-    asked = asyncio.ensure_future(connection.session.compact(params.chat_id))
-    while True:
-        try:
-            return wire.CompactionReport.of(await asyncio.shield(asked))
-        except asyncio.CancelledError:
-            if not cancelled_by_others():
-                raise
-            connection.later(_withdraw(connection.session, params.chat_id, asked))
+    return wire.CompactionReport.of(await connection.session.compact(params.chat_id, SCOPE.get()))
 
 
 async def start_compacting(connection: Connection, params: ChatRef) -> Started:
     """Begin and answer at once; a client without events is told the outcome by a message."""
-    asked = asyncio.ensure_future(connection.session.compact(params.chat_id))
-    try:
-        await asyncio.wait([asked], timeout=REFUSAL_SECONDS)
-    except asyncio.CancelledError:
-        connection.later(_withdraw(connection.session, params.chat_id, asked, settle=0))  # nobody awaits its report
-        raise
-    if asked.done():
-        asked.result()  # raises a refusal
+    scope = SCOPE.get()
+    asked = asyncio.ensure_future(connection.session.compact(params.chat_id, scope))
+    await asyncio.wait([asked], timeout=REFUSAL_SECONDS)
+    if asked.done() and asked.result().reason == "cancelled" and scope.cancelled:  # raises a refusal
+        raise asyncio.CancelledError
     connection.later(_tell(connection, asked))
     return Started(chat_id=params.chat_id, turn_id=None)
 
@@ -96,20 +77,6 @@ async def mentions(connection: Connection, params: wire.ListMentions) -> wire.Me
 async def editor(connection: Connection, params: wire.LookAt) -> wire.Looked:
     found = await connection.session.looked_at(params.uri)
     return wire.Looked(path=found.path or None, unsent=found.unsent)
-
-
-async def _withdraw(
-    session: Session, chat_id: str, asked: asyncio.Future[CompactionReport], *, settle: float = SETTLE_SECONDS
-) -> None:
-    """Stop what `asked` waits for. What has just ended gives its report; what has not begun never begins."""
-    with suppress(Refusal):  # which `asked` tells
-        if not await session.cancel_compaction(chat_id):
-            await asyncio.wait([asked], timeout=settle)
-            if not await session.cancel_compaction(chat_id):
-                asked.cancel()
-    await asyncio.wait([asked])
-    if not asked.cancelled() and (error := asked.exception()) is not None:
-        log.info("A compaction that was withdrawn had failed: %s", error)
 
 
 async def _tell(connection: Connection, asked: asyncio.Future[CompactionReport]) -> None:

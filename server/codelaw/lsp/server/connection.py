@@ -20,7 +20,6 @@ from codelaw.domain.chats import Notice
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import ChatEvent, CompactionEvent, NoticeEvent, SteerEvent, TurnEnded, TurnStarted
-from codelaw.lsp.cancelling import Arrived
 from codelaw.lsp.client import Client
 from codelaw.lsp.client_calls.approver import ClientApprover
 from codelaw.lsp.client_calls.browser import ClientBrowser
@@ -45,11 +44,12 @@ from codelaw.lsp.transport.encoded import Encoded
 from codelaw.lsp.transport.encoding import encoded
 from codelaw.lsp.transport.errors import bad_params, refusal
 from codelaw.lsp.transport.rpc import Rpc
+from codelaw.ports.cancelling import Scopes
 from codelaw.ports.services import LanguageServices
 from codelaw.protocol.base import Payload, field_errors
 from codelaw.protocol.editor import COMMAND_TYPES
 from codelaw.protocol.methods import METHODS
-from codelaw.protocol.names import CHAT_CANCEL, CHAT_EVENT, MODEL_CHANGED
+from codelaw.protocol.names import CHAT_EVENT, MODEL_CHANGED, STOPPING
 from codelaw.settings import EffectiveSettings, home, process_environment
 
 log = logging.getLogger(__name__)
@@ -92,8 +92,8 @@ class Connection:
         self.documents = documents
         self.folders = folders
         self.configuration = configuration
-        self.arrived = Arrived()
-        """The messages that are not answered yet."""
+        self.arrived = Scopes()
+        """The requests that begin something and are not answered yet."""
         self.trusted = client.trusted
         """The editor trusts the folder (S-7)."""
         self.settings: EffectiveSettings
@@ -168,7 +168,7 @@ class Connection:
             params = kind.params.model_validate({} if raw is None or raw == [] else raw)
         except ValidationError as error:
             raise bad_params(field_errors(error)) from None
-        if method != CHAT_CANCEL:  # which waits for nothing (R-8)
+        if method not in STOPPING:  # which waits for nothing (R-8)
             await self.documents.settled()
             if self._trusting is not None:
                 await asyncio.shield(self._trusting)

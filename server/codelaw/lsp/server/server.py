@@ -18,7 +18,7 @@ from pygls.capabilities import ServerCapabilitiesBuilder
 from pygls.lsp.server import LanguageServer
 
 from codelaw import __version__
-from codelaw.lsp.cancelling import Arrived
+from codelaw.lsp.cancelling import carried
 from codelaw.lsp.client import Client, client_of
 from codelaw.lsp.documents.documents import DocumentMoment, EditorDocuments
 from codelaw.lsp.documents.positions import Encoding
@@ -29,7 +29,8 @@ from codelaw.lsp.transport.decoding import changed_uris
 from codelaw.lsp.transport.errors import INVALID_PARAMS, WireError, refusal
 from codelaw.lsp.transport.rpc import Rpc
 from codelaw.lsp.transport.structuring import converter
-from codelaw.protocol.names import CHAT_CANCEL, CHAT_SEND, CLIENT_METHODS, COMPACT, EDITOR_TRUST
+from codelaw.ports.cancelling import Scopes
+from codelaw.protocol.names import BEGINNING, CLIENT_METHODS, EDITOR_TRUST, STOPPING
 
 if TYPE_CHECKING:
     from codelaw.lsp.server.connection import Connection
@@ -62,7 +63,7 @@ class CodelawServer(LanguageServer):
         self.client = Client()
         self.documents = EditorDocuments()
         self.folders = Folders()
-        self.arrived = Arrived()
+        self.arrived = Scopes()
         self.on_client: Callable[[Client], None] = lambda _client: None
         """Called when the client has introduced itself."""
         self._on_exit = on_exit
@@ -155,14 +156,17 @@ class CodelawServer(LanguageServer):
         return answer
 
     async def _called(self, method: str, params: Any, *, command: bool = False) -> Any:
-        named: object = cast("Mapping[str, object]", params).get("chatId") if isinstance(params, Mapping) else None
-        if method in {CHAT_SEND, COMPACT}:
-            with self.arrived.one(named):
-                return await (await self._ready()).call(method, params, command=command)
-        if method == CHAT_CANCEL and self.arrived.stop(named):
+        given: Mapping[str, object] = cast("Any", params) if isinstance(params, Mapping) else {}
+        if method in BEGINNING:
+            with self.arrived.open(given.get(BEGINNING[method])) as scope:
+                return await carried(scope, self._reached(method, params, command=command))
+        if method in STOPPING and self.arrived.cancel(given.get(STOPPING[method])):
             if self._connection is not None:
                 await self._connection.call(method, params)
             return {"cancelled": True}
+        return await self._reached(method, params, command=command)
+
+    async def _reached(self, method: str, params: Any, *, command: bool) -> Any:
         return await (await self._ready()).call(method, params, command=command)
 
     def _answer_standard(self, method: str) -> Callable[[Any], Coroutine[Any, Any, Any]]:

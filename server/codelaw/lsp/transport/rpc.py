@@ -237,7 +237,8 @@ class Rpc(LanguageServerProtocol):
         request_id = cast("dict[str, Any]", params).get("id") if isinstance(params, dict) else None
         task = self._running.get(request_id) if _is_id(request_id) else None
         if task is not None:
-            task.cancel()
+            # Behind the request's own first step: one that begins something is answered with what became of it.
+            asyncio.get_running_loop().call_soon(task.cancel)
 
     # ----------------------------------------------------------------------------------------------------- our own
 

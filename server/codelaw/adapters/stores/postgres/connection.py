@@ -8,14 +8,22 @@ import random
 import time
 from collections.abc import Callable, Collection
 from concurrent.futures import Future
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, TypeVar
 
 import psycopg
 from psycopg import Connection
 
 from codelaw.adapters.stores.postgres.migrations import migrate, use
-from codelaw.adapters.stores.postgres.place import Place, bare, is_lost, refused_connection, told
+from codelaw.adapters.stores.postgres.place import (
+    Place,
+    bare,
+    is_between,
+    is_lost,
+    is_starting,
+    refused_connection,
+    told,
+)
 from codelaw.adapters.stores.postgres.reading import Crowded, ReadOnly
 from codelaw.adapters.stores.postgres.server_liveness import PostgresOwners
 from codelaw.adapters.stores.postgres.session import PostgresSession
@@ -23,11 +31,15 @@ from codelaw.adapters.stores.postgres.text import speak
 from codelaw.adapters.stores.readers import Dropped, Readers
 from codelaw.adapters.stores.rows.database import Session
 from codelaw.adapters.stores.worker import Worker
+from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 
 T = TypeVar("T")
 
 CONNECT_SECONDS = 5.0
+STARTING_SECONDS = 10.0
+"""A server that says that it starts or stops is asked for a connection again for so long."""
+STARTING_PAUSE = 0.1
 KEEP_SECONDS = 5.0
 """So often the connection is looked at while nobody uses it: a server whose lock is lost looks dead to others."""
 IDLE_SECONDS = 1.0
@@ -55,9 +67,15 @@ _SETTINGS = (
 class PostgresDatabase:
     """The threads and their connections. Writes are done in the order in which they were given."""
 
-    def __init__(self, place: Place, owners: PostgresOwners) -> None:
+    def __init__(self, place: Place, owners: PostgresOwners, tell: Callable[[Notice], None] | None = None) -> None:
+        """`tell` is called on the event loop with what the user should know while the database is waited for."""
         self.place = place
         self._owners = owners
+        self._tell = tell
+        self._loop = asyncio.get_running_loop()
+        self._closing = Event()
+        self._waited = -STARTING_SECONDS
+        """Since when a server was waited for that starts or stops."""
         self._worker = Worker("codelaw-store")
         self._connection: Connection[Any] | None = None
         self._open = False
@@ -131,6 +149,7 @@ class PostgresDatabase:
         if not self._open:
             return False
         self._open = False
+        self._closing.set()
         if self._keeper is not None:
             self._keeper.cancel()
         try:
@@ -190,7 +209,7 @@ class PostgresDatabase:
 
     def _connect_reader(self) -> Connection[Any]:
         with told(self.place):
-            connection = _connected(self.place)
+            connection = self._connected()
             try:
                 connection.execute(_SETTINGS)
                 use(connection, self.place.schema)
@@ -202,7 +221,7 @@ class PostgresDatabase:
 
     def _prepare(self) -> Connection[Any]:
         """Connect, bring the schema up to date, and let this owner live."""
-        connection = _connected(self.place)
+        connection = self._connected()
         try:
             connection.execute(_SETTINGS)
             _refuse_other_encodings(connection)
@@ -215,6 +234,28 @@ class PostgresDatabase:
             raise
         self._connection = connection
         return connection
+
+    def _connected(self) -> Connection[Any]:
+        """A connection; for that of a server which starts or stops is asked for some seconds, or until we close."""
+        began: float | None = None
+        while True:
+            try:
+                return _connected(self.place)
+            except Refusal as refusal:
+                now = time.monotonic()
+                if began is None and is_starting(refusal):
+                    began = now
+                    self._tell_waiting(now)
+                late = began is None or now - began > STARTING_SECONDS or not is_between(refusal)
+                if late or self._closing.wait(STARTING_PAUSE):
+                    raise
+
+    def _tell_waiting(self, now: float) -> None:
+        """Once for all who wait."""
+        if now - self._waited > STARTING_SECONDS and self._tell is not None:
+            message = f"{self.place.shown}: the server is starting or stopping. It is asked again for a moment."
+            self._loop.call_soon_threadsafe(self._tell, Notice("warning", "store_waits", message))
+        self._waited = now
 
     def _guarded(self, work: Callable[[], T]) -> T:
         try:

@@ -31,6 +31,8 @@ _DEFAULTS = {
 _PERCENT = "Write it as postgresql://user:password@host:5432/database, special characters percent-encoded (@ as %40)."
 
 _NO_MORE = "the server has no connection left"
+_STARTING = "the server is starting or stopping"
+_NOT_REACHED = "the server cannot be reached"
 _SAID: tuple[tuple[str, str, str], ...] = (
     (
         r"password authentication failed|no password supplied|role \".*\" does not exist|authentication failed",
@@ -59,12 +61,12 @@ _SAID: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"starting up|shutting down|recovery mode|not yet accepting",
-        "the server is starting or stopping",
+        _STARTING,
         "Try again in a moment.",
     ),
     (
         r"refused|No such file|timeout|timed out|resolve host|translate host|[Nn]o route|unreachable",
-        "the server cannot be reached",
+        _NOT_REACHED,
         "Check host and port in store.url, the network, and that PostgreSQL runs there.",
     ),
 )
@@ -129,6 +131,16 @@ def place_of(url: str) -> Place:
 def is_crowded(refusal: Refusal) -> bool:
     """Whether the server refused a connection because it has too many."""
     return _NO_MORE in refusal.message
+
+
+def is_starting(refusal: Refusal) -> bool:
+    """Whether the server refused a connection because it starts or stops, which takes it a moment."""
+    return _STARTING in refusal.message
+
+
+def is_between(refusal: Refusal) -> bool:
+    """Whether that may be said by a server that has stopped and will start, too."""
+    return is_starting(refusal) or _NOT_REACHED in refusal.message
 
 
 def is_lost(connection: Connection[Any], error: psycopg.Error) -> bool:
