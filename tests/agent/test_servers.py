@@ -111,17 +111,17 @@ async def test_the_first_turn_waits_for_a_server_that_is_nearly_there(desk: Benc
     assert not [notice for notice in desk.kinds("notice") if notice.code == "mcp_starting"]
 
 
-@pytest.mark.parametrize("how", ["halt", "cancel"])
+@pytest.mark.parametrize("how", ["scope", "cancel"])
 async def test_a_cancel_does_not_wait_for_a_server(desk: Bench, servers: FakeServers, how: str) -> None:
     desk.vendor.reset([desk.finish("ok", times=0)])
     chat = (await desk.turn("hello")).chat_id
     asked, waited = len(desk.vendor.messages), len(servers.waited)
     servers.slow = {"desk"}
-    halt = asyncio.Event()
-    sending = asyncio.ensure_future(desk.session.send(chat, "go", halt=halt))
+    scope = Scope()
+    sending = asyncio.ensure_future(desk.session.send(chat, "go", scope=scope))
     await until(lambda: len(servers.waited) > waited)
-    if how == "halt":
-        halt.set()
+    if how == "scope":
+        scope.cancel()
     else:
         assert await desk.session.cancel(chat) is True
     assert (await (await sending).result()).stop_reason == "cancelled"
