@@ -16,19 +16,19 @@ from scripts.dev.base import ROOT, VENV, Machine, Unavailable, identity
 
 ACCOUNT = "codelaw-attacks"
 NUMBER = 61_250
-"""Used where nobody has made the account: a number is enough."""
+"""Used where there is no account."""
 BESIDE = ("awk", "git", "python3")
 """Programs beside the essential ones."""
 
 
-def ordinary_user() -> int | None:
-    """The user to become where this one is root."""
+def ordinary_user(*accounts: str) -> int | None:
+    """The user to become where this one is root: the first of the accounts that is there."""
     if os.geteuid() != 0:
         return None
-    try:
-        return pwd.getpwnam(ACCOUNT).pw_uid
-    except KeyError:
-        return NUMBER
+    for account in accounts:
+        with contextlib.suppress(KeyError):
+            return pwd.getpwnam(account).pw_uid
+    return NUMBER
 
 
 @contextlib.contextmanager
@@ -37,7 +37,7 @@ def bare() -> Iterator[Machine]:
 
     Raises Unavailable where that cannot be.
     """
-    user = ordinary_user()
+    user = ordinary_user(ACCOUNT, "nobody")  # PostgreSQL runs as nobody who has no name
     with tempfile.TemporaryDirectory(prefix="bare-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         root, programs = folder / "codelaw", folder / "programs"

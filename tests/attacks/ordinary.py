@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from scripts.dev.bare import ordinary_user
+from scripts.dev.bare import ACCOUNT, ordinary_user
 from scripts.dev.base import identity
 
 ROOT = Path(__file__).parents[2]
@@ -52,7 +52,7 @@ class Ordinary:
 @contextmanager
 def ordinary() -> Iterator[Ordinary]:
     """Raises `Unavailable` where it cannot be."""
-    user = ordinary_user()
+    user = ordinary_user(ACCOUNT)
     with tempfile.TemporaryDirectory(prefix="codelaw-attacks-", ignore_cleanup_errors=True) as name:
         room = Path(os.path.realpath(name))
         for folder in ("tmp", "home"):

@@ -1,4 +1,4 @@
-"""The programs that codelaw asks something: found outside every workspace, with an environment of their own (S-8).
+"""The programs that codelaw starts for itself: found outside every workspace, with an environment of their own (S-8).
 
 A workspace is written by whoever wrote the repository and by the agent's commands. Its `.venv/bin` or
 `node_modules/.bin`, which an editor or an activated environment puts first on PATH, would hand them a program that runs
@@ -7,13 +7,10 @@ outside the sandbox.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import os
 import stat
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process, SubprocessStreamProtocol
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -78,46 +75,6 @@ def _own(*names: str) -> tuple[Path, ...]:
     prompts = package.parents[1] / "prompts"  # in a checkout
     named = [package, prompts, *map(Path, names)]
     return tuple(dict.fromkeys(form for path in named for form in (path, Path(os.path.realpath(path)))))
-
-
-@contextlib.asynccontextmanager
-async def started(
-    *argv: str,
-    env: Mapping[str, str],
-    cwd: Path | str = "/",
-    stdin: int = DEVNULL,
-    stderr: int = DEVNULL,
-    limit: int = 1 << 16,
-) -> AsyncGenerator[Process]:
-    """A program whose output is a pipe, read in lines of up to `limit` bytes.
-
-    On leaving it is killed where it still runs, and has ended. To wait for it alone would be to wait for the ends of
-    its pipes: for ever, where nobody has read all of them or a process that it has left behind holds one.
-
-    Raises:
-        OSError: it cannot be started.
-        ValueError: a word holds a NUL character.
-    """
-    loop = asyncio.get_running_loop()
-    transport, protocol = await loop.subprocess_exec(
-        lambda: SubprocessStreamProtocol(limit=limit, loop=loop),
-        *argv,
-        stdin=stdin,
-        stdout=PIPE,
-        stderr=stderr,
-        cwd=cwd,
-        env=env,
-    )
-    process = Process(transport, protocol, loop)
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-        for pipe in filter(None, map(transport.get_pipe_transport, range(3))):
-            pipe.close()
-        await asyncio.shield(process.wait())
 
 
 def own_environment(environment: Mapping[str, str], folders: Sequence[Path] = ()) -> dict[str, str]:

@@ -38,6 +38,7 @@ async def test_a_page_takes_as_long_as_it_is_large_however_long_the_chat(open_st
     newest, all_of_them = steps_of(connection, 4, None), steps_of(connection, 400, None)
     assert newest * 10 < all_of_them
     assert steps_of(connection, 4, "t300") * 5 < all_of_them
+    connection.close()
 
 
 async def test_damaged_rows_of_a_page_are_left_out(open_store, path):
