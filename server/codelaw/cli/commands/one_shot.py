@@ -15,7 +15,13 @@ from codelaw.cli.terminal import RED, Screen
 
 
 def ask_server(
-    server: Server, arguments: argparse.Namespace, method: str, params: Any, show: Callable[[Screen, Any], None]
+    server: Server,
+    arguments: argparse.Namespace,
+    method: str,
+    params: Any,
+    show: Callable[[Screen, Any], None],
+    *,
+    short_lived: bool = True,
 ) -> int:
     """Make one request and show its result; gives the exit status."""
 
@@ -23,17 +29,23 @@ def ask_server(
         show(screen, await client.request(method, params))
         return FINISHED
 
-    return with_client(server, arguments, work)
+    return with_client(server, arguments, work, short_lived=short_lived)
 
 
-def with_client(server: Server, arguments: argparse.Namespace, work: Callable[[Client, Screen], Awaitable[int]]) -> int:
+def with_client(
+    server: Server,
+    arguments: argparse.Namespace,
+    work: Callable[[Client, Screen], Awaitable[int]],
+    *,
+    short_lived: bool = True,
+) -> int:
     """Do `work` with a connected client; refusals and a dead server are told, and are exit status 1."""
     screen = Screen(quiet_stdout=arguments.json)
 
     async def run() -> int:
         client = Client(server)
         try:
-            await client.connect(Path(arguments.workspace), short_lived=True)
+            await client.connect(Path(arguments.workspace), short_lived=short_lived)
             return await work(client, screen)
         except RemoteError as error:
             screen.line(error.told(), style=RED)
