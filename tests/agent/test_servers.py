@@ -133,6 +133,17 @@ STARTING = (
 )
 
 
+async def test_an_inspection_shows_the_tools_of_servers_that_have_begun(desk: Bench, servers: FakeServers) -> None:
+    servers.slow = {"desk"}
+    servers.near.set()
+    await desk.session.start_servers()
+    late = await desk.session.inspect(None, "what?")
+    assert "still starting" in next(one.reason for one in late.dropped if one.name == "MCP server")
+    servers.slow.clear()
+    found = await desk.session.inspect(None, "what?")
+    assert "mcp__desk__put" in "".join(one.text for one in found.sections)
+
+
 async def test_a_server_that_is_late_is_told_and_comes_with_the_next_turn(desk: Bench, servers: FakeServers) -> None:
     servers.slow = {"desk"}
     servers.near.set()

@@ -134,7 +134,7 @@ async def test_who_asks_one_thing_starts_no_server(start: Start) -> None:
     ours = {**EVERYTHING["experimental"]["codelaw"], "shortLived": {}}
     async with start({**EVERYTHING, "experimental": {"codelaw": ours}}, DESK) as client:
         found = (await listed(client))["desk"]
-        assert (found["state"], found["message"][:24]) == ("off", "It has not been started:")
+        assert (found["state"], found["message"][:28]) == ("off", "It has not been started yet;")
 
 
 async def test_where_the_editor_trusts_no_folder_nothing_is_started(

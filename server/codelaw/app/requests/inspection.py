@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from codelaw.adapters.tokenizer import Counter, load_counter
 from codelaw.agent.inputs.law_files import find_law
 from codelaw.agent.inputs.selection import gathered, select
+from codelaw.app.servers.brought import STARTING
 from codelaw.context.builder import History, build, report
 from codelaw.context.mixture import mixture
 from codelaw.context.past.projection import in_turn, unsaid
@@ -75,7 +76,8 @@ async def inspect(
     told = "it stands behind an earlier question"
     said = [Dropped(one.name, told) for one in beside.fragments if one not in fragments]
     around = gathered(inputs, fragments, tuple(tail))
-    left_out = (*around.dropped, *beside.dropped, *said, *_to_find(inputs.toolbox), *_of_children(agent))
+    late = [Dropped("MCP server", one.message) for one in plan.notices if one.code == STARTING]
+    left_out = (*around.dropped, *beside.dropped, *said, *late, *_to_find(inputs.toolbox), *_of_children(agent))
     around = replace(around, dropped=left_out)
     view = build(
         history,

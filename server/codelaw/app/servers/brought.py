@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 10.0
 """Seconds after the beginning of a server for which turns wait until it is ready: by then most programs are."""
+STARTING = "mcp_starting"
 LOGINS = "logins"
 """Below the data folder, where what was agreed with servers is kept."""
 CHATS = 500
@@ -132,23 +133,23 @@ class BroughtServers:
 
     async def start(self, settings: Settings, *, restricted: bool) -> None:
         """Begin whatever may run; nothing is waited for."""
-        found = await self.look(settings, restricted=restricted)
         self._wanted = True
+        found = await self.look(settings, restricted=restricted)
         self._begin(found.specs)
 
     async def brought(self, settings: Settings, *, begin: bool, restricted: bool) -> Brought:
-        """What is served now and no rule denies; with `begin` the servers are begun that may run, and waited for.
+        """What is served now and no rule denies, by the servers that may run.
 
-        No server is waited for beyond `PATIENCE` after its beginning.
+        They are begun with `begin`, and where others were begun before; for none is waited beyond `PATIENCE` after its
+        beginning.
 
         That a tool only reads is believed of its server where a rule or a standing permission allows the tool.
         """
-        if begin:
+        if begin or self._wanted:
             await self.start(settings, restricted=restricted)
-        if self._servers is None or restricted:
+        if self._servers is None or restricted or not self._wanted:
             return Brought()
-        if begin:
-            await self._servers.settled(PATIENCE)
+        await self._servers.settled(PATIENCE)
         rules = served_rules(settings, self._grants, self._workspace.folders)
         offer, states = self._servers.offer(), self._servers.states()
         # Of thousands of tools the schemas take their time.
@@ -336,7 +337,7 @@ def _still_starting(states: Sequence[ServerState]) -> Iterator[Notice]:
     for state in states:
         if state.state == "starting" and not state.tools:
             message = f"The server {state.name} is still starting: this turn does without it, the next one looks again."
-            yield Notice("info", "mcp_starting", message)
+            yield Notice("info", STARTING, message)
 
 
 def _has_login(folder: Path, server: WrittenServer, around: Surroundings) -> bool:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from codelaw.domain.served import ServerSpec
     from codelaw.settings import Settings
 
-NOT_BEGUN = "It has not been started: an editor starts it at once, `codelaw chat` too."
+NOT_BEGUN = "It has not been started yet; an editor or `codelaw chat` starts it."
 RESTRICTED = "The editor does not trust this folder, so that nothing is started."
 SWITCHED_OFF = "It is switched off."
 _NO_ONE = "`codelaw mcp list` shows the servers in a terminal."

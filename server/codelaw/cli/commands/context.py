@@ -25,7 +25,7 @@ def context(server: Server, arguments: argparse.Namespace) -> int:
         else:
             print_report(screen, report)
 
-    return ask_server(server, arguments, "codelaw/context/inspect", params, show)
+    return ask_server(server, arguments, "codelaw/context/inspect", params, show, short_lived=False)
 
 
 def print_report(screen: Screen, report: Json) -> None:

@@ -15,7 +15,13 @@ from codelaw.cli.terminal import RED, YELLOW, Screen
 
 
 def ask_server(
-    server: Server, arguments: argparse.Namespace, method: str, params: Any, show: Callable[[Screen, Any], None]
+    server: Server,
+    arguments: argparse.Namespace,
+    method: str,
+    params: Any,
+    show: Callable[[Screen, Any], None],
+    *,
+    short_lived: bool = True,
 ) -> int:
     """Make one request and show its result; gives the exit status."""
 
@@ -23,10 +29,16 @@ def ask_server(
         show(screen, await client.request(method, params))
         return FINISHED
 
-    return with_client(server, arguments, work)
+    return with_client(server, arguments, work, short_lived=short_lived)
 
 
-def with_client(server: Server, arguments: argparse.Namespace, work: Callable[[Client, Screen], Awaitable[int]]) -> int:
+def with_client(
+    server: Server,
+    arguments: argparse.Namespace,
+    work: Callable[[Client, Screen], Awaitable[int]],
+    *,
+    short_lived: bool = True,
+) -> int:
     """Do `work` with a connected client; refusals and a dead server are told, and are exit status 1.
 
     What the server calls an error meanwhile is told too, unless `work` has another place for it.
@@ -42,7 +54,7 @@ def with_client(server: Server, arguments: argparse.Namespace, work: Callable[[C
         client = Client(server)
         client.on_message = keep
         try:
-            await client.connect(Path(arguments.workspace), short_lived=True)
+            await client.connect(Path(arguments.workspace), short_lived=short_lived)
             status = await work(client, screen)
         except RemoteError as error:
             screen.line(error.told(), style=RED)
