@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from codelaw.domain.errors import Refusal
 from codelaw.domain.served import Address, Program
 from codelaw.settings.servers.answers import FILE, answer, decline, read_answers
 from codelaw.settings.servers.filling import NotFilled, Surroundings, env_file, filled
@@ -217,7 +218,10 @@ def test_a_damaged_list_of_answers_lets_nothing_start(tmp_path: Path, text: str)
     assert not answers.off
     assert not answers.lets(one({"command": "a"}))
     assert not answers.lets(one({"command": "a"}, None)), "one of the user's own may have been switched off (S-1)"
-    for change in (lambda: answer(tmp_path, one({"command": "a"}), enabled=True), lambda: decline(tmp_path, one({}))):
-        with pytest.raises(OSError, match="delete it"):
+    for change in (
+        lambda: answer(tmp_path, one({"command": "a"}), enabled=True),
+        lambda: decline(tmp_path, one({"command": "a"})),
+    ):
+        with pytest.raises(Refusal, match="cannot be read"):
             change()
     assert (tmp_path / FILE).read_text(encoding="utf-8") == text, "what can be mended is left as it is"

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
+from codelaw.domain.errors import Refusal
 from codelaw.settings.own_lists import alone, put
 from codelaw.settings.servers.written import WrittenServer
 
 FILE = "servers.json"
-LOST = f"the list of switched-off servers cannot be read: mend {FILE} in the data folder, or delete it"
+LOST = f"{FILE} in the data folder, the list of servers that are switched off, cannot be read"
 _LARGEST = 1 << 20
 
 
@@ -71,7 +72,8 @@ def answer(home: Path, server: WrittenServer, *, enabled: bool) -> Answers:
     Touches the disk.
 
     Raises:
-        OSError: the list cannot be read or written.
+        OSError: the list cannot be written.
+        Refusal: `store_unavailable`: it cannot be read.
     """
     with alone(home / FILE):
         known = _to_change(home)
@@ -92,7 +94,7 @@ def decline(home: Path, server: WrittenServer) -> Answers:
 def _to_change(home: Path) -> Answers:
     known = read_answers(home)
     if known.lost:
-        raise OSError(0, LOST)
+        raise Refusal("store_unavailable", f"{LOST}.", f"Mend {FILE} in the data folder, or delete it.")
     return known
 
 
