@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from codelaw.agent.compaction.compaction_plan import Cause, Plan, plan, report_of
+from codelaw.agent.compaction.compaction_plan import SMALL, Cause, Plan, plan, report_of
 from codelaw.agent.compaction.watermark import GROWTH, ended, held_up, waits
 from codelaw.agent.inputs.selection import layered
 from codelaw.agent.inputs.turn_context import TurnInputs
@@ -108,13 +108,14 @@ def test_any_compaction_comes_down_to_the_mark_or_says_what_keeps_it_from_there(
     assert report.tokens_after <= before or gone < room
     kept = chat.past.transcript.kept
     assert kept, "the newest stays"
-    assert len(kept) >= min(keep, len(said))
+    large = window >= SMALL
+    assert len(kept) >= min(keep, len(said)) or not large
     mark = chat.inputs.low_water
     around = (("question", ASKED),)
     why = held_up(chat.state, chat.inputs, around=around, tokens=report.tokens_after)
     assert bool(why) == (report.tokens_after > mark)
     if report.tokens_after > mark and report.tokens_before > mark:
-        assert len(kept) == min(keep, len(said)), "all that may be archived is"
+        assert len(kept) == min(keep, len(said)) or not large, "all that may be archived is"
         shown = [message for round_ in kept for message in round_.messages]
         assert thin(shown, chat.past.transcript.demoted, to_free=10**9) == (), "and all is thinned"
         assert str(mark) in why

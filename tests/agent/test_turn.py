@@ -177,6 +177,23 @@ async def test_todo_recap_stands_last_and_is_never_stored(bench: Bench):
     assert [item.content for item in bench.kinds("todo")[-1].items] == ["look", "fix"]
 
 
+async def test_a_todo_list_on_which_nothing_is_open_is_not_sent_along(bench: Bench):
+    await bench.reopen(context={"pin": True})
+    todos = [{"content": "look", "status": "in_progress"}, {"content": "fix", "status": "cancelled"}]
+    done = [{"content": "look", "status": "completed"}, {"content": "fix", "status": "cancelled"}]
+    first = [bench.act("TodoWrite", {"todos": todos}), bench.act("TodoWrite", {"todos": done}), bench.finish("ok")]
+    bench.vendor.reset([*first, bench.finish("later")])
+    chat = (await bench.turn("go")).chat_id
+    await bench.turn("and now?", chat)
+    tails = [json.dumps(request.json["messages"][-1]["content"]) for request in bench.vendor.messages]
+    assert ["<todo-recap>" in tail for tail in tails] == [False, True, False, False]
+    assert ["Task status: [0/2] In progress: look." in tail for tail in tails] == [False, True, False, False]
+    assert ["Task status" in tail for tail in tails] == [False, True, False, False]
+    report = await bench.session.inspect(chat, "and then?")
+    assert "todo" not in [section.name for section in report.sections]
+    assert "[1/2]" in texts(bench.sent(2)), "the result of the call still has it"
+
+
 async def test_law_is_looked_up_at_every_step(bench: Bench):
     law = bench.root / "code_law.md"
     bench.vendor.reset([bench.act("Write", {"path": "code_law.md", "content": "Second law."}), bench.finish("ok")])

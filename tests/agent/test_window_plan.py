@@ -198,8 +198,7 @@ def test_finished_rounds_are_tried_again_only_when_the_view_has_grown_and_there_
     actions, progress = made.play(replace(Progress(), archived_at=made.now.tokens - WINDOW // 10))
     assert names(actions) == ["Compact", "Send"]
     assert progress.archived_at is not None
-    made = chat(1, 20_000).step(read("a.py", 330))
-    made.round(10)
+    made = Running(inputs_of(WINDOW)).round(20_000, bash("make", lines=1)).step(read("a.py", 330))
     assert made.now.near
     again = next_action(made.now, replace(Progress(), archived_at=0))
     assert isinstance(again[0], Send), "nothing is left to archive"

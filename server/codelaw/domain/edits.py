@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 BINARY = "binary"
@@ -193,3 +194,78 @@ class PendingCommit:
     """Files outside of the workspace, which nobody may read."""
     subjects: tuple[str, ...] = ()
     """The first lines of the newest commits, newest first."""
+
+
+_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
+
+
+@dataclass(slots=True)
+class _Changed:
+    """A run of removed and added lines in a diff; `heading` that of its hunk, where it is the first there."""
+
+    heading: list[str]
+    sides: tuple[list[str], list[str]] = field(default_factory=lambda: ([], []))
+
+    def shown(self, most: int) -> list[str]:
+        """At most so many lines of each side, and how many are left out; a single one stands alone."""
+        out = [*self.heading]
+        for side in self.sides:
+            over = len(side) - most
+            told = [f"… {over} lines left out …"] if over > 1 else side[most:]
+            out += [*side[:most], *(told if most > 1 else ())]
+        return out
+
+
+def fragments(diff: str, lines: int, characters: int) -> tuple[str, bool]:
+    """A unified diff in so many lines and characters, and whether something is missing (C-2).
+
+    Of one that is longer each change keeps the beginning of what was removed and of what was added, all of them about
+    as much; where there is no room for every change, the last ones are left out. A text that is no diff keeps its
+    beginning. Long lines lose their ends where the characters are not enough.
+    """
+    every = diff.split("\n")
+    kept = every if len(every) <= lines else _fragments(every, lines)
+    width = max(map(len, kept), default=0)
+    while width > 1 and sum(min(len(line), width) + 1 for line in kept) > characters + 1:
+        width = min(width - 1, width * 9 // 10)
+    text = "\n".join(line if len(line) <= width else f"{line[: width - 1]}…" for line in kept)[:characters]
+    return text, text != diff
+
+
+def _fragments(every: Sequence[str], lines: int) -> list[str]:
+    start = next((place for place, line in enumerate(every) if _HUNK.match(line)), None)
+    if start is None:
+        return list(every[:lines])
+    changes = _changes(every[start:])
+    room, kept = lines - start, len(changes)
+    if sum(len(change.shown(1)) for change in changes) > room:
+        room, kept, used = room - 1, 0, 0  # a line says how many changes are left out
+        while (used := used + len(changes[kept].shown(1))) <= room:
+            kept += 1
+    shown = changes[:kept]
+    most = next((n for n in range(room, 1, -1) if sum(len(change.shown(n)) for change in shown) <= room), 1)
+    out = [*every[:start], *(line for change in shown for line in change.shown(most))]
+    if kept < len(changes):
+        out.append(f"… {len(changes) - kept} changes left out …")
+    return out[:lines]
+
+
+def _changes(body: Sequence[str]) -> list[_Changed]:
+    """The changes of a diff's hunks, without the lines around them."""
+    changes: list[_Changed] = []
+    heading: list[str] = []
+    side, runs = 0, False
+    for line in body:
+        if _HUNK.match(line):
+            heading, runs = [line], False
+        elif line.startswith(("-", "+")):
+            was, side = side, int(line[0] == "+")
+            if not runs or side < was:
+                changes.append(_Changed(heading))
+                heading, runs = [], True
+            changes[-1].sides[side].append(line)
+        elif line.startswith("\\") and runs:
+            changes[-1].sides[side].append(line)
+        else:
+            runs = False
+    return changes

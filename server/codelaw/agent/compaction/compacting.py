@@ -84,6 +84,8 @@ class Compacting:
     """Those that run before and after one (X-7)."""
     failures: int = 0
     """Automatic ones that failed, in a row."""
+    fewest: int | None = None
+    """Rounds that stayed, fewer than `keepRounds`, when that was told last."""
     _flight: RunningCompaction | None = field(default=None, repr=False)
     _last: tuple[int, Ended | None] | None = field(default=None, repr=False)
     """How the newest one ended, and the generation of the history for which that is known."""
@@ -268,7 +270,18 @@ class _Job:
             # The cancel came too late: what is stored is what is shown.
             if id_ not in {cut.id for cut in past.transcript.checkpoints}:
                 raise
+        self._tell_fewer(len(planned.kept) if planned.archived else None)
         return replace(self._report(reason, message, id_), summary=by)
+
+    def _tell_fewer(self, stay: int | None) -> None:
+        """Tell that fewer rounds stay than was asked for, at each step down once (K-8)."""
+        wanted, window = self.inputs.settings.keep_rounds, self.inputs.limits.window
+        if stay is None or self.cause.asked_for or stay >= min(wanted, self.of.fewest or wanted):
+            return
+        self.of.fewest = stay
+        rounds = f"the newest {stay} rounds stay" if stay > 1 else "the newest round stays"
+        message = f"The window of {window} tokens is small for turns like these: {rounds} in view, not {wanted}"
+        self.audience.warned("fewer_rounds", f"{message} (context.keepRounds), so that the next turns have room.")
 
     def _summary(self, planned: Plan, text: str | None, id_: str) -> Message:
         parts = sizes(self.inputs.limits.window, self.inputs.settings.index_tokens)

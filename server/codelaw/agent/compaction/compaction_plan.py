@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from codelaw.agent.compaction.watermark import GROWTH
 from codelaw.agent.inputs.selection import layered, select
 from codelaw.context.past.loaded import body_room, carried
-from codelaw.context.past.projection import project
+from codelaw.context.past.projection import project, retold
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening import economy
 from codelaw.context.shortening.demotion import demoted
@@ -26,6 +26,14 @@ if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
     from codelaw.context.builder import History
     from codelaw.transcript.transcript import Transcript
+
+
+SMALL = 64_000
+"""Tokens of a window below which `keep_rounds` gives way, so that a compaction frees enough (K-8)."""
+TURNS = 8
+"""Turns like the last ones that have room after archiving in a small window, until a model is asked again."""
+WHOLE = 2
+"""Turns that always have room as they are, the running one among them: thinning comes before a summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,11 @@ class Cause:
     def beside(self) -> int:
         """Estimated tokens of all that stands around the history, L1 and law aside."""
         return sum(size for _, size in self.around)
+
+    @property
+    def running(self) -> int:
+        """Estimated tokens of the running turn's steps."""
+        return sum(size for name, size in self.around if name == "scratchpad")
 
     @property
     def asked_for(self) -> bool:
@@ -97,9 +110,7 @@ def plan(state: HistoryState, inputs: TurnInputs, cause: Cause) -> Plan:
 
     `state` is seen as `layered` shows it.
     """
-    settings = inputs.settings
-    history = state.view
-    rounds = state.transcript.kept
+    history, rounds = state.view, state.transcript.kept
     shown = history.rounds.messages if history.rounds else ()
     before = inputs.fixed + cause.beside
     before += history.summaries.tokens if history.summaries else 0
@@ -107,31 +118,27 @@ def plan(state: HistoryState, inputs: TurnInputs, cause: Cause) -> Plan:
     known = state.transcript.demoted
     # What follows the cut is written anew in any case, so demoting costs nothing more: as if the cache were cold.
     saved = savings(shown, known, inputs, view, cold=True)
+    weighed = _Weighed(rounds, shown, known, saved, inputs)
+    summary = sizes(inputs.limits.window, inputs.settings.index_tokens).total
+    # The skills that these rounds have loaded stand behind the summary.
+    bodies, _ = carried([one for round_ in rounds for one in round_.messages], body_room(inputs.summary_room))
+    fixed = before + summary + sum(map(message_tokens, bodies))
+    left, bounds = weighed.with_(saved, before), _bounds(weighed, state.transcript, fixed, cause)
     parted, demotions = Cut((), rounds), saved
     idle: CompactionReason = "rounds_not_enough"
-    sized = _sizes(shown, known | set(saved))
-    left = before + sum(sized[one.turn_id] for one in rounds)
-    if not rounds or (len(rounds) <= settings.keep_rounds and cause.goal is None):
-        demotions = _thinned(rounds, shown, known, saved, fixed=before, inputs=inputs)
-    elif not cause.asked_for and inputs.corrected(left) <= _goal(inputs, cause):
+    few = not rounds or (len(rounds) <= inputs.settings.keep_rounds and cause.goal is None)
+    thinned = weighed.thinned(rounds, before, inputs.low_water) if few or bounds is not None else ()
+    shorter = weighed.with_(thinned, before)
+    frees = inputs.corrected(view) - shorter >= inputs.limits.window // GROWTH
+    if not few and not cause.asked_for and left <= _goal(inputs, cause):
         # Cheap measures are enough, or nothing was to be done at all.
         idle = "below_low_water"
+    elif (few and bounds is None) or (bounds is not None and (few or frees) and shorter <= bounds.thinned):
+        demotions = thinned
+    elif bounds is None:
+        parted, demotions = _parted(weighed, fixed, cause)
     else:
-        summary = sizes(inputs.limits.window, settings.index_tokens).total
-        # The skills that these rounds have loaded stand behind the summary.
-        bodies, _ = carried([one for round_ in rounds for one in round_.messages], body_room(inputs.summary_room))
-        fixed = before + summary + sum(map(message_tokens, bodies))
-        room = 0 if cause.asked_for else inputs.low_water - inputs.corrected(fixed)
-        parted = cut(rounds, keep=settings.keep_rounds, room=room, sizes=_corrected(sized, inputs))
-        demotions = _thinned(parted.kept, shown, known, saved, fixed=fixed, inputs=inputs)
-        if cause.goal is not None:
-            sized = _sizes(shown, known | set(demotions))
-            # With room to grow, or the next compaction would not be allowed to wait (K-8).
-            goal = cause.goal - inputs.limits.window // GROWTH
-            if inputs.corrected(fixed + sum(sized[one.turn_id] for one in parted.kept)) > goal:
-                # Well below the goal, or the next step would be in danger again.
-                room = min(cause.goal, inputs.low_water) - inputs.corrected(fixed)
-                parted = cut(rounds, keep=1, room=room, sizes=_corrected(sized, inputs))
+        parted, demotions = _fewer(weighed, fixed, bounds.archived)
     return Plan(
         history=history,
         archived=parted.archived,
@@ -221,35 +228,91 @@ def floor(inputs: TurnInputs) -> int:
     return inputs.limits.window // 10
 
 
-def _thinned(
-    kept_rounds: Sequence[Round],
-    shown: Sequence[Message],
-    known: frozenset[Demotion],
-    saved: tuple[Demotion, ...],
-    *,
-    fixed: int,
-    inputs: TurnInputs,
-) -> tuple[Demotion, ...]:
-    """The demotions of the kept rounds: those for economy, and what more it takes to come down to the mark (K-8)."""
-    stay = {round_.turn_id for round_ in kept_rounds}
-    kept = [message for message in shown if message.turn_id in stay]
-    ids = {message.id for message in kept}
-    own = tuple(demotion for demotion in saved if demotion.message_id in ids)
-    size = fixed + sum(map(message_tokens, demoted(kept, known | set(own))))
-    over = inputs.corrected(size) - inputs.low_water
-    if over <= 0:
-        return own
-    stays = lasting(shown, inputs.limits.window)
-    return (*own, *economy.thin(kept, known | set(own), to_free=over, lasting=stays))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Weighed:
+    """The rounds of a view, and what they weigh when some of their messages are shown shorter."""
+
+    rounds: tuple[Round, ...]
+    shown: Sequence[Message]
+    known: frozenset[Demotion]
+    """What is demoted already."""
+    saved: tuple[Demotion, ...]
+    """What is demoted for economy."""
+    inputs: TurnInputs
+
+    def sizes(self, demotions: AbstractSet[Demotion] | Sequence[Demotion]) -> Counter[str]:
+        """Corrected tokens of each round, by turn."""
+        sizes = Counter[str]()
+        for message in demoted(self.shown, self.known | set(demotions)):
+            sizes[message.turn_id] += message_tokens(message)
+        return Counter({turn: self.inputs.corrected(tokens) for turn, tokens in sizes.items()})
+
+    def with_(self, demotions: Sequence[Demotion], fixed: int, kept: Sequence[Round] | None = None) -> int:
+        """Corrected tokens of a view of these rounds, by default all, beside `fixed` estimated tokens."""
+        stay = {round_.turn_id for round_ in (self.rounds if kept is None else kept)}
+        shorter = demoted(self.shown, self.known | set(demotions))
+        return self.inputs.corrected(fixed + sum(message_tokens(one) for one in shorter if one.turn_id in stay))
+
+    def thinned(self, kept_rounds: Sequence[Round], fixed: int, to: int) -> tuple[Demotion, ...]:
+        """The demotions of rounds that stay: those for economy, and what more it takes to come down to `to` (K-8)."""
+        stay = {round_.turn_id for round_ in kept_rounds}
+        kept = [message for message in self.shown if message.turn_id in stay]
+        ids = {message.id for message in kept}
+        own = tuple(demotion for demotion in self.saved if demotion.message_id in ids)
+        over = self.with_(own, fixed, kept_rounds) - to
+        if over <= 0:
+            return own
+        stays = lasting(self.shown, self.inputs.limits.window)
+        return (*own, *economy.thin(kept, self.known | set(own), to_free=over, lasting=stays))
 
 
-def _sizes(shown: Sequence[Message], demotions: AbstractSet[Demotion]) -> Counter[str]:
-    """Estimated tokens of rounds with these demotions, by turn."""
-    sizes = Counter[str]()
-    for message in demoted(shown, demotions):
-        sizes[message.turn_id] += message_tokens(message)
-    return sizes
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """Tokens that a view may have after a compaction, so that turns like the last ones have room (K-8)."""
+
+    thinned: int
+    """Where thinning was enough: no more is freed where the newest round stays alone."""
+    archived: int
 
 
-def _corrected(sizes: Mapping[str, int], inputs: TurnInputs) -> dict[str, int]:
-    return {turn: inputs.corrected(tokens) for turn, tokens in sizes.items()}
+def _bounds(of: _Weighed, transcript: Transcript, fixed: int, cause: Cause) -> _Bounds | None:
+    """None where `keep_rounds` does not give way: in larger windows, and where a person wants the compaction."""
+    inputs, last = of.inputs, of.rounds[-TURNS:]
+    if cause.asked_for or not last or inputs.limits.window >= SMALL:
+        return None
+    said = retold([one for round_ in last for one in round_.messages], transcript)
+    whole = sum(map(message_tokens, said)) // len(last)
+    sized = of.sizes(of.thinned(of.rounds, 0, 0))
+    coming = sum(sized[round_.turn_id] for round_ in last) * (TURNS - 1) // len(last)
+    free = max(inputs.corrected(max(0, WHOLE * whole - cause.running)), inputs.limits.window // GROWTH)
+    most = (inputs.mark if cause.goal is None else min(inputs.mark, cause.goal)) - free
+    alone = of.with_(of.saved, fixed, last[-1:])
+    return _Bounds(max(most, inputs.low_water, alone), most - coming)
+
+
+def _parted(of: _Weighed, fixed: int, cause: Cause) -> tuple[Cut, tuple[Demotion, ...]]:
+    """At least `keep_rounds` stay, and come down to the mark; fewer of them only in danger (K-2, K-8)."""
+    inputs, base = of.inputs, of.inputs.corrected(fixed)
+    room = 0 if cause.asked_for else inputs.low_water - base
+    parted = cut(of.rounds, keep=inputs.settings.keep_rounds, room=room, sizes=of.sizes(of.saved))
+    demotions = of.thinned(parted.kept, fixed, inputs.low_water)
+    # With room to grow, or the next compaction would not be allowed to wait (K-8).
+    if cause.goal is not None and of.with_(demotions, fixed, parted.kept) > cause.goal - inputs.limits.window // GROWTH:
+        # Well below the goal, or the next step would be in danger again.
+        parted = cut(of.rounds, keep=1, room=min(cause.goal, inputs.low_water) - base, sizes=of.sizes(demotions))
+    return parted, demotions
+
+
+def _fewer(of: _Weighed, fixed: int, most: int) -> tuple[Cut, tuple[Demotion, ...]]:
+    """As many of the newest `keep_rounds` as leave a view of `most` tokens when they are thinned, at least one (K-8).
+
+    More rounds stay only where these need not be thinned for it.
+    """
+    inputs, room = of.inputs, most - of.inputs.corrected(fixed)
+    keep, low = inputs.settings.keep_rounds, min(most, inputs.low_water)
+    newest = of.rounds[-keep:]
+    kept = cut(newest, keep=1, room=room, sizes=of.sizes(of.thinned(newest, fixed, low))).kept
+    parted = Cut(of.rounds[: -len(kept)], kept)
+    if len(kept) == keep:
+        parted = cut(of.rounds, keep=keep, room=low - inputs.corrected(fixed), sizes=of.sizes(of.saved))
+    return parted, of.thinned(parted.kept, fixed, inputs.low_water if len(kept) == 1 else low)

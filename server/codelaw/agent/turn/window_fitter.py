@@ -39,7 +39,7 @@ from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ModelFailure, Refusal
 from codelaw.domain.messages import Fragment
 from codelaw.templates.render import render
-from codelaw.tools.keeping.todos import recap
+from codelaw.tools.keeping.todos import open_recap
 from codelaw.tools.todo_list import TodoList
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ class WindowFitter:
 
         What a compaction takes away is said again.
         """
-        told, opened, inputs = recap(self.todos.now), self.open, self.inputs
+        told, opened, inputs = open_recap(self.todos.now), self.open, self.inputs
         tail = [Fragment("todo", render("todo", recap=told))] if told else []
         if inputs.settings.pin:
             tail.append(pin(active_task(self._typed or opened.question.content, told)))

@@ -22,7 +22,7 @@ from codelaw.domain.messages import Fragment, Message
 from codelaw.domain.reports import ContextReport, Dropped, LawDocument, LawReport
 from codelaw.templates.render import render
 from codelaw.tools.categories import offers
-from codelaw.tools.keeping.todos import recap
+from codelaw.tools.keeping.todos import open_recap
 from codelaw.tools.tasks.task import TASK
 from codelaw.tools.toolbox import every_tool
 
@@ -58,7 +58,7 @@ async def inspect(
     Its tokens are corrected by what is known of the model (W-4).
     """
     running = agent.opened if agent is not None else None
-    todos = recap(agent.todos.now) if agent is not None else ""
+    todos = open_recap(agent.todos.now) if agent is not None else ""
     tail = [Fragment("todo", render("todo", recap=todos))] if todos else []
     question: Message | None = None
     if running is not None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from codelaw.context.pictures import IMAGES, told_as_gone
+from codelaw.domain.edits import fragments
 
 Json = dict[str, Any]
 
@@ -208,14 +209,13 @@ def _change(data: Json, kept: Json) -> None:
     if "diagnostics" in data:
         _list(data, kept, "diagnostics", DIAGNOSTICS)
     name = "diff" if "diff" in data else "content"
-    lines = _lines(data.get(name))
-    if lines is None:
+    value = data.get(name)
+    if not isinstance(value, str):
         if name in data:
-            kept[name] = bounded(data[name], FIELD)
+            kept[name] = bounded(value, FIELD)
         return
-    text = "\n".join(lines[:DIFF_LINES])
-    kept[name] = text[: 2 * UNKNOWN]
-    if len(lines) > DIFF_LINES or len(text) > 2 * UNKNOWN:
+    kept[name], cut = fragments(value.removesuffix("\n"), DIFF_LINES, 2 * UNKNOWN)
+    if cut:
         kept["diff_truncated"] = True
 
 
@@ -225,17 +225,19 @@ def _changes(data: Json, kept: Json) -> None:
     if not isinstance(files, list):
         _list(data, kept, "files", LISTED)
         return
-    room = DIFF_LINES
-    shortened: list[Any] = []
-    for file in cast("list[Any]", files)[:LISTED]:
+    room, shortened = DIFF_LINES, list[Any]()
+    listed = cast("list[Any]", files)[:LISTED]
+    for place, file in enumerate(listed):
         if not isinstance(file, Mapping):
             shortened.append(bounded(file, FIELD))
             continue
         given = cast("Mapping[str, Any]", file)
         entry: Json = {name: bounded(given[name], FIELD) for name in _CHANGE_FIELDS if name in given}
-        lines = (_lines(given.get("diff")) or [])[:room]
-        room -= len(lines)
-        shortened.append(entry | ({"diff": "\n".join(lines)[:UNKNOWN]} if lines else {"diff_truncated": True}))
+        diff = given.get("diff")
+        text, cut = fragments(diff if isinstance(diff, str) else "", room // (len(listed) - place), UNKNOWN)
+        room -= text.count("\n") + 1
+        entry |= {"diff": text} if text else {}
+        shortened.append(entry | ({"diff_truncated": True} if cut or not text else {}))
     kept["files"] = shortened
     rest = cast("list[Any]", files)[LISTED:]
     if rest:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from codelaw.domain.edits import fragments
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileText, Located
 from codelaw.domain.results import FileChange, ToolResult
@@ -122,7 +123,7 @@ async def made(
         body["unsaved"] = True
         text = f"Changed in the editor, not saved yet: {_counts(done)}."
     if refused is not None:
-        body["refused"] = refused.head(DIFF_LINES, DIFF_CHARACTERS)[0]
+        body["refused"] = fragments(refused.text, DIFF_LINES, DIFF_CHARACTERS)[0]
         text += " The user looked at it and refused the part under `refused`: leave it so, unless they ask for it."
     found = await after_edit(change.place, env)
     if found is not None:
@@ -217,7 +218,7 @@ def shown_whole(diff: str) -> Preview:
 
 def _shown_diff(change: Change) -> dict[str, Any]:
     """`changed_lines` and `diff`, bounded; of a new file less, since the model has just written it."""
-    text, cut = change.diff.head(DIFF_LINES if change.before is not None else NEW_LINES, DIFF_CHARACTERS)
+    text, cut = fragments(change.diff.text, DIFF_LINES if change.before is not None else NEW_LINES, DIFF_CHARACTERS)
     data: dict[str, Any] = {"changed_lines": [list(pair) for pair in change.diff.ranges[:50]], "diff": text}
     if cut:
         data["diff_truncated"] = True

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from codelaw.domain.code import ProposedChange, ProposedEdits, TextEdit
-from codelaw.domain.edits import Splice, spliced
+from codelaw.domain.edits import Splice, fragments, spliced
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileText, Located
 from codelaw.domain.results import FileChange, ToolResult
@@ -237,7 +237,7 @@ def _shorten(files: list[dict[str, Any]]) -> None:
     room = DIFF_CHARACTERS
     for file in files:
         diff = str(file.get("diff", ""))
-        short = "\n".join(diff.split("\n")[:DIFF_LINES])[: max(0, room)]
+        short, cut = fragments(diff, DIFF_LINES, max(0, room))
         room -= len(short)
-        if len(short) < len(diff):
+        if cut:
             file["diff"], file["diff_truncated"] = short, True

@@ -8,6 +8,11 @@ from dataclasses import replace
 from codelaw.domain.chats import Todo
 
 
+def open_recap(todos: Sequence[Todo]) -> str:
+    """The recap that a turn sends along; empty where nothing is left to be done."""
+    return recap(todos) if any(todo.status in {"pending", "in_progress"} for todo in todos) else ""
+
+
 def recap(todos: Sequence[Todo]) -> str:
     """`[done/total]`, the one in progress, the next three pending; empty without a list.
 

@@ -1,0 +1,145 @@
+"""Forty turns in windows of every size: how often a model is asked for a summary, and how many rounds stay (K-2, K-8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import pytest
+
+from codelaw.agent.compaction.compaction_plan import SMALL, TURNS, Cause, plan
+from codelaw.agent.compaction.watermark import Ended, waits
+from codelaw.context.sections import message_tokens
+from codelaw.transcript.summaries.compaction import due
+from tests.agent.conftest import Bench
+from tests.agent.planning import Running, checkpoint, inputs_of
+from tests.agent.talking import filler, fine, notices, reports, small
+from tests.context.spoken import read
+
+WINDOWS = (16_000, 20_000, 24_000, 32_000, 48_000)
+PLAYED = 40
+"""Turns."""
+
+
+@dataclass
+class Played:
+    """What compactions did in a chat of so many turns, by the planner alone."""
+
+    summaries: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    """The turn before which rounds were archived, and how many stayed."""
+    batches: int = 0
+    """Compactions that asked no model."""
+
+
+def played(window: int, answer: int, lines: int, *, keep: int = 10) -> Played:
+    """Turns with two Reads of so many lines and an answer of so many tokens; the model counts as we do."""
+    made, told = Running(inputs_of(window, system=2_000, keep_rounds=keep)), Played()
+    last: Ended | None = None
+    for turn in range(PLAYED):
+        size = made.now.tokens
+        beside = message_tokens(made.question)
+        state, inputs = made.now.archive, made.inputs
+        in_danger = size > inputs.room
+        is_due = due(size, 0, window=window, threshold=0.8, messages=9, min_messages=3)
+        if in_danger or (is_due and not waits(state, inputs, last, view=size, beside=beside)):
+            cause = Cause("threshold", (("question", beside),), inputs.room if in_danger else None)
+            planned = plan(state, inputs, cause)
+            if planned.changes:
+                made.transcript = made.transcript.reshaped(checkpoint(planned, f"c{turn}", inputs), ())
+            last = Ended("", made.now.tokens)
+            if planned.archived:
+                told.summaries.append((turn, len(planned.kept)))
+            else:
+                told.batches += 1
+        made.round(answer, *(read(f"f{turn}_{number}.py", lines) for number in range(2)))
+    return told
+
+
+SIZES = {"light": (100, 15), "usual": (200, 30), "heavy": (300, 60)}
+"""Of turns: tokens of the answer, and lines of each of the two Reads; some 900, 1 700 and 3 200 tokens in all."""
+
+
+@pytest.mark.parametrize(
+    ("window", "size", "most", "least"),
+    [
+        (16_000, "light", 3, 5),
+        (16_000, "usual", 3, 1),
+        (16_000, "heavy", 6, 1),
+        (20_000, "light", 1, 10),
+        (20_000, "usual", 3, 5),
+        (20_000, "heavy", 4, 1),
+        (24_000, "light", 1, 10),
+        (24_000, "usual", 1, 10),
+        (24_000, "heavy", 3, 3),
+        (32_000, "light", 0, 10),
+        (32_000, "usual", 1, 10),
+        (32_000, "heavy", 1, 10),
+        (48_000, "light", 0, 10),
+        (48_000, "usual", 0, 10),
+        (48_000, "heavy", 0, 10),
+    ],
+)
+def test_a_small_window_asks_for_a_summary_every_eighth_turn_at_most(window: int, size: str, most: int, least: int):
+    """`most` summaries in forty turns; `least` rounds stay."""
+    told = played(window, *SIZES[size])
+    assert len(told.summaries) <= most, told
+    assert all(kept >= least for _, kept in told.summaries), told
+    for (before, kept), (turn, _) in pairwise(told.summaries):
+        assert turn - before >= TURNS or kept == 1, "all has gone that could, but for the newest round"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_fewer_rounds_stay_step_by_step_the_smaller_the_window(size: str):
+    stay = [min([kept for _, kept in played(window, *SIZES[size]).summaries], default=10) for window in WINDOWS]
+    assert stay == sorted(stay)
+
+
+@pytest.mark.parametrize("window", [SMALL, 200_000])
+@pytest.mark.parametrize("size", SIZES)
+def test_a_larger_window_keeps_ten_rounds_whatever_they_weigh(window: int, size: str):
+    told = played(window, *SIZES[size])
+    assert all(kept >= 10 for _, kept in told.summaries)
+    assert told.batches == 0
+
+
+def test_a_large_window_full_of_ten_rounds_keeps_them_and_a_small_one_does_not():
+    """Ten rounds of texts that nothing thins: at least ten stay (S4), but where no turn would have room any more."""
+    for window in (200_000, SMALL, SMALL - 1, 20_000):
+        made = Running(inputs_of(window, system=1_000))
+        for _ in range(12):
+            made.round(window // 17)
+        planned = plan(made.now.archive, made.inputs, Cause("threshold"))
+        assert len(planned.kept) == 10 if window >= SMALL else 1 < len(planned.kept) < 5, window
+        asked_for = plan(made.now.archive, made.inputs, Cause("manual"))
+        assert len(asked_for.kept) == 10, "a person has asked for exactly so many"
+
+
+def test_a_long_turn_does_not_press_out_the_rounds_before_it():
+    """The running turn is one of those for which room is freed."""
+    made = Running(inputs_of(32_000, system=2_000))
+    for turn in range(12):
+        made.round(200, read(f"f{turn}.py", 40))
+    made.step(*(read(f"g{number}.py", 120) for number in range(4)))
+    planned = plan(made.now.archive, made.inputs, Cause("threshold", (("question", 10), ("scratchpad", 12_000))))
+    assert len(planned.kept) >= 5
+
+
+async def test_a_user_is_told_that_fewer_rounds_stay_once_for_each_step_down(bench: Bench):
+    summariser = await small(bench, model={"contextWindow": 20_000}, context={"keepRounds": 10})
+    chat, told = None, list[int]()
+    for number in range(34):
+        size = 1_500 if number < 16 else 5_000
+        bench.vendor.play(bench.finish(filler(size, number), chunk=4_000))
+        chat = (await bench.turn(f"Question {number}", chat)).chat_id
+        told.append(sum(code == "fewer_rounds" for code, _ in notices(bench)))
+    fine(bench)
+    kept = [report.rounds_kept for report in reports(bench) if report.compacted]
+    assert len(kept) == len(summariser.asked) >= 3
+    steps = [stay for place, stay in enumerate(kept) if stay < min([10, *kept[:place]])]
+    assert steps
+    said = [message for code, message in notices(bench) if code == "fewer_rounds"]
+    assert len(said) == len(steps) < len(kept)
+    for message, stay in zip(said, steps, strict=True):
+        assert "The window of 20000 tokens is small" in message
+        assert (f"the newest {stay} rounds stay" if stay > 1 else "the newest round stays") in message
+        assert "not 10 (context.keepRounds)" in message
