@@ -94,6 +94,33 @@ async def test_a_damaged_store_is_set_aside_and_the_user_is_told(
         assert client.params("window/showMessage") == [], "it is told once"
 
 
+@pytest.mark.parametrize("table", ["messages_in_order", "chat_folders"])
+async def test_damage_that_is_met_while_the_store_is_open_is_told_with_the_way_out(
+    start: Start, vendor: LoopbackVendor, root: Path, home: Path, table: str
+):
+    """One page of zeros: old chats can be read, and nothing new can be saved."""
+    chat_id = await a_chat(start, vendor)
+    file = home / "codelaw.db"
+    connection = sqlite3.connect(file)
+    page = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]
+    connection.close()
+    content = bytearray(file.read_bytes())
+    content[(page - 1) * 4096 : page * 4096] = bytes(4096)
+    file.write_bytes(content)
+    vendor.reset([VendorReply(text=finish("it goes on"), times=0)])
+    async with start() as client:
+        assert (await client.request("codelaw/chat/read", {"chatId": chat_id}))["messages"]
+        for _ in range(2):
+            await refused(client, "codelaw/chat/send", {"text": "a new one"})
+        (told,) = client.params("window/showMessage")
+        assert told["type"] == 1
+        assert f"{file} is damaged" in told["message"]
+        assert "Close every codelaw and start it again" in told["message"]
+    async with start() as client:
+        assert (await client.request("codelaw/chat/send", {"text": "a new one"}))["answer"] == "it goes on"
+        assert chat_id in await listed(client)
+
+
 async def test_the_doctor_knows_what_was_set_aside_and_what_is_damaged(
     start: Start, vendor: LoopbackVendor, root: Path, home: Path
 ):

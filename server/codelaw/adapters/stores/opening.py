@@ -30,8 +30,8 @@ async def open_stores(url: str | None, path: Path, tell: Callable[[Notice], None
     if url and url.startswith(("postgresql:", "postgres:")):
         return replace(_stores(await _open_postgres(url, tell)), shared=True)
     if url:
-        return _stores(await SqliteStore.open(_file(url), chosen=True))
-    return _stores(await SqliteStore.open(path))
+        return _stores(await SqliteStore.open(_file(url), chosen=True, tell=tell))
+    return _stores(await SqliteStore.open(path, tell=tell))
 
 
 async def _open_postgres(url: str, tell: Callable[[Notice], None] | None) -> SqlChats:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from codelaw.lsp.client import Client
 from codelaw.lsp.server.server import CodelawServer
 from codelaw.lsp.transport.parent import process_gone
-from codelaw.lsp.transport.stdio import PipeWire, read_pipe, take_stdio
+from codelaw.lsp.transport.stdio import PipeWire, closed_stream, read_pipe, take_stdio
 
 if TYPE_CHECKING:
     from codelaw.lsp.sessions import OpenSession
@@ -46,7 +46,7 @@ def serve(
     `overrides` are settings of the command line, nested or with dotted keys. Sockets need a token: `token`, or one
     that is made and printed on standard error, in a line `codelaw: listening tcp HOST:PORT token=…`.
 
-    An address that cannot be listened on is told on standard error and gives 1.
+    An address that cannot be listened on is told on standard error and gives 1; so are streams that are closed.
 
     Raises:
         ValueError: an address that is none.
@@ -54,6 +54,9 @@ def serve(
     _set_up_logging()
     sys.setswitchinterval(SWITCH_SECONDS)
     if tcp is None and ws is None:
+        if (closed := closed_stream()) is not None:
+            _say(f"{closed} is closed: there is nobody to serve")
+            return 1
         return asyncio.run(_stdio(client_process_id, overrides or {}, open_session))
     addresses = [(kind, *split_address(value)) for kind, value in (("tcp", tcp), ("ws", ws)) if value is not None]
     return asyncio.run(_sockets(addresses, token, client_process_id, overrides or {}, open_session))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import select
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 
 from codelaw.lsp.transport.framing import Frame, Frames, frame
 
@@ -19,6 +21,34 @@ MAX_QUEUED = 64 << 20
 MAX_HANDED = 256
 """Frames read ahead of the event loop."""
 CHUNK = 1 << 16
+
+
+def closed_stream() -> str | None:
+    """Which of standard input and output leads nowhere from the start; None: neither does."""
+    if _is_nothing(0):
+        return "Standard input"
+    return "Standard output" if _is_nothing(1) or not _has_reader(1) else None
+
+
+def _is_nothing(descriptor: int) -> bool:
+    """Whether it is closed, or the null device that was put in the place of a closed one."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), Path(os.devnull).stat())
+    except OSError:
+        return True
+
+
+def _has_reader(descriptor: int) -> bool:
+    """Whether what is written there may reach somebody."""
+    try:
+        os.write(descriptor, b"")  # fails where it is open for reading alone
+    except OSError:
+        return False
+    if not hasattr(select, "poll"):
+        return True
+    waiting = select.poll()
+    waiting.register(descriptor, 0)
+    return not any(told & (select.POLLERR | select.POLLNVAL) for _, told in waiting.poll(0))
 
 
 def take_stdio() -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Generator
@@ -83,9 +84,14 @@ class SqliteSession:
 class SqliteDatabase:
     """The threads and their connections. Writes are done in the order in which they were given."""
 
-    def __init__(self, path: Path, *, chosen: bool = False) -> None:
-        """`chosen`: a setting named the file, so that what is not a database may be anything but ours."""
+    def __init__(self, path: Path, *, chosen: bool = False, tell: Callable[[Notice], None] | None = None) -> None:
+        """`chosen`: a setting named the file, so that what is not a database may be anything but ours.
+
+        `tell` is called on the event loop with what the user should know of a file that is open.
+        """
         self.path = path
+        self._tell = tell
+        self._loop = asyncio.get_running_loop()
         self._chosen = chosen
         self._worker = Worker("codelaw-store")
         self._connection: sqlite3.Connection | None = None
@@ -234,12 +240,23 @@ class SqliteDatabase:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
             if code not in _ADVICE and not damage.is_damage(error):
                 raise
+            reason, hint = _ADVICE.get(code, _ADVICE[sqlite3.SQLITE_CORRUPT])
             if damage.is_damage(error) and self._connection is not None:
                 damage.suspect(self.path)
-            reason, hint = _ADVICE.get(code, _ADVICE[sqlite3.SQLITE_CORRUPT])
+                self._tell_damage(error)
             raise Refusal("store_unavailable", f"{self.path}: {reason} ({error}).", hint) from error
         except OSError as error:
             raise Refusal("store_unavailable", f"{self.path}: {error.strerror or error}.", _FOLDER) from error
+
+    def _tell_damage(self, error: Exception) -> None:
+        """Once, whatever else fails: nothing tells by itself why new chats are refused and old ones are read."""
+        tell, self._tell = self._tell, None
+        if tell is not None:
+            message = (
+                f"{self.path} is damaged ({error}). What can still be read is shown, but nothing new may be saved. "
+                f"{_DAMAGED}"
+            )
+            self._loop.call_soon_threadsafe(tell, Notice("error", "store_damaged", message))
 
     def _open(self) -> FileOwners:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
