@@ -60,9 +60,7 @@ class Bringing:
     tools: tuple[BroughtTool, ...]
     instructions: tuple[ServedInstructions, ...] = ()
 
-    async def brought(
-        self, settings: Settings, *, begin: bool, restricted: bool, halt: asyncio.Event | None = None
-    ) -> Brought:
+    async def brought(self, settings: Settings, **_more: object) -> Brought:
         return Brought(self.tools, self.instructions)
 
     async def gathered(self, text: str, called: Called, halt: asyncio.Event | None) -> Called:

@@ -217,7 +217,7 @@ class TurnMaker:
         services = None if restricted else self._services
         offered = services.offered if services is not None else frozenset[str]()
         mode = "ask" if restricted and mode == "agent" else mode
-        brought = await self._servers.brought(settings, begin=checked, restricted=restricted, halt=halt)
+        brought = await self._servers.brought(settings, begin=checked, restricted=restricted, agent=agent, halt=halt)
         shown = visible(self._workspace, settings)
         shelf = await self.shelf(shown, settings, restricted=restricted)
         window = models.window_of(settings, name)
