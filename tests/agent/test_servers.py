@@ -101,8 +101,11 @@ async def test_the_first_turn_waits_for_a_server_that_is_nearly_there(desk: Benc
     servers.slow = {"desk"}
     await desk.session.start_servers()
     desk.vendor.reset([desk.act("mcp__desk__put", {"thing": "a cup"}), desk.finish("done")])
-    turn = asyncio.ensure_future(desk.turn("put it"))
+    chat = (await desk.session.create()).id
+    turn = asyncio.ensure_future(desk.turn("put it", chat))
+    await until(lambda: desk.kinds("mcp"))
     await until(lambda: servers.waited)
+    assert [(event.server, event.state) for event in desk.kinds("mcp")] == [("desk", "starting")]
     servers.slow.clear()
     servers.near.set()
     await turn

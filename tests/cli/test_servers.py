@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from codelaw.adapters.mcp.logins import login_file
+from codelaw.cli.conversation.printing import TurnPrinter
+from codelaw.cli.terminal import Screen
 from tests.cli.test_commands import codelaw
 
 
@@ -58,3 +60,16 @@ def test_a_login_is_forgotten_by_its_servers_name(workspace: Path) -> None:
         refused = codelaw("mcp", "logout", name, workspace=workspace)
         assert refused.returncode == 1
         assert why in refused.stderr
+
+
+def test_the_servers_that_a_turn_waits_for_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    printer = TurnPrinter(Screen())
+    for server, state in (("desk", "starting"), ("desk", "starting"), ("other", "ready"), ("desk", "ready")):
+        printer.event({"kind": "mcp", "server": server, "state": state})
+    printer.event(
+        {"kind": "tool_call", "callId": "c", "tool": "LS", "title": "List .", "status": "completed", "step": 1}
+    )
+    printer.event({"kind": "mcp", "server": "desk", "state": "starting"})
+    captured = capsys.readouterr()
+    lines = (captured.out + captured.err).splitlines()
+    assert lines == ["… The server desk is starting", "The server desk is ready", "✓ List ."]

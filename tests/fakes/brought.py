@@ -59,7 +59,7 @@ class Bringing:
     tools: tuple[BroughtTool, ...]
     instructions: tuple[ServedInstructions, ...] = ()
 
-    async def brought(self, settings: Settings, *, begin: bool, restricted: bool) -> Brought:
+    async def brought(self, settings: Settings, **_more: object) -> Brought:
         return Brought(self.tools, self.instructions)
 
     async def gathered(self, text: str, called: Called) -> Called:

@@ -63,6 +63,12 @@ async def states(client: RawClient) -> dict[str, str]:
     return {name: one["state"] for name, one in (await listed(client)).items()}
 
 
+async def until_is_ready(client: RawClient, name: str) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while (await states(client))[name] != "ready":
+            await asyncio.sleep(0.02)
+
+
 async def test_a_workspaces_server_from_its_file_to_the_models_next_request(
     start: Start, vendor: LoopbackVendor, named: Path
 ) -> None:
@@ -117,9 +123,7 @@ async def test_a_server_is_ready_before_the_first_turn_which_uses_its_tool(
     start: Start, vendor: LoopbackVendor
 ) -> None:
     async with start(EVERYTHING, {"permissions": {"allow": ["mcp__desk__echo"]}, **DESK}) as client:
-        async with asyncio.timeout(PATIENCE):
-            while (await states(client))["desk"] != "ready":
-                await asyncio.sleep(0.02)
+        await until_is_ready(client, "desk")
         vendor.reset([VendorReply(text=act("mcp__desk__echo", '{"text": "hi"}')), VendorReply(text=finish("ok"))])
         assert (await client.request("codelaw/chat/send", {"text": "hello"}))["stopReason"] == "finished"
         first, second = (request.json for request in vendor.messages)
@@ -228,8 +232,7 @@ async def test_what_does_not_fit_into_a_box_is_shown_before_it_can_be_allowed(st
         await client.until(lambda _: len(boxes(client)) == 2)
         assert titles == [["Show what it runs", "Not now"], ["Enable", "Not now"]]
         assert "x" * 2000 in shown[0]
-        await until_none_waits(client)
-        assert (await states(client))["a"] in {"starting", "ready"}
+        await until_is_ready(client, "a")
 
 
 async def test_a_client_that_asks_itself_is_sent_no_box(start: Start, vendor: LoopbackVendor, named: Path) -> None:

@@ -216,7 +216,7 @@ class TurnMaker:
         services = None if restricted else self._services
         offered = services.offered if services is not None else frozenset[str]()
         mode = "ask" if restricted and mode == "agent" else mode
-        brought = await self._servers.brought(settings, begin=checked, restricted=restricted)
+        brought = await self._servers.brought(settings, begin=checked, restricted=restricted, agent=agent)
         shown = visible(self._workspace, settings)
         shelf = await self.shelf(shown, settings, restricted=restricted)
         window = models.window_of(settings, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +30,7 @@ from codelaw.tools.served.served_tool import Served, tools_of
 
 if TYPE_CHECKING:
     from codelaw.adapters.leftovers.leftovers import Leftovers
+    from codelaw.agent.chat.chat import AgentChat
     from codelaw.agent.inputs.gathering import Called
     from codelaw.app.chats import OpenChats
     from codelaw.domain.brought import UserCommand
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from codelaw.ports.servers import Browser, ToolServers
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
+    from codelaw.tools.base import AnyTool
 
 PATIENCE = 10.0
 """Seconds after the beginning of a server for which turns wait until it is ready: by then most programs are."""
@@ -54,7 +56,7 @@ CHATS = 500
 class Brought:
     """What servers bring to one turn."""
 
-    tools: tuple[Served, ...] = ()
+    tools: tuple[AnyTool, ...] = ()
     instructions: tuple[ServedInstructions, ...] = ()
     """Of all that are ready."""
     notices: tuple[Notice, ...] = ()
@@ -137,11 +139,13 @@ class BroughtServers:
         found = await self.look(settings, restricted=restricted)
         self._begin(found.specs)
 
-    async def brought(self, settings: Settings, *, begin: bool, restricted: bool) -> Brought:
+    async def brought(
+        self, settings: Settings, *, begin: bool, restricted: bool, agent: AgentChat | None = None
+    ) -> Brought:
         """What is served now and no rule denies, by the servers that may run.
 
         They are begun with `begin`, and where others were begun before; for none is waited beyond `PATIENCE` after its
-        beginning.
+        beginning. `agent` is the chat that is told meanwhile which are starting.
 
         That a tool only reads is believed of its server where a rule or a standing permission allows the tool.
         """
@@ -149,12 +153,16 @@ class BroughtServers:
             await self.start(settings, restricted=restricted)
         if self._servers is None or restricted or not self._wanted:
             return Brought()
+        if agent is not None and begin:
+            self._told.setdefault(agent.chat.id, set())
+            for state in filter(_is_awaited, self._servers.states()):
+                agent.outbox.tell(McpEvent(state.name, state.state, state.message))
         await self._servers.settled(PATIENCE)
         rules = served_rules(settings, self._grants, self._workspace.folders)
         offer, states = self._servers.offer(), self._servers.states()
         # Of thousands of tools the schemas take their time.
         tools = await asyncio.to_thread(self._tools_of, offer, self._servers, *rules)
-        return Brought(tools, offer.instructions, tuple(_still_starting(states)))
+        return Brought(tools, offer.instructions, tuple(map(_late, filter(_is_awaited, states))))
 
     def _tools_of(
         self, offer: Offer, servers: ToolServers, allow: Sequence[Rule], deny: Sequence[Rule]
@@ -332,12 +340,14 @@ def _notice(state: ServerState) -> Notice | None:
             return None
 
 
-def _still_starting(states: Sequence[ServerState]) -> Iterator[Notice]:
-    """What is told of the servers whose tools the turn has to do without; one that begins anew keeps its tools."""
-    for state in states:
-        if state.state == "starting" and not state.tools:
-            message = f"The server {state.name} is still starting: this turn does without it, the next one looks again."
-            yield Notice("info", STARTING, message)
+def _is_awaited(state: ServerState) -> bool:
+    """Whether it is starting, and its tools are not there: one that begins anew keeps them."""
+    return state.state == "starting" and not state.tools
+
+
+def _late(state: ServerState) -> Notice:
+    message = f"The server {state.name} is still starting: this turn does without it, the next one looks again."
+    return Notice("info", STARTING, message)
 
 
 def _has_login(folder: Path, server: WrittenServer, around: Surroundings) -> bool:

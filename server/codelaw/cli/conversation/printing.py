@@ -38,6 +38,8 @@ class TurnPrinter:
         """By call, since events after the first leave the arguments out."""
         self._window: tuple[int, int] | None = None
         self._noticed: set[str] = set()
+        self._awaited: set[str] = set()
+        """Servers that were told to be starting."""
         self.compacted = False
         """A compaction's report was shown."""
 
@@ -63,6 +65,8 @@ class TurnPrinter:
                 self._block = None
                 show_event(self._screen, event, talking=self._talking, said=self._noticed)
                 self.compacted = self.compacted or "report" in event
+            case "mcp":
+                self._server(event)
             case "hook":
                 self._hook(event)
             case "notice":
@@ -148,6 +152,16 @@ class TurnPrinter:
         said = f": {event['message']}" if event.get("message") else ""
         style = DIM if status == "passed" else YELLOW
         self._screen.line(one_line(f"{line} · {status}, {event['seconds']:.1f} s{said}", 300), style=style)
+
+    def _server(self, event: dict[str, Any]) -> None:
+        """A server for which the turn waits, and that it is ready; of others the notices tell."""
+        name, state = event["server"], event["state"]
+        if state == "starting" and not self._worked and name not in self._awaited:
+            self._awaited.add(name)
+            self._screen.line(one_line(f"… The server {name} is starting"), style=DIM)
+        elif state == "ready" and name in self._awaited:
+            self._awaited.remove(name)
+            self._screen.line(one_line(f"The server {name} is ready"), style=DIM)
 
     def _notice(self, event: dict[str, Any]) -> None:
         self._block = None
