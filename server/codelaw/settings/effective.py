@@ -178,10 +178,10 @@ def load_settings(
         origins,
         problems,
         named,
-        tuple(files),
-        tuple(faults),
-        tuple(stale),
-        sound,
+        files=tuple(files),
+        faults=tuple(faults),
+        stale=tuple(stale),
+        layers=sound,
         ignoring=ignoring and bool(faults),
     )
 
