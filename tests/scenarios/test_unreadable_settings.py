@@ -39,10 +39,17 @@ async def twin(client: RawClient, _root: Path) -> Any:
 
 
 async def chat_file(client: RawClient, root: Path) -> Any:
-    pad = Pad(client, (root / "talk.chat.md").as_uri(), "## You\n\nlook at @secret.txt\n")
-    if not any(message.get("method") == "opened" for message in client.messages):
+    pad = vars(client).get("pad")
+    if pad is None:
+        vars(client)["pad"] = pad = Pad(client, (root / "talk.chat.md").as_uri(), "## You\n\nlook at @secret.txt\n")
         await pad.show()
-    return await pad.send()
+    elif "## codelaw" in pad.text:
+        await pad.ended()
+        await pad.type("And now?")
+    asked = pad.text.count("## You")
+    begun = await pad.send()
+    await pad.ended(asked)
+    return begun
 
 
 async def action(client: RawClient, root: Path) -> Any:
@@ -151,15 +158,16 @@ async def ended(client: RawClient, begun: Any) -> None:
 @pytest.mark.parametrize("how", DAMAGES)
 async def test_every_kind_of_damage(start: Start, vendor: LoopbackVendor, root: Path, file: Path, how: str):
     damage, line, said = DAMAGES[how]
-    if file.parent == root / ".codelaw" or not how.startswith("its folder"):  # where all else of the home lies as well
-        file.write_text("permissions = {}\n")
-        damage(file)
-        async with start() as client:
-            error = await refused(send(client, root))
-            assert said in error.message
-            assert str(file) in error.message or how.startswith("its folder")
-            assert line is None or f", line {line})" in error.message
-            assert told(client)
+    if file.parent != root / ".codelaw" and how.startswith("its folder"):
+        pytest.skip("the data folder is the same one here")
+    file.write_text("permissions = {}\n")
+    damage(file)
+    async with start() as client:
+        error = await refused(send(client, root))
+        assert said in error.message
+        assert str(file) in error.message or how.startswith("its folder")
+        assert line is None or f", line {line})" in error.message
+        assert told(client)
     assert vendor.messages == []
 
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from codelaw.domain.errors import Refusal
 from codelaw.settings import EffectiveSettings, load_settings
-from codelaw.settings.lines import line_of
 from codelaw.settings.reading import RETIRED
 
 GOOD = """# mine
@@ -308,8 +307,9 @@ def test_lists_that_are_too_long_only_together_block(tmp_path: Path) -> None:
     mine.write_text(f"permissions.deny = {[f'Read(a{number})' for number in range(300)]}")
     theirs.write_text(f"permissions.deny = {[f'Read(b{number})' for number in range(300)]}")
     effective = load_settings(environ={}, user_file=mine, workspace_files=[theirs])
-    with pytest.raises(Refusal, match="at most 500"):
+    with pytest.raises(Refusal, match="at most 500") as refused:
         effective.for_a_turn()
+    assert "one of the settings files" in refused.value.hint
     hooks = [f"[[hooks.Stop]]\ncommand = '{number}'\n" for number in range(15)]
     mine.write_text("".join(hooks))
     theirs.write_text("".join(hooks).replace("= '", "= 'x"))
@@ -339,21 +339,25 @@ def test_a_retired_key_names_its_successor(monkeypatch: pytest.MonkeyPatch) -> N
     assert effective.faults == ()
 
 
+def test_what_a_hostile_file_says_is_short_and_seen_whole(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    for text in (
+        f'permissions.deny = ["{"x" * 4000}"]',
+        'permissions."\\u001b[2J\\u202e" = 1',
+        f'"{"y" * 9000}.permissions" = 1',
+    ):
+        file.write_text(text)
+        problems = load_settings(environ={}, workspace_files=[file]).problems
+        assert problems
+        assert all(len(one.message) < 800 and one.message.isprintable() for one in problems)
+
+
 def test_more_than_one_fault_is_counted_and_secrets_are_not_shown() -> None:
     raw = {"permissions": {"deny": 1, "allow": 2}, "mcp": {"servers": {"x": {"command": "c", "env": {"K": ["sec"]}}}}}
     effective = load_settings(environ={}, client=raw)
     with pytest.raises(Refusal, match=r"2 more: `codelaw doctor` lists them"):
         effective.for_a_turn()
     assert "sec'" not in str(effective.problems)
-
-
-@pytest.mark.parametrize(
-    ("path", "line"), [(("a", "b"), 5), (("a", "x y"), 6), (("c", "d", "e"), 8), (("c", "f"), 7), (("z",), None)]
-)
-def test_lines_of_keys(path: tuple[str, ...], line: int | None) -> None:
-    written = "q = '''\n[a]\nb = 1\n'''\na.b = 1\na.'x y' = 2\n[c]\n  d.e = 3\n"
-    assert tomllib.loads(written)
-    assert line_of(written, path) == line
 
 
 @given(st.data())

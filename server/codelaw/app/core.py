@@ -37,7 +37,7 @@ from codelaw.app.indexing import code_index, embed_code
 from codelaw.app.known_keys import HELD_BACK, known_keys
 from codelaw.app.processing import processes_of
 from codelaw.app.remembering import Memories
-from codelaw.app.ruling import policy
+from codelaw.app.ruling import OUTDATED, hosts_not_kept, policy
 from codelaw.app.servers.brought import BroughtServers
 from codelaw.app.steering import asked_by
 from codelaw.app.turns import TurnMaker
@@ -68,13 +68,6 @@ if TYPE_CHECKING:
     from codelaw.settings.model import Provider
 
 _log = logging.getLogger(__name__)
-
-_OUTDATED = Notice(
-    "info",
-    "grants_outdated",
-    "Permissions given for always by an older codelaw name no folder and no longer count: give them again where they"
-    " are wanted. The page of permissions, or `codelaw permissions`, lists them and takes them back.",
-)
 
 
 class Core:
@@ -140,11 +133,7 @@ class Core:
         """None until the store is open."""
 
     async def _settings_now(self) -> Settings:
-        """The settings for what begins now, read again where a file of them has changed.
-
-        Raises:
-            Refusal: `settings_unreadable`.
-        """
+        """The settings for what begins now, read again where a file has changed; refuses as `for_a_turn` (S-1)."""
         if self._look_again is not None:
             await self._look_again()
         return self._settings.for_a_turn()
@@ -161,7 +150,7 @@ class Core:
         kept = await stores.chats.grants()
         self._always[:] = self._own(kept)
         if self._tell is not None and any(grant.outdated for grant in kept):
-            self._tell(_OUTDATED)
+            self._tell(OUTDATED)
         self._embedding = Embedding(
             stores.index,
             stores.memories,
@@ -222,21 +211,13 @@ class Core:
         # Another server may have given or taken some.
         self._always[:] = self._own(await (await self._chats.store()).grants())
         agent.gate.folders = {str(folder.root): folder.name for folder in self._workspace.folders}
-        memory = await self._memory_of(agent.chat.id, settings)
-        agent.house = replace(agent.house, memory=memory)
+        agent.house = replace(agent.house, memory=await self._memory_of(agent.chat.id, settings))
         folders = self._workspace.folders
-        agent.gate.policy, notices = policy(
-            settings,
-            mode,
-            self._processes,
-            folders,
-            restricted=restricted,
-            all_asked=self._settings.ignoring,
-        )
+        new = policy(settings, mode, self._processes, folders, restricted=restricted, all_asked=self._settings.ignoring)
+        agent.gate.policy, notices = new
         notices += await self._ignored.new(folders)
         if not self._processes.keeps_to_hosts:
-            message = f"The hosts of tools.bash.network are not kept to here. {self._processes.describe}"
-            notices.append(Notice("warning", "hosts_not_kept", message))
+            notices.append(hosts_not_kept(self._processes))
         return notices
 
     async def _arm(self, agent: AgentChat, mode: Mode, settings: Settings, *, restricted: bool) -> None:
@@ -271,9 +252,8 @@ class Core:
 
     def _own(self, grants: Sequence[Grant]) -> list[Grant]:
         """Those that count for this person; of one that names no folder nobody knows where it would (S-1)."""
-        if self._settings.ignoring:
-            return []
-        return [grant for grant in grants if grant.person == self._user and not grant.outdated]
+        own = (grant for grant in grants if grant.person == self._user and not grant.outdated)
+        return [] if self._settings.ignoring else [*own]
 
     async def _follow(self, agent: AgentChat, steers: Sequence[Steer]) -> RunningTurn:
         """Start the turn that waiting steers become, in a chat that is claimed for it (R-9)."""

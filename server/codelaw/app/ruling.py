@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from codelaw.settings.commands import BashGroup
 
 _MAGIC = re.compile(r"[*?\[{\\]")
+OUTDATED = Notice(
+    "info",
+    "grants_outdated",
+    "Permissions given for always by an older codelaw name no folder and no longer count: give them again where they"
+    " are wanted. The page of permissions, or `codelaw permissions`, lists them and takes them back.",
+)
 
 
 def policy(
@@ -61,6 +67,12 @@ def policy(
         roots={str(folder.root): folder.name if len(folders) > 1 else "" for folder in folders},
     )
     return rules, notices
+
+
+def hosts_not_kept(processes: Processes) -> Notice:
+    """The notice that commands reach more than the hosts of `tools.bash.network` here."""
+    message = f"The hosts of tools.bash.network are not kept to here. {processes.describe}"
+    return Notice("warning", "hosts_not_kept", message)
 
 
 async def limits_of_commands(bash: BashGroup) -> Limits:

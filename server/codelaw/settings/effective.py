@@ -19,6 +19,8 @@ from codelaw.settings.reading import Fault, KeyPath, Layer, children, dotted, pu
 from codelaw.settings.workspace import ADDED, JOINED, restrict
 
 MASK = "••••"
+JOINED_LISTS = "a workspace's settings"
+"""The source of lists to which a workspace adds."""
 CREDENTIALS: tuple[KeyPath, ...] = (("model", "apiKey"), ("model", "authToken"))
 _NOTHING = "No turn begins and nothing is searched until this is mended"
 _BLOCKS = "No turn begins until this is mended."
@@ -159,7 +161,7 @@ def load_settings(
         lay(taken(sources.from_command_line(cli)))
 
     _one_credential(merged, won)
-    joined = Layer("workspace", "a workspace's settings")
+    joined = Layer("workspace", JOINED_LISTS)
     for path, entries in added.items():
         if entries:
             every = [*merged.get(path, []), *entries]
@@ -178,10 +180,10 @@ def load_settings(
         origins,
         problems,
         named,
-        tuple(files),
-        tuple(faults),
-        tuple(stale),
-        sound,
+        files=tuple(files),
+        faults=tuple(faults),
+        stale=tuple(stale),
+        layers=sound,
         ignoring=ignoring and bool(faults),
     )
 
@@ -206,6 +208,8 @@ def _way_out(fault: Fault) -> str:
         return f"{told} `codelaw chat --ignore-settings` talks without it, and asks about every write and command."
     if fault.source.startswith(sources.PREFIX):
         return "Mend this variable of the environment, and start codelaw again."
+    if fault.source == JOINED_LISTS:
+        return "Take entries out of one of the settings files: their lists are added together."
     return "Mend it where the editor keeps its settings: it counts as soon as the editor sends them."
 
 

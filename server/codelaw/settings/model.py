@@ -12,10 +12,10 @@ from codelaw.domain.chats import Dialect, Strategy
 from codelaw.domain.laws import FILES
 from codelaw.domain.memories import Category
 from codelaw.domain.models import DEFAULT_MODEL
-from codelaw.permissions.rules import MAX_RULES, parse
 from codelaw.settings.commands import BashGroup
 from codelaw.settings.group import Group
 from codelaw.settings.hooks import HooksGroup
+from codelaw.settings.rules import PermissionsGroup
 from codelaw.settings.servers.written import problem_of
 
 Fraction = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
@@ -56,13 +56,6 @@ def _bounded(persona: str) -> str:
     return persona
 
 
-def _rule(text: str) -> str:
-    from codelaw.tools.toolbox import ruled_tools  # noqa: PLC0415 - it is much, and many have no rules
-
-    parse(text, ruled_tools())
-    return text
-
-
 def _servers(table: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     if problem := problem_of(table):
         raise ValueError(problem)
@@ -76,7 +69,6 @@ def _plain_name(name: str) -> str:
     return name
 
 
-RuleList = Annotated[list[Annotated[str, AfterValidator(_rule)]], Field(max_length=MAX_RULES)]
 Persona = Annotated[str, Field(max_length=1_000_000), AfterValidator(_bounded)]
 LawName = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_plain_name)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -297,20 +289,6 @@ class RetrievalGroup(Group):
     share: Share = Field(default=0.4, description="The part of the budget, from 0 to 1, that they may fill.")
     min_similarity: Similarity | None = Field(
         default=None, description="The least similarity to the question with which a place is taken; unset: no limit."
-    )
-
-
-class PermissionsGroup(Group):
-    """What may be done without asking: rules such as `Bash(git diff:*)` (S-1)."""
-
-    allow: RuleList = Field(
-        default_factory=list[str], description="Rules for calls that are never asked about: `Bash(git diff:*)`."
-    )
-    deny: RuleList = Field(
-        default_factory=list[str], description="Rules for calls that are always refused: `Read(secrets/**)`."
-    )
-    default: Literal["ask", "allow", "deny"] = Field(
-        default="ask", description="What happens to writes and commands that no rule speaks of."
     )
 
 

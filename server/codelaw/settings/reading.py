@@ -18,11 +18,14 @@ from typing import Any, cast, get_args, get_origin
 from pydantic import ValidationError
 
 from codelaw.domain.chats import Notice
+from codelaw.domain.safety.unseen import visible_line
 from codelaw.permissions.rules import MAX_RULES
 from codelaw.settings.model import Group, Settings
 
 KeyPath = tuple[str, ...]
 MAX_SHOWN = 80
+MOST_SAID = 400
+"""Characters of a reason; a file that somebody else has written may make it long."""
 SECRETS = frozenset({"apiKey", "authToken", "url", "baseUrl", "servers"})
 """Keys whose values never appear in a message (S-5)."""
 GUARDED: tuple[KeyPath, ...] = (("permissions",), ("hooks",), ("tools", "bash"), ("mcp",))
@@ -47,7 +50,8 @@ class Fault:
     line: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.reason} ({self.source}{f', line {self.line}' if self.line else ''})"
+        where = f"{self.source}, line {self.line}" if self.line else self.source
+        return visible_line(f"{self.reason[:MOST_SAID]} ({where})")
 
 
 @dataclass(slots=True)
