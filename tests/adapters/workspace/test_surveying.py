@@ -15,6 +15,7 @@ from codelaw.domain.files import Located, Survey
 from codelaw.permissions.policy import denied_to
 from codelaw.permissions.rules import parse
 from codelaw.ports.workspace import Workspace
+from codelaw.tools.watching import Before, Effects, TreeWatch
 from codelaw.tools.withholding import withheld
 from tests.fakes.desk import Desk, folder, make_desk
 
@@ -293,3 +294,39 @@ async def test_a_follower_knows_what_a_whole_walk_finds(desk: Desk, tmp_path: Pa
             age(root)
         await follower.look()
         assert follower.texts == await truth(desk.workspace)
+
+
+async def test_an_exact_look_tells_what_was_made_moved_changed_and_removed(tmp_path: Path) -> None:
+    one, two = folder(tmp_path / "one"), folder(tmp_path / "two")
+    desk = make_desk(one, two)
+    for name in ("a/moved", "a/.hidden", "changed", "gone", "mode"):
+        desk.put(name, name)
+    before = await desk.workspace.survey(None, max_visits=1_000, seconds=60.0, exact=True)
+    assert {"one/a/moved", "one/a/.hidden", "one/changed", "one/gone", "one/mode"} == {*before.stamps.values()}
+    (one.root / "a").rename(two.root / "b")
+    (two.root / "new").mkdir()
+    (two.root / "new/file").write_text("x")
+    (one.root / "changed").write_text("another text")
+    (one.root / "mode").chmod(0o700)
+    (one.root / "gone").unlink()
+    now = await desk.workspace.survey(before, max_visits=1_000, seconds=60.0, exact=True)
+    moved = {"two/b/moved": "one/a/moved", "two/b/.hidden": "one/a/.hidden"}
+    assert now.made == {**moved, "two/new/file": None}
+    assert (now.changed.keys(), now.gone) == ({"one/changed"}, {"one/gone", *moved.values()})
+    assert (now.made_folders, now.gone_folders) == (("two/b", "two/new"), ("one/a",))
+    again = await desk.workspace.survey(now, max_visits=1_000, seconds=60.0, exact=True)
+    assert (again.made, again.changed, again.gone) == ({}, {}, frozenset())
+
+
+async def test_a_move_to_another_folder_of_the_workspace_is_known_as_one(tmp_path: Path) -> None:
+    one, two = folder(tmp_path / "one"), folder(tmp_path / "two")
+    desk, watch = make_desk(one, two), TreeWatch()
+    desk.put("a/moved", "text")
+    before = await watch.before(desk.workspace)
+    assert isinstance(before, Before)
+    (one.root / "a").rename(two.root / "b")
+    found = await watch.since(before, desk.workspace, ())
+    assert isinstance(found, Effects)
+    made = {change.place.shown: (change.before is None, change.after is None) for change in found.made}
+    assert made == {"two/b/moved": (True, False), "one/a/moved": (False, True)}
+    assert found.lost == []

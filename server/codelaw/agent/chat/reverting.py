@@ -47,7 +47,7 @@ async def revert(
         wanted = [change for change in changes if files and (only is None or change.uri in only)]
         rest = any(change.state != "undone" for change in changes if only is not None and change.uri not in only)
         report = await _revert(chat, turn_id, wanted, messages=messages, rest=rest)
-        if files:
+        if files and only is None:
             await undo_folders(chat, everything)
         return report
 

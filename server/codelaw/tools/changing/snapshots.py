@@ -109,7 +109,8 @@ async def imaged(command: str, env: ToolEnvironment) -> Images:
     if env.journal is None:
         return Images()
     taking = _Taking(env)
-    await taking.take([*env.journal.touched(), *(entry.located for entry in env.ledger.entries())], MAX_READ)
+    await taking.take_touched([place.path for place in env.journal.touched() if place.path.is_absolute()])
+    await taking.take([entry.located for entry in env.ledger.entries()], MAX_READ)
     await taking.take_named(await asyncio.to_thread(_words, command))
     saves = tuple(env.workspace.buffers.saves(place.path) for place, _ in taking.files)
     beyond = tuple(zip(taking.beyond, await _marks(taking.beyond, env), strict=True))
@@ -249,6 +250,9 @@ class _Taking:
             elif image.code == "INVALID_PARAM":
                 self.beyond.append(place)
         return folders
+
+    async def take_touched(self, paths: Sequence[Path]) -> None:
+        await self.take(await self._located(paths), MAX_READ)
 
     async def take_named(self, words: Sequence[str]) -> None:
         root = self._env.workspace.folders[0].root
