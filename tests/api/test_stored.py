@@ -10,9 +10,10 @@ import pytest
 
 from codelaw.api import (
     PROMPT_LIMITS,
+    BuiltContext,
     Refusal,
     build_context,
-    build_context_for_chat,
+    build_context_for_request,
     estimate_tokens,
     load_chat,
     prompt_limit,
@@ -20,8 +21,14 @@ from codelaw.api import (
 )
 from tests.agent.conftest import Bench, bench, dialect
 from tests.agent.talking import HEADING, ask, small, talk
+from tests.loopback.embeddings import LoopbackEmbeddings
 
 __all__ = ["bench", "dialect"]
+
+
+async def built_for(messages: list[dict[str, Any]], **how: Any) -> BuiltContext:
+    """Away from the loop of the server that runs meanwhile."""
+    return await asyncio.to_thread(build_context_for_request, messages, **how)
 
 
 def said(built) -> str:
@@ -39,7 +46,8 @@ async def test_a_stored_chat_is_read_by_its_id_while_a_server_runs(bench: Bench)
     assert stored.messages[0]["content"].startswith("What does a.txt say?")
     assert "CANARY" in stored.messages[2]["content"]
     assert (stored.summary, stored.summarized) == ("", 0)
-    built = build_context_for_chat(stored, "And now?", system_prompt="You are terse.")
+    now = [{"role": "system", "content": "You are terse."}, {"role": "user", "content": "And now?"}]
+    built = await built_for(now, conversation_id=stored)
     assert (built.strategy, built.max_prompt_tokens) == ("last-n", prompt_limit("claude-sonnet-4-5"))
     assert built.messages[1:-1] == list(stored.messages)
     text = built.render()
@@ -49,8 +57,14 @@ async def test_a_stored_chat_is_read_by_its_id_while_a_server_runs(bench: Bench)
     assert places == sorted(places)
     assert (await bench.session.read(chat)) == before
     assert await asyncio.to_thread(read_chat, chat, folder=str(bench.home)) == stored
-    with pytest.raises(RuntimeError, match="await load_chat"):
-        read_chat(chat, folder=bench.home)
+    by_id = await built_for(
+        [{"role": "user", "content": "this is not in it"}, {"role": "assistant", "content": "nor this"}, *now],
+        conversation_id=chat,
+        folder=bench.home,
+    )
+    assert by_id == built, "the stored chat stands for what was said before"
+    other = await built_for(now, conversation_id=chat, folder=bench.home, model="gpt-4", context_strategy="full")
+    assert (other.strategy, other.max_prompt_tokens) == ("full", 8_192)
 
 
 async def test_what_compactions_archived_is_its_summary_and_can_be_seen_in_full(bench: Bench):
@@ -62,10 +76,11 @@ async def test_what_compactions_archived_is_its_summary_and_can_be_seen_in_full(
     assert stored.summarized == 2 * report.rounds_archived
     assert HEADING in stored.summary
     assert len(stored.messages) == 16
-    layered = build_context_for_chat(stored, "next", max_prompt_tokens=100_000)
+    asked = [{"role": "user", "content": "next"}]
+    layered = await built_for(asked, conversation_id=chat, folder=bench.home, max_prompt_tokens=100_000)
     assert (layered.strategy, layered.metadata.used_summary) == ("layered", True)
     assert (ask(0) in said(layered), ask(7) in said(layered)) == (False, True)
-    full = build_context_for_chat(stored, "next", strategy="full", max_prompt_tokens=100_000)
+    full = await built_for(asked, conversation_id=stored, context_strategy="full", max_prompt_tokens=100_000)
     assert (ask(0) in said(full), HEADING in said(full)) == (True, False)
 
 
@@ -75,6 +90,33 @@ async def test_what_a_revert_withdrew_is_no_part_of_it(bench: Bench):
     await bench.session.revert(chat, record.messages[0].turn_id, files=False, messages=True)
     stored = await load_chat(chat, folder=bench.home)
     assert [message["content"][: len(ask(1))] for message in stored.messages if message["role"] == "user"] == [ask(1)]
+
+
+SPANS: dict[str, Any] = {"context_strategy": "span-retrieval", "recent_max": 4, "span_top_k": 2, "span_radius": 0}
+
+
+async def test_spans_of_a_stored_chat_are_found_by_vectors_where_an_embedder_is_configured(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("CODELAW_HOME", str(bench.home))
+    async with LoopbackEmbeddings() as vendor:
+        embedding = {"provider": "openai", "baseUrl": vendor.url, "apiKey": vendor.key}
+        lines = (f"{name} = {json.dumps(value)}" for name, value in embedding.items())
+        (bench.home / "config.toml").write_text("\n".join(["[embedding]", *lines]))
+        await bench.reopen(embedding=embedding)
+        chat = await talk(bench, 12, size=60)
+        await bench.session.backfill(chat)
+        vendor.embedded.clear()
+        asked = [{"role": "user", "content": ask(2)}]
+        built = await built_for(asked, conversation_id=chat, **SPANS)
+        assert vendor.embedded == [ask(2)], "only the question: the messages have their vectors"
+        assert built.metadata.retrieved_message_count > 0
+        assert "ASKCANARY2Z" in built.messages[-1]["content"]
+        assert "vectors" not in [entry.name for entry in built.dropped]
+    gone = await built_for(asked, conversation_id=chat, **SPANS)
+    assert "ASKCANARY2Z" in gone.messages[-1]["content"], "words find it too"
+    (entry,) = [entry for entry in gone.dropped if entry.name == "vectors"]
+    assert entry.reason.startswith("found by words only: ")
 
 
 async def test_no_such_chat_and_no_store_are_refusals(bench: Bench, tmp_path):

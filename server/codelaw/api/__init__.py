@@ -33,22 +33,21 @@ for several models (`BuiltContext.estimates`):
     >>> {name: one.fits for name, one in built.estimates(["gpt-4", "claude-3"]).items()}
     {'gpt-4': True, 'claude-3': True}
 
-A chat that codelaw has stored is read by its id: `build_context_for_chat(read_chat("3f2a…"), "And now?")`.
+A request may go on with a stored chat: `build_context_for_request([{"role": "user", …}], conversation_id="3f2a…")`.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from codelaw.api.building import build_context, build_context_for_request, build_simple_context
+from codelaw.api.building import build_context, build_simple_context
 from codelaw.api.built import ApiMessage, BuiltContext, Metadata, TokenStats
-from codelaw.api.estimating import ModelEstimate, estimate_tokens
-from codelaw.api.limits import PROMPT_LIMITS, prompt_limit
+from codelaw.api.estimating import PROMPT_LIMITS, ModelEstimate, estimate_tokens, prompt_limit
 from codelaw.domain.errors import Refusal
 
 if TYPE_CHECKING:
-    from codelaw.api.stored import StoredConversation, build_context_for_chat, load_chat, read_chat
+    from codelaw.api.stored import StoredConversation, build_context_for_request, load_chat, read_chat
 
-_STORED = frozenset({"StoredConversation", "build_context_for_chat", "load_chat", "read_chat"})
+_STORED = frozenset({"StoredConversation", "build_context_for_request", "load_chat", "read_chat"})
 
 __all__ = [
     "PROMPT_LIMITS",
@@ -60,7 +59,6 @@ __all__ = [
     "StoredConversation",
     "TokenStats",
     "build_context",
-    "build_context_for_chat",
     "build_context_for_request",
     "build_simple_context",
     "estimate_tokens",
@@ -74,5 +72,4 @@ def __getattr__(name: str) -> Any:
     """What needs the store is loaded by its first use."""
     if name in _STORED:
         return getattr(import_module("codelaw.api.stored"), name)
-    message = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(message)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from codelaw.api.built import ApiMessage, BuiltContext, Metadata, TokenStats
-from codelaw.api.limits import prompt_limit
+from codelaw.api.estimating import prompt_limit
 from codelaw.api.reading import SYSTEM, read, text_of
-from codelaw.api.searching import by_words
 from codelaw.context.budget import SHARES, Budget, Tracker, budget_report
 from codelaw.context.past.spans import SpanReport, spans_fragment
 from codelaw.context.past.strategies import Material, Resolved, Selection, choose, resolve, thread_message
@@ -19,7 +17,7 @@ from codelaw.domain.chats import Strategy
 from codelaw.domain.errors import Refusal
 from codelaw.domain.messages import Fragment, Message
 from codelaw.domain.passages import Hit
-from codelaw.domain.reports import Dropped
+from codelaw.domain.reports import BudgetLine, Dropped
 from codelaw.templates.render import render
 from codelaw.transcript.rounds import rounds
 from codelaw.transcript.transcript import Transcript
@@ -102,15 +100,17 @@ def build_context(
     budget = Budget(total, shares, strict)
     asked_text = text_of(asked)
     pinned = chosen_strategy == "sliding-window" if pin_goal is None else pin_goal
-    tail = pin(active_task(asked_text, todos)) if pinned else None
-    fixed = [
-        *([text_section("L1", "system", system)] if system else []),
-        *([text_section("L2", "law", law)] if law else []),
-    ]
-    question_section = text_section("turn", "question", asked_text)
-    tail_section = text_section("tail", tail.name, tail.text) if tail is not None else None
-    tracker = _fixed(total, fixed, question_section, tail_section)
-    material, room = _material(history, summary, summarized, chosen_strategy, budget)
+    fixed = [text_section("L1", "system", system)] if system else []
+    fixed += [text_section("L2", "law", law)] if law else []
+    asked_section = text_section("turn", "question", asked_text)
+    tails = [text_section("tail", "pin", pin(active_task(asked_text, todos)).text)] if pinned else []
+    tracker = Tracker(total)
+    for section in (*fixed, asked_section, *tails):
+        tracker.force(section.name, section.tokens)
+    if tracker.used > total:
+        raise _overflow(total, [*fixed, asked_section], "Shorten the message or system prompt, or raise the budget.")
+    room = budget.share("summary") if strict else None
+    material = _material(history, summary, summarized, chosen_strategy, room)
     selection = Selection(
         chosen_strategy,
         strategy == "auto",
@@ -132,12 +132,12 @@ def build_context(
     chosen = choose(material, selection if in_full else selection.narrowed(left))
     dropped = list(chosen.dropped)
     recent = [message for round_ in chosen.rounds for message in round_.messages]
-    summaries = message_section("L3", "summaries", chosen.summaries) if chosen.summaries else None
-    recents = message_section("L3", "history", recent) if recent else None
-    for section in filter(None, (summaries, recents)):
+    past = [message_section("L3", "summaries", chosen.summaries)] if chosen.summaries else []
+    past += [message_section("L3", "history", recent)] if recent else []
+    for section in past:
         tracker.force(section.name, section.tokens)
     if in_full and tracker.used > total:
-        raise _overflow(total, [*fixed, *filter(None, [recents]), question_section], "Choose another strategy.")
+        raise _overflow(total, [*fixed, *past, asked_section], "Choose another strategy.")
     retrieved: list[Fragment] = []
     report = SpanReport()
     if chosen_strategy == "span-retrieval":
@@ -149,50 +149,34 @@ def build_context(
             hits = []
             dropped.append(Dropped("spans", f"the search failed: {error}"))
         hits = [hit for hit in hits if span_min_similarity is None or hit.score >= span_min_similarity][:span_top_k]
-        past = Transcript(tuple(history))
-        block, report = spans_fragment(past, shown, hits, radius=span_radius, budget_tokens=room)
+        record = Transcript(tuple(history))
+        block, report = spans_fragment(record, shown, hits, radius=span_radius, budget_tokens=room)
         retrieved += [block] if block is not None else []
         tracker.force("spans", report.tokens)
     remembered = _memories(memories, min(tracker.left, budget.share("retrieved")) if strict else tracker.left)
     if len(remembered) < len(memories):
         dropped.append(Dropped("memories", f"{len(memories) - len(remembered)} had no room"))
-    if remembered:
-        retrieved.append(Fragment("memories", render("memories", lines=remembered)))
+    retrieved += [Fragment("memories", render("memories", lines=remembered))] if remembered else []
     beside = [text_section("turn", fragment.name, fragment.text) for fragment in retrieved]
-    sections = [*fixed, *filter(None, [summaries, recents]), question_section, *beside, *filter(None, [tail_section])]
-    own = {message.id: one for message, one in zip(history, spoken, strict=True)}
+    sections = [*fixed, *past, asked_section, *beside, *tails]
+    lines = budget_report([(section, section.tokens) for section in sections], budget)
     summed_up = summarized if chosen.summaries else 0
+    own = {message.id: one for message, one in zip(history, spoken, strict=True)}
     return BuiltContext(
         messages=[
             *({"role": "system", "content": section.content} for section in fixed),
             *({"role": "system", "content": one.content} for one in chosen.summaries),
             *(own[message.id] for message in recent),
             asked,
-            *({"role": "user", "content": section.content} for section in beside),
-            *({"role": "user", "content": section.content} for section in filter(None, [tail_section])),
+            *({"role": "user", "content": section.content} for section in (*beside, *tails)),
         ],
-        token_stats=_stats(sections, history),
+        token_stats=_stats(lines, history),
         metadata=Metadata(len(recent), summed_up, bool(chosen.summaries), len(remembered), report.messages),
         strategy=chosen_strategy,
         max_prompt_tokens=total,
-        budget=budget_report([(section, section.tokens) for section in sections], budget),
+        budget=lines,
         dropped=tuple(dropped),
     )
-
-
-def build_context_for_request(
-    messages: Sequence[ApiMessage], *, model: str = "", context_strategy: Strategy = "auto", **options: Any
-) -> BuiltContext:
-    """As `build_context`, for a request whose last message of the user is the current input.
-
-    Raises:
-        ValueError: there is none; and as `build_context`.
-        Refusal: as `build_context`.
-    """
-    spoken = [message for message in messages if message.get("role") not in SYSTEM]
-    if not spoken or read(spoken)[-1].role != "user":
-        raise ValueError("the last message must be the user's")
-    return build_context(messages, spoken[-1], model=model, strategy=context_strategy, **options)
 
 
 def build_simple_context(system_prompt: str, user_prompt: str, previous: Sequence[ApiMessage] = ()) -> list[ApiMessage]:
@@ -201,50 +185,55 @@ def build_simple_context(system_prompt: str, user_prompt: str, previous: Sequenc
     return [*first, *previous, {"role": "user", "content": user_prompt}]
 
 
-def _fixed(total: int, fixed: Sequence[Section], question: Section, tail: Section | None) -> Tracker:
-    """The budget without what is never cut."""
-    tracker = Tracker(total)
-    for section in (*fixed, question, *filter(None, [tail])):
-        tracker.force(section.name, section.tokens)
-    if tracker.used > total:
-        raise _overflow(total, [*fixed, question], "Shorten the message or the system prompt, or raise the budget.")
-    return tracker
-
-
 def _overflow(total: int, sections: Sequence[Section], hint: str) -> Refusal:
     sizes = ", ".join(f"{section.name} {section.tokens}" for section in sections)
     return Refusal("context_overflow", f"The prompt may have {total} tokens, and these need more: {sizes}.", hint)
 
 
 def _material(
-    history: Sequence[Message], summary: str, summarized: int, strategy: Resolved, budget: Budget
-) -> tuple[Material, int | None]:
+    history: Sequence[Message], summary: str, summarized: int, strategy: Resolved, room: int | None
+) -> Material:
     """The rounds, and the summary where the strategy shows one; behind a summary `layered` shows the rest."""
-    room = budget.share("summary") if budget.enforced else None
     whole = rounds(history)
+    if not summary or strategy not in _SHOWS_SUMMARY:
+        return Material(whole)
     known = {message.id for message in history[:summarized]}
     covered = sum(all(message.id in known for message in round_.messages) for round_ in whole)
-    if not summary or strategy not in _SHOWS_SUMMARY:
-        return Material(whole), room
     thread = thread_message(summary, "given", room)
     if strategy == "layered":
-        return Material(whole[covered:], archived=(thread,)), room
-    return Material(whole, thread=thread, covered=covered), room
+        return Material(whole[covered:], archived=(thread,))
+    return Material(whole, thread=thread, covered=covered)
 
 
 def _hits(
-    search: Search | None,
-    question: str,
-    history: Sequence[Message],
-    spoken: Sequence[ApiMessage],
-    shown: set[str],
+    search: Search | None, question: str, history: Sequence[Message], spoken: Sequence[ApiMessage], shown: set[str]
 ) -> list[Hit]:
     """What answers the question among the messages that are not shown."""
     places = [place for place, message in enumerate(history) if message.id not in shown]
     if search is None:
-        return by_words(question, [history[place] for place in places])
+        return _by_words(question, [history[place] for place in places])
     found = search(question, [spoken[place] for place in places])
     return [Hit(history[places[place]].id, score) for place, score in found]
+
+
+def _by_words(question: str, messages: Sequence[Message]) -> list[Hit]:
+    """The messages that share words with a question, best first."""
+    from codelaw.ranking.dates import tells_time  # noqa: PLC0415 - with numpy, which only a search needs
+    from codelaw.ranking.passages import split  # noqa: PLC0415 - as above
+    from codelaw.ranking.scoring import Frame, Said, rank  # noqa: PLC0415 - as above
+    from codelaw.ranking.words import packed  # noqa: PLC0415 - as above
+
+    said, counts, passages = list[Said](), list[int](), list[str]()
+    for message in messages:
+        parts = split(message.content)
+        if parts:
+            said.append(Said(message.id, message.role, 0.0, tells_time(message.content)))
+            counts.append(len(parts))
+            passages += parts
+    if not said:
+        return []
+    frame = Frame.empty().extended(said, counts, [*map(len, passages)], [*map(packed, passages)])
+    return [Hit(one.id, one.score, one.similarity) for one in rank(frame, question)]
 
 
 def _memories(memories: Sequence[str], room: int) -> list[str]:
@@ -258,19 +247,15 @@ def _memories(memories: Sequence[str], room: int) -> list[str]:
     return kept
 
 
-def _stats(sections: Sequence[Section], history: Sequence[Message]) -> TokenStats:
-    used: dict[str, int] = {}
-    for section in sections:
-        name = section.name if section.name in {"system", "law", "summaries", "history", "question"} else section.layer
-        used[name] = used.get(name, 0) + section.tokens
-    whole = message_section("L3", "history", history).tokens
-    shown = used.get("summaries", 0) + used.get("history", 0) + used.get("turn", 0)
+def _stats(lines: Sequence[BudgetLine], history: Sequence[Message]) -> TokenStats:
+    used = {line.part: line.tokens for line in lines}
+    shown = used["summary"] + used["recent"] + used["retrieved"]
     return TokenStats(
-        system_prompt=used.get("system", 0) + used.get("law", 0),
-        summary=used.get("summaries", 0),
-        retrieved=used.get("turn", 0),
-        recent_messages=used.get("history", 0),
-        current_input=used.get("question", 0) + used.get("tail", 0),
+        system_prompt=used["system"],
+        summary=used["summary"],
+        retrieved=used["retrieved"],
+        recent_messages=used["recent"],
+        current_input=used["input"],
         total=sum(used.values()),
-        saved=max(0, whole - shown),
+        saved=max(0, message_section("L3", "history", history).tokens - shown),
     )

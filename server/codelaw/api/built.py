@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
-from codelaw.api.estimating import ModelEstimate, estimates_of
+from codelaw.api.estimating import PROMPT_LIMITS, ModelEstimate, estimate_tokens, prompt_limit
 from codelaw.api.reading import SYSTEM, ApiMessage, role_of, text_of
 from codelaw.context.past.strategies import Resolved
 from codelaw.domain.reports import BudgetLine, Dropped
@@ -86,7 +86,8 @@ class BuiltContext:
 
     def estimates(self, models: Iterable[str] | None = None) -> dict[str, ModelEstimate]:
         """What the prompt takes with each of `models`, by default those of `PROMPT_LIMITS`, and whether it fits."""
-        return estimates_of(self.render(), models)
+        text, names = self.render(), PROMPT_LIMITS if models is None else models
+        return {name: ModelEstimate(name, estimate_tokens(text, name), prompt_limit(name)) for name in names}
 
 
 def _rendered(message: ApiMessage) -> str:

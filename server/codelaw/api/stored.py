@@ -1,23 +1,34 @@
-"""A chat that codelaw has stored, read without a server (B-9)."""
+"""Chats that codelaw has stored, read without a server, and prompts that go on with one (B-9)."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from codelaw.adapters.embedders.choosing import make_embedder
 from codelaw.adapters.stores.opening import open_stores
+from codelaw.agent.recall.retrieval import Retrieved, Retriever
 from codelaw.api.building import build_context
 from codelaw.api.built import ApiMessage, BuiltContext
+from codelaw.api.reading import SYSTEM, read
 from codelaw.context.rendering import action_text, user_texts
 from codelaw.domain.chats import StoredChat, Strategy
 from codelaw.domain.errors import Refusal
 from codelaw.domain.messages import Message
-from codelaw.settings import home, load_settings, process_environment, user_file
+from codelaw.domain.reports import Dropped
+from codelaw.settings import Settings, home, load_settings, process_environment, user_file
 from codelaw.transcript.repair.hygiene import hygiene
 from codelaw.transcript.rounds import own
 from codelaw.transcript.transcript import Transcript
+
+_FOUND = 50
+"""Messages that a search gives at most."""
+_SECONDS = 30.0
+"""For the embedding of a question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +42,10 @@ class StoredConversation:
     messages: tuple[ApiMessage, ...]
     """Oldest first, the archived ones too; without the running turn and what a revert has withdrawn. Results of tools
     have the role `tool`, and are text as the assistant's calls are."""
+    ids: tuple[str, ...]
+    """Of the messages, in the store."""
+    store: tuple[str | None, Path]
+    """Where it was read: a URL, or a file."""
     summary: str = ""
     """Of the first `summarized` messages: what compactions have written, else the rolling summary; or empty."""
     summarized: int = 0
@@ -50,63 +65,106 @@ async def load_chat(
     Raises:
         Refusal: `chat_not_found`, or `store_unavailable`: there is no store, or it cannot be read.
     """
-    url, path = await asyncio.to_thread(_place, folder, store_url)
-    stores = await open_stores(url, path)
+    store = await asyncio.to_thread(_place, folder, store_url)
+    stores = await open_stores(*store)
     try:
-        return _conversation(await stores.chats.load(chat_id))
+        return _conversation(await stores.chats.load(chat_id), store)
     finally:
         await stores.chats.close()
 
 
 def read_chat(chat_id: str, *, folder: str | Path | None = None, store_url: str | None = None) -> StoredConversation:
-    """As `load_chat`, where no event loop runs.
-
-    Raises:
-        RuntimeError: one runs: await `load_chat` there.
-        Refusal: as `load_chat`.
-    """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(load_chat(chat_id, folder=folder, store_url=store_url))
-    raise RuntimeError("an event loop is running: await load_chat instead of read_chat")
+    """As `load_chat`, and waits for it; an event loop of the caller's stands still meanwhile."""
+    return _done(load_chat(chat_id, folder=folder, store_url=store_url))
 
 
-def build_context_for_chat(
-    conversation: StoredConversation,
-    question: str | ApiMessage,
+def build_context_for_request(
+    messages: Sequence[ApiMessage],
     *,
-    model: str | None = None,
-    strategy: Strategy | None = None,
+    conversation_id: str | StoredConversation = "",
+    model: str = "",
+    context_strategy: Strategy | None = None,
+    folder: str | Path | None = None,
+    store_url: str | None = None,
     **options: Any,
 ) -> BuiltContext:
-    """As `build_context` for a stored chat: with its messages and summary, and its model and strategy by default.
+    """As `build_context`, for a request whose last message of the user is the current input.
+
+    With the id of a stored chat, or the chat itself, that is what was said before, in the place of the request's own
+    earlier messages; its summary is used, and its model and strategy where none are given. Spans are found in its
+    index, by words and by the vectors of the embedder that the user's settings name (B-4, B-5); where that fails by
+    words alone, and `dropped` says why. `folder` and `store_url` are those of `load_chat`.
 
     Raises:
-        Refusal: as `build_context`.
+        ValueError: there is no such message; and as `build_context`.
+        Refusal: as `build_context` and `load_chat`.
     """
-    known: dict[str, Any] = {"summary": conversation.summary, "summarized": conversation.summarized}
-    return build_context(
-        conversation.messages,
-        question,
-        model=conversation.model if model is None else model,
-        strategy=conversation.strategy if strategy is None else strategy,
-        **(known | options),
+    spoken = [message for message in messages if message.get("role") not in SYSTEM]
+    if not spoken or read(spoken)[-1].role != "user":
+        raise ValueError("the last message must be the user's")
+    if not conversation_id:
+        return build_context(messages, spoken[-1], model=model, strategy=context_strategy or "auto", **options)
+    chat = conversation_id
+    if isinstance(chat, str):
+        chat = read_chat(chat, folder=folder, store_url=store_url)
+    search = _Search(chat)
+    known: dict[str, Any] = {"summary": chat.summary, "summarized": chat.summarized, "search": search, **options}
+    said = [*(one for one in messages if one.get("role") in SYSTEM), *chat.messages]
+    built = build_context(
+        said, spoken[-1], model=model or chat.model, strategy=context_strategy or chat.strategy, **known
     )
+    return replace(built, dropped=(*built.dropped, *search.dropped))
+
+
+@dataclass(slots=True)
+class _Search:
+    """The search of `build_context`, in the index of a stored chat."""
+
+    chat: StoredConversation
+    dropped: list[Dropped] = field(default_factory=list[Dropped])
+
+    def __call__(self, question: str, older: Sequence[ApiMessage]) -> list[tuple[int, float]]:
+        ids = {id(message): name for message, name in zip(self.chat.messages, self.chat.ids, strict=True)}
+        places = {ids[id(message)]: place for place, message in enumerate(older)}
+        found = _done(_found(self.chat, question, [name for name in self.chat.ids if name not in places]))
+        if found.words_only:
+            self.dropped.append(Dropped("vectors", f"found by words only: {found.words_only}"))
+        return [(places[hit.message_id], hit.score) for hit in found.hits if hit.message_id in places]
+
+
+async def _found(chat: StoredConversation, question: str, without: Sequence[str]) -> Retrieved:
+    settings = await asyncio.to_thread(_settings)
+    stores, embedder = await open_stores(*chat.store), make_embedder(settings.embedding)
+    try:
+        retriever = Retriever(stores.index, embedder, _SECONDS)
+        return await retriever.hits(chat.id, question, top_k=_FOUND, without=without)
+    finally:
+        await embedder.close()
+        await stores.chats.close()
+
+
+def _done(work: Coroutine[Any, Any, Any]) -> Any:
+    """What comes of work that needs an event loop, which is none of the caller's."""
+    with ThreadPoolExecutor(1) as apart:
+        return apart.submit(asyncio.run, work).result()
+
+
+def _settings() -> Settings:
+    environment = process_environment()
+    return load_settings(environ=environment, user_file=user_file(environment)).value
 
 
 def _place(folder: str | Path | None, store_url: str | None) -> tuple[str | None, Path]:
-    environment = process_environment()
     if store_url is None and folder is None:
-        store_url = load_settings(environ=environment, user_file=user_file(environment)).value.store.url
-    path = (Path(folder).expanduser() if folder is not None else home(environment)) / "codelaw.db"
+        store_url = _settings().store.url
+    path = Path(folder or home(process_environment())).expanduser() / "codelaw.db"
     if store_url is None and not path.is_file():
         hint = "Name codelaw's data folder, or the database of store.url."
         raise Refusal("store_unavailable", f"There is no store of chats in {path.parent}.", hint)
     return store_url, path
 
 
-def _conversation(stored: StoredChat) -> StoredConversation:
+def _conversation(stored: StoredChat, store: tuple[str | None, Path]) -> StoredConversation:
     chat = stored.chat
     transcript = Transcript(
         tuple(one for one in own(stored.messages) if one.turn_id != chat.running),
@@ -126,13 +184,14 @@ def _conversation(stored: StoredChat) -> StoredConversation:
         last = places.get(transcript.thread.covers, -1)
         summary = transcript.thread.text
         covered = sum(places.get(one.turn_id, last + 1) <= last for one in kept)
-    messages = tuple(map(_api_message, kept))
     return StoredConversation(
-        id=chat.id,
-        title=chat.title,
-        model=chat.model,
-        strategy=chat.strategy,
-        messages=messages,
+        chat.id,
+        chat.title,
+        chat.model,
+        chat.strategy,
+        messages=tuple(map(_api_message, kept)),
+        ids=tuple(one.id for one in kept),
+        store=store,
         summary=summary if covered else "",
         summarized=covered,
     )

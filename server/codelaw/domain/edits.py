@@ -199,7 +199,7 @@ class PendingCommit:
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Changed:
     """A run of removed and added lines in a diff; `heading` that of its hunk, where it is the first there."""
 

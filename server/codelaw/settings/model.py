@@ -137,7 +137,10 @@ class ContextGroup(Group):
     threshold: Fraction = Field(
         default=0.8, description="A chat is compacted when it fills this part of the window, between 0 and 1."
     )
-    keep_rounds: Count = Field(default=10, description="The newest rounds that a compaction always keeps whole.")
+    keep_rounds: Count = Field(
+        default=10,
+        description="The newest rounds that a compaction keeps whole; fewer in a small window, below 64 000 tokens.",
+    )
     min_messages: Natural = Field(
         default=3, description="A chat with fewer messages than this is not compacted by itself."
     )

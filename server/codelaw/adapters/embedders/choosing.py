@@ -1,0 +1,42 @@
+"""Which embedder makes the vectors, by the values of the settings (B-5)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from codelaw.adapters.embedders.hashing import DIMENSION, HashingEmbedder
+from codelaw.adapters.embedders.http import HttpEmbedder
+from codelaw.adapters.embedders.local import LocalEmbedder
+
+if TYPE_CHECKING:
+    from codelaw.ports.embedder import Embedder
+
+
+class Chosen(Protocol):
+    """The settings below `embedding`, as far as they say which embedder it is."""
+
+    @property
+    def provider(self) -> Literal["hashing", "local", "openai"]: ...
+    @property
+    def model(self) -> str | None: ...
+    @property
+    def path(self) -> str | None: ...
+    @property
+    def base_url(self) -> str | None: ...
+    @property
+    def api_key(self) -> str | None: ...
+    @property
+    def dimension(self) -> int | None: ...
+
+
+def make_embedder(chosen: Chosen) -> Embedder:
+    """The embedder of the chosen provider; nothing is connected or loaded yet, and what is wrong is told at its use."""
+    match chosen.provider:
+        case "hashing":
+            return HashingEmbedder(chosen.dimension or DIMENSION)
+        case "local":
+            path = Path(chosen.path) if chosen.path else None
+            return LocalEmbedder(path, model=chosen.model, dimension=chosen.dimension)
+        case "openai":
+            return HttpEmbedder(chosen.base_url, chosen.api_key, model=chosen.model, dimension=chosen.dimension)
