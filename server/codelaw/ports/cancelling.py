@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol, TypeVar
+
+from codelaw.domain.errors import Refusal
 
 T = TypeVar("T")
 
@@ -77,10 +79,11 @@ class Scope:
             self._waiting = None
 
     async def ended(self) -> None:
-        """Wait until what has begun is over, too."""
+        """Wait until what has begun is over, too; how it ended is told to whoever asked for it."""
         await self.over.wait()
         if self._running is not None:
-            await self._running.result()
+            with suppress(Refusal):
+                await self._running.result()
 
     def becomes(self, running: Running) -> None:
         """It has begun, and is stopped at once where the scope was cancelled before."""
