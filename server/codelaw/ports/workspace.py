@@ -291,3 +291,11 @@ class Processes(Protocol):
         `listener` hears what is printed as it comes, and `given` is what the command reads on standard input.
         """
         ...
+
+    def kept_text(self, place: Path) -> str:
+        """What lies at a place of the quarantine, for the user to judge (S-8); touches the disk."""
+        ...
+
+    def bring_back(self, place: Path) -> str:
+        """Put it back where it lay; a sentence where that cannot be. Touches the disk."""
+        ...
