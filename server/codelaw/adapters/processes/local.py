@@ -14,7 +14,7 @@ from pathlib import Path
 
 from codelaw.adapters.leftovers.leftovers import MARK, Leftovers
 from codelaw.adapters.processes.child import Child, Feed, within
-from codelaw.adapters.processes.limits import WATCH_SECONDS, Limits, size_of
+from codelaw.adapters.processes.limits import Limits, size_of
 from codelaw.adapters.processes.quarantine.watching import TOO_OFTEN
 from codelaw.adapters.processes.rules.blocked import blocked
 from codelaw.adapters.processes.rules.withheld import Withheld, nothing
@@ -210,14 +210,13 @@ class LocalProcesses:
     async def _watched(self, confined: Confined, process: int, private: Path | None, before: int) -> str:
         """What bounds a command while it runs: a sentence when it has met one of its limits."""
         limits = asyncio.ensure_future(self._limits.watch(process, private, before))
+        too_often = asyncio.ensure_future(confined.too_often.wait())
         try:
-            while not confined.too_often():
-                done, _ = await asyncio.wait({limits}, timeout=WATCH_SECONDS)
-                if done:
-                    return limits.result()
-            return TOO_OFTEN
+            await asyncio.wait((limits, too_often), return_when=asyncio.FIRST_COMPLETED)
+            return TOO_OFTEN if too_often.done() else limits.result()
         finally:
             limits.cancel()
+            too_often.cancel()
 
     async def _guard(self, child: Child) -> None:
         """Let the command die with this server; with `bwrap` it does by itself."""

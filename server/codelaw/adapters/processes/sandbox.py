@@ -98,6 +98,7 @@ class Sandbox:
             OSError: the sandbox cannot be set up.
         """
         async with self._way(means, network) as way:
+            too_often, loop = asyncio.Event(), asyncio.get_running_loop()
             enter = partial(
                 self._enter,
                 means,
@@ -108,6 +109,7 @@ class Sandbox:
                 way=way,
                 withheld=withheld,
                 opened=opened,
+                stop=lambda: loop.call_soon_threadsafe(too_often.set),
             )
             entering = asyncio.ensure_future(asyncio.to_thread(_retried, enter))
             try:
@@ -117,6 +119,7 @@ class Sandbox:
                 if entering.exception() is None:
                     await asyncio.shield(asyncio.to_thread(entering.result()[1]))
                 raise
+            confined.too_often = too_often
             try:
                 yield confined
             finally:
@@ -173,11 +176,12 @@ class Sandbox:
         way: Way | None,
         withheld: Withheld,
         opened: Collection[Path],
+        stop: Callable[[], object],
     ) -> tuple[Confined, Callable[[], None]]:
         folders = [*self._folders()]
         profile = self._draw(folders, environment, cwd, network, withheld=withheld, opened=opened)
         watch = self.watch()
-        running = watch.begin(profile, [Path(os.path.realpath(folder)) for folder in folders])
+        running = watch.begin(profile, [Path(os.path.realpath(folder)) for folder in folders], stop)
         nested = Nested(folders)
         try:
             if means.kind == "landlock":
@@ -190,7 +194,6 @@ class Sandbox:
             nested.close()
             watch.settle(running)
             raise
-        confined.too_often = lambda: running.too_often
 
         def leave() -> None:
             end()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,13 +45,16 @@ class Running:
     tops: dict[Path, int]
     """Folders that were no repositories by what lies in them."""
     note: notes.Note
+    stop: Callable[[], object]
+    """Ends the command."""
     taken: list[SetAside] = field(default_factory=list[SetAside])
     """Whatever was taken away while it ran, by whichever command it was made."""
     told: list[str] = field(default_factory=list[str])
 
-    @property
-    def too_often(self) -> bool:
-        return len(self.taken) >= MOST_TAKEN
+    def note_taken(self, one: SetAside) -> None:
+        self.taken.append(one)
+        if len(self.taken) == MOST_TAKEN:
+            self.stop()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +86,8 @@ class Watch:
         self._claimed: set[Path] = set()
         """Places in the quarantine that somebody has been told of."""
 
-    def begin(self, profile: Profile, folders: Sequence[Path]) -> Running:
-        """Watch a command that is about to start; to be settled in the end.
+    def begin(self, profile: Profile, folders: Sequence[Path], stop: Callable[[], object] = bool) -> Running:
+        """Watch a command that is about to start; to be settled in the end. `stop` ends it, called from a thread.
 
         Raises:
             ChangedError: one of the names has come into being since it was looked for.
@@ -103,7 +106,7 @@ class Watch:
         except BaseException:
             _close(roots)
             raise
-        running = Running(profile, before, roots=roots, names=names, tops=tops, note=note)
+        running = Running(profile, before, roots=roots, names=names, tops=tops, note=note, stop=stop)
         with self._lock:
             self._running.append(running)
             try:
@@ -283,7 +286,7 @@ class Watch:
         one = SetAside(path, kept.place, asked=asked)
         for other in self._running:
             if other is running or any(name.watched.path == watched.path for name in other.names):
-                other.taken.append(one)
+                other.note_taken(one)
 
     def _opened_elsewhere(self, running: Running, path: Path) -> bool:
         return any(within(path, other.profile.opened) for other in self._running if other is not running)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -101,5 +102,5 @@ class Confined:
     """What it made under names that other programs obey; filled at the end."""
     met: frozenset[Path] = field(default_factory=frozenset[Path])
     """Of these the paths that went while it ran; filled at the end."""
-    too_often: Callable[[], bool] = bool
-    """Whether it has made such names so often that it is to be stopped."""
+    too_often: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when it has made such names so often that it is to be stopped."""
