@@ -31,8 +31,8 @@ LONGEST = 200_000
 """Characters of a command's output that are kept."""
 GHOSTS = frozenset((*NAMES, ".git", ".codelaw", "commondir", "config.worktree", "alternates", "hooks"))
 """What was once put into a workspace to keep the names free."""
-_COUNTED = re.compile(r"[a-z]?\d+")
-"""A name that a loop counts."""
+_PASSING = re.compile(r"[a-z]?\d+|sed\w{6}")
+"""A name that a loop counts, or that sed makes for a while."""
 _LACKING = re.compile(
     r"command not found|: not found$|No module named|SyntaxError|NameError|IndentationError|unrecognized option"
     r"|invalid option|not a git command|unknown option",
@@ -166,10 +166,11 @@ async def _in_world(base: Path, row: Attack, means: Means, found: dict[Means, Fo
 
 
 def made_by(line: str, path: Path) -> bool:
-    """Whether a command may have made a name: it says it, or runs git, which makes names of its own in its folder."""
+    """Whether a command may have made a name: it says it, or runs git or sed, which make names of their own."""
     if path.name in GHOSTS:
-        return path.name in line or (path.name == ".git" and "git " in line)
-    return path.name in line or "git" in line or _COUNTED.fullmatch(path.name) is not None
+        return path.name in line or ("git init" in line and ".git" in path.parts)
+    said = path.name.replace("\n", "\\n") in line
+    return said or "git" in line or _PASSING.fullmatch(path.name) is not None
 
 
 def _enter(base: Path, row: Attack):

@@ -292,8 +292,8 @@ class Processes(Protocol):
         """
         ...
 
-    def kept_text(self, place: Path) -> str:
-        """What lies at a place of the quarantine, for the user to judge (S-8); touches the disk."""
+    def kept_files(self, place: Path) -> dict[str, str]:
+        """The files at a place of the quarantine, by name, with their beginnings (S-8); touches the disk."""
         ...
 
     def bring_back(self, place: Path) -> str:

@@ -197,9 +197,9 @@ class LocalProcesses:
         taken = confined.met if code else ()
         return replace(ended, blocked=blocked(command, f"{ended.stdout}\n{said}", confined.profile, taken))
 
-    def kept_text(self, place: Path) -> str:
-        """See `Processes.kept_text`."""
-        return "" if self._sandbox is None else self._sandbox.watch().keeping.text(place)
+    def kept_files(self, place: Path) -> dict[str, str]:
+        """See `Processes.kept_files`."""
+        return {} if self._sandbox is None else self._sandbox.watch().keeping.files(place)
 
     def bring_back(self, place: Path) -> str:
         """See `Processes.bring_back`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from codelaw.agent.turn.approval import Asked
 from codelaw.domain.permissions import Decision
 from codelaw.domain.safety.unseen import title
 from codelaw.tools.base import Preview
+from codelaw.tools.changing.snapshots import kept
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,14 +83,20 @@ class Afterwards:
         """
         named = ", ".join(aside)
         processes = environment.processes
-        texts = [await asyncio.to_thread(processes.kept_text, place) for place in aside.values()]
-        preview = self.executor.redaction.value(Preview(text="\n".join(texts)))
+        files: dict[str, str] = {}
+        for shown, place in aside.items():
+            above = shown.rpartition("/")[0]
+            found = await asyncio.to_thread(processes.kept_files, place)
+            files |= {f"{above}/{name}".lstrip("/"): text for name, text in found.items()}
+        text = "\n".join(f"{name}\n{content}".rstrip() for name, content in files.items()) or f"{named}: empty"
+        preview = self.executor.redaction.value(Preview(text=text))
         why = f"It made {named}, which other programs obey and which was taken away."
         heading = f"Bring back {named}, which the command has made"
         verdict, comment = await self._ask(why, heading, preview, f"To bring back {named}")
         told = f"The user did not let {named} come back."
         if verdict.allowed:
-            problems = [await asyncio.to_thread(processes.bring_back, place) for place in aside.values()]
+            async with kept(shlex.join(files), environment):
+                problems = [await asyncio.to_thread(processes.bring_back, place) for place in aside.values()]
             told = " ".join(filter(None, problems)) or f"The user let {named} come back."
         if result.error is not None:
             return replace(result, error=replace(result.error, message=f"{result.error.message} {told}")), comment

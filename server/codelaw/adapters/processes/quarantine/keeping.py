@@ -21,8 +21,11 @@ from codelaw.adapters.texts import small_text
 DAYS = 30
 """That an entry is kept for at least, unless there are too many."""
 MOST_ENTRIES = 500
+MOST_NAMED = 200
+"""Files of an entry that the user is told of."""
 MOST_SHOWN = 20
-"""Files of which the user is shown the beginning."""
+"""Of these, those of which the beginning is shown."""
+LONGEST_SHOWN = 1 << 20
 SHOWN_CHARACTERS = 1_500
 """Of each of these files."""
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -93,23 +96,21 @@ class Keeping:
         shutil.rmtree(place.parent, ignore_errors=True)
         return ""
 
-    def text(self, place: Path) -> str:
-        """What an entry holds, for the user to judge: the names in it, and the beginnings of its files."""
+    def files(self, place: Path) -> dict[str, str]:
+        """What an entry holds, for the user to judge: its files by name, with the beginnings of the first ones."""
         files = [place]
         if place.is_dir() and not place.is_symlink():
             files = sorted(path for path in place.rglob("*") if path.is_symlink() or not path.is_dir())
-        said: list[str] = []
-        for file in files[:MOST_SHOWN]:
-            name = file.relative_to(place.parent).as_posix()
+        found: dict[str, str] = {}
+        for number, file in enumerate(files[:MOST_NAMED]):
+            text = ""
             if file.is_symlink():
-                said.append(f"{name} -> {os.readlink(file)}")  # noqa: PTH115 - as it is spelt
-                continue
-            content = small_text(file, 1 << 20)
-            said.append(f"{name}:" if content is not None else f"{name} (no text, or too long)")
-            said += [f"  {line}" for line in (content or "")[:SHOWN_CHARACTERS].splitlines()]
-        if len(files) > MOST_SHOWN:
-            said.append(f"and {len(files) - MOST_SHOWN} more files")
-        return "\n".join(said) or f"{place.name}, an empty folder"
+                text = f"-> {os.readlink(file)}"  # noqa: PTH115 - as it is spelt
+            elif number < MOST_SHOWN:
+                content = small_text(file, LONGEST_SHOWN)
+                text = "(no text, or a long one)" if content is None else content[:SHOWN_CHARACTERS]
+            found[file.relative_to(place.parent).as_posix()] = text
+        return found
 
     def _tidy(self) -> None:
         """Once for each server: let go of what is old."""
