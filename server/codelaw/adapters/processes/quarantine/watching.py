@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,8 +82,8 @@ class Watch:
         self._events: Events | None = None
         self._thread: threading.Thread | None = None
         self._wanted: dict[tuple[int, str], dict[tuple[Running, Name | Path], None]] = {}
-        self._pending: dict[tuple[Running, Name], list[tuple[str, ...]]] = {}
-        """What may be a checkout's, with what of it no ref held at the last look."""
+        self._pending: dict[tuple[Running, Name], tuple[float, list[tuple[str, ...]]]] = {}
+        """What may be a checkout's: when it was looked at last, and what of it no ref held then."""
         self._claimed: set[Path] = set()
         """Places in the quarantine that somebody has been told of."""
 
@@ -208,8 +209,9 @@ class Watch:
             with self._lock:
                 for running in self._running:
                     running.note.alive()
-                for running, name in [*self._pending]:
-                    self._look_again(running, name)
+                for (running, name), (looked, _) in [*self._pending.items()]:
+                    if time.monotonic() >= looked + LOOK_AGAIN:
+                        self._look_again(running, name)
 
     def _hear(self, event: tuple[int, str] | None) -> None:
         if event is not None:
@@ -243,7 +245,7 @@ class Watch:
                 return
             folder, entry, path = found
             if running.before.tracks(path):
-                self._pending.setdefault((running, name), [])
+                self._pending.setdefault((running, name), (time.monotonic(), []))
             else:
                 self._take(running, name.watched, folder, entry, path)
 
@@ -253,8 +255,8 @@ class Watch:
                 del self._pending[running, name]
                 return
             now = strays(*found, running.before)
-            self._take_all(running, name, found, [one for one in now if one in self._pending[running, name]])
-            self._pending[running, name] = now
+            self._take_all(running, name, found, [one for one in now if one in self._pending[running, name][1]])
+            self._pending[running, name] = time.monotonic(), now
 
     def _look_at_top(self, running: Running, path: Path, top: int) -> None:
         if is_bare(top):
