@@ -205,6 +205,17 @@ async def test_what_an_earlier_command_has_committed_is_no_more_known(around: Wo
     assert aside(result, around) == [".vscode"]
 
 
+async def test_nor_what_another_command_commits_meanwhile(around: World, run: Run):
+    tracked(around)
+    one = asyncio.ensure_future(run(f"{FORGED}; git update-ref refs/heads/new $c; touch ready; sleep 3"))
+    while not (around.ws / "ready").exists():
+        await asyncio.sleep(0.05)
+    result = await run("git checkout -q new -- .vscode; sleep 1.5; true")
+    ended = await one
+    assert not (around.ws / ".vscode").exists()
+    assert ".vscode" in [*aside(result, around), *aside(ended, around)]
+
+
 async def test_an_object_that_is_a_pipe_holds_nobody_up(around: World, run: Run):
     tracked(around)
     result = await run(

@@ -144,7 +144,7 @@ class Sandbox:
     async def sweep(self) -> list[Notice]:
         """Take away what commands of killed servers have left under names that others obey (S-8); says so."""
         try:
-            found = await asyncio.to_thread(lambda: self.watch().sweep())
+            found = await asyncio.to_thread(lambda: self.watch().sweep()) if self._own else []
         except OSError as error:
             _log.warning("what commands of killed servers have left cannot be looked at now: %s", error)
             return []

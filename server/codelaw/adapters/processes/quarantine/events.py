@@ -7,7 +7,6 @@ import ctypes
 import os
 import select
 import struct
-import sys
 from collections.abc import Iterator
 
 _CREATED, _MOVED_HERE, _OVERFLOWN = 0x100, 0x80, 0x4000
@@ -19,11 +18,11 @@ _POLLING = 0.02
 
 
 class Events:
-    """Tells of new names in folders; `wake` ends a wait."""
+    """Tells of new names in folders, on Linux; `wake` ends a wait."""
 
     def __init__(self) -> None:
         self._wake, self._woken = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        self._inotify = _libc().inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK) if sys.platform == "linux" else -1
+        self._inotify = _libc().inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
         self.told = self._inotify >= 0
         """Whether the kernel tells; else all is to be looked at again and again."""
 

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import stat
+import sys
 import threading
 import time
 from dataclasses import dataclass
@@ -131,7 +132,8 @@ def _move(source: int, name: str, target: int, new: str | None = None) -> None:
         os.rename(name, new, src_dir_fd=source, dst_dir_fd=target)
     except PermissionError:
         # A folder that moves is written, as its `..` changes.
-        if not stat.S_ISDIR(os.stat(name, dir_fd=source, follow_symlinks=False).st_mode):
+        folder = stat.S_ISDIR(os.stat(name, dir_fd=source, follow_symlinks=False).st_mode)
+        if not folder or sys.platform != "linux":
             raise
         descriptor = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=source)
         try:

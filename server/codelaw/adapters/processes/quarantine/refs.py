@@ -48,8 +48,8 @@ class Refs:
         """What they named only after one: that a command has committed it makes nothing known."""
         self._lock = threading.Lock()
 
-    def before(self, folders: Sequence[Path]) -> Before:
-        """Note what the refs name now."""
+    def before(self, folders: Sequence[Path], *, alone: bool = True) -> Before:
+        """Note what the refs name now; where other commands run, what is new may be theirs and makes nothing known."""
         found: list[tuple[Path, Path, Path]] = []
         ids: dict[Path, tuple[str, ...]] = {}
         for holder, git, common in stores(folders):
@@ -57,6 +57,8 @@ class Refs:
             now = self._look(git, common)
             with self._lock:
                 made, known = self._made.setdefault(common, set()), self._known.setdefault(common, {})
+                if not alone:
+                    made.update(one for one in now if one not in known)
                 fresh = [one for one in now if one not in made]
                 for one in fresh:
                     known[one] = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -94,7 +95,8 @@ class Watch:
             ChangedError: one of the names has come into being since it was looked for.
             OSError: it cannot be written down.
         """
-        before = self._refs.before(folders)
+        with self._lock:  # no other command begins meanwhile
+            before = self._refs.before(folders, alone=not self._running)
         roots: dict[Path, int] = {}
         for root in dict.fromkeys([*(one.root for one in profile.watched), *folders]):
             descriptor = opened(root)
@@ -185,7 +187,8 @@ class Watch:
     # While commands run
 
     def _start(self) -> None:
-        if self._events is None:
+        # Elsewhere the sandbox keeps names free by itself, and what is there in the end goes.
+        if self._events is None and sys.platform == "linux":
             self._events = Events()
             self._thread = threading.Thread(target=self._run, args=(self._events,), daemon=True, name="quarantine")
             self._thread.start()
