@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,19 +57,31 @@ class Name:
         finally:
             os.close(at)
 
-    def chain(self) -> Iterator[tuple[int, str]]:
-        """The open folders on the way, as far as there are any, each with the next part."""
-        at = os.dup(self.root)
-        try:
-            for part in self.parts:
-                yield at, part
-                below = os.open(part, OPEN, dir_fd=at)
-                os.close(at)
-                at = below
-        except OSError:
-            return
-        finally:
-            os.close(at)
+
+@contextmanager
+def chains(names: Sequence[Name]) -> Generator[list[tuple[Name, int, str]]]:
+    """For each name the open folders on the way to it, as far as there are any, each with the next part."""
+    opened_by: dict[tuple[int, tuple[str, ...]], int] = {}
+    found: list[tuple[Name, int, str]] = []
+    try:
+        for name in names:
+            at = name.root
+            for number, part in enumerate(name.parts):
+                key = name.root, name.parts[:number]
+                if number and key not in opened_by:
+                    try:
+                        opened_by[key] = os.open(name.parts[number - 1], OPEN, dir_fd=at)
+                    except OSError:
+                        opened_by[key] = -1
+                at = opened_by[key] if number else at
+                if at < 0:
+                    break
+                found.append((name, at, part))
+        yield found
+    finally:
+        for descriptor in opened_by.values():
+            if descriptor >= 0:
+                os.close(descriptor)
 
 
 def strays(folder: int, name: str, path: Path, before: Before) -> list[tuple[str, ...]]:

@@ -20,7 +20,7 @@ from typing import Any
 from codelaw.adapters.processes.quarantine import notes
 from codelaw.adapters.processes.quarantine.events import Events
 from codelaw.adapters.processes.quarantine.keeping import Keeping
-from codelaw.adapters.processes.quarantine.names import Name, above, bare_parts, is_bare, opened, strays
+from codelaw.adapters.processes.quarantine.names import Name, above, bare_parts, chains, is_bare, opened, strays
 from codelaw.adapters.processes.quarantine.refs import Before, Refs
 from codelaw.adapters.processes.rules.areas import within
 from codelaw.adapters.processes.rules.profile import Profile, Watched
@@ -114,9 +114,7 @@ class Watch:
             self._running.append(running)
             try:
                 self._start()
-                for name in names:
-                    if name.watched.soon:
-                        self._arm(running, name)
+                self._arm(running, [name for name in names if name.watched.soon])
                 for path, top in tops.items():
                     self._arm_top(running, path, top)
                 self._hold_still(running)
@@ -227,9 +225,10 @@ class Watch:
             else:
                 self._look(running, name)
 
-    def _arm(self, running: Running, name: Name) -> None:
-        for folder, part in name.chain():
-            self._want(running, name, folder, part)
+    def _arm(self, running: Running, names: Sequence[Name]) -> None:
+        with chains(names) as folders:
+            for name, folder, part in folders:
+                self._want(running, name, folder, part)
 
     def _arm_top(self, running: Running, path: Path, top: int) -> None:
         for part in bare_parts():
@@ -240,7 +239,7 @@ class Watch:
         self._wanted.setdefault((-1 if number is None else number, part), {})[running, name] = None
 
     def _look(self, running: Running, name: Name) -> None:
-        self._arm(running, name)
+        self._arm(running, [name])
         if len(running.taken) > 4 * MOST_TAKEN or self._opened_elsewhere(running, name.watched.path):
             return
         with name.found() as found:
