@@ -120,7 +120,7 @@ async def measure(root: Path, home: Path, rounds: int) -> None:
     profile = drawing.make_profile([root], [], environment, cwd=root, network=False, listings=listings)
     print(
         f"{root.name:12}{'(drawing)':12}{statistics.median(drawn[1:]):8.1f} ms"
-        f"   {len(profile.places)} places, {len(profile.held)} names held"
+        f"   {len(profile.places)} places, {len(profile.watched)} names watched"
     )
     for sandbox in sandboxes:
         await sandbox.close()

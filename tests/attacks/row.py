@@ -51,6 +51,8 @@ class Attack:
     """The sentence of README for what gets through landlock after an approval; `` where it is held."""
     network: Any = False
     """`tools.bash.network`: false, true or hosts."""
+    meanwhile: str = ""
+    """The sentence of README for what is there while a command runs, in whatever sandbox."""
     needs: tuple[str, ...] = ()
     """Programs of which one has to be there."""
     seconds: float = 20
@@ -67,6 +69,8 @@ class Attack:
 
     def sentence(self, means: Means) -> str:
         """The sentence of README where it is known to get through, else nothing."""
+        if self.meanwhile:
+            return self.meanwhile
         if means == "landlock":
             return self.known
         return self.bare if means == "none" else ""

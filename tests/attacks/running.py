@@ -18,15 +18,21 @@ from typing import cast
 from codelaw.adapters import processes
 from codelaw.adapters.processes.sandbox import Kind, Sandbox
 from codelaw.adapters.processes.sandbox import Means as Found
+from codelaw.domain.safety.obeyed import NAMES
 from tests.attacks.row import FENCES, UNSAFE, Attack, Means, NotRun
 from tests.attacks.starts import STARTS
 from tests.attacks.world import USUAL, World, world
+from tests.fakes.seen import seen
 
 AT_ONCE = 2
 KNOWN_SECONDS = 2.0
 """In which a process that is known to outlive its command is waited for."""
 LONGEST = 200_000
 """Characters of a command's output that are kept."""
+GHOSTS = frozenset((*NAMES, ".git", ".codelaw", "commondir", "config.worktree", "alternates", "hooks"))
+"""What was once put into a workspace to keep the names free."""
+_PASSING = re.compile(r"[a-z]?\d+|sed\w{6}")
+"""A name that a loop counts, or that sed makes for a while."""
 _LACKING = re.compile(
     r"command not found|: not found$|No module named|SyntaxError|NameError|IndentationError|unrecognized option"
     r"|invalid option|not a git command|unknown option",
@@ -136,14 +142,17 @@ async def _in_world(base: Path, row: Attack, means: Means, found: dict[Means, Fo
         sandbox = here.sandbox(means) if means in ("bubblewrap", "landlock") else None
         processes_here = here.processes(sandbox, found.get(means), network=row.network)
         result = None
-        try:
-            result = await processes_here.run(row.does.format(**here.words()), cwd=here.ws, timeout=row.seconds)
-        finally:
-            if sandbox is not None:
-                await sandbox.close()
+        line = row.does.format(**here.words())
+        with seen(here.ws) as appeared:
+            try:
+                result = await processes_here.run(line, cwd=here.ws, timeout=row.seconds)
+            finally:
+                if sandbox is not None:
+                    await sandbox.close()
         said = f"{result.stdout}\n{result.stderr}"
         ran = bool(row.needs) or _LACKING.search(said) is None
         breaches = await asyncio.to_thread(_look, here, row, said, known=bool(row.sentence(means)))
+        breaches += [f"appeared: {path}" for path in dict.fromkeys(appeared) if not made_by(line, path)]
         if row.marks and row.marks in result.stdout:
             breaches.append(f"it said {row.marks}")
         if len(said) > LONGEST:
@@ -154,6 +163,14 @@ async def _in_world(base: Path, row: Attack, means: Means, found: dict[Means, Fo
     finally:
         await asyncio.to_thread(context.__exit__, None, None, None)
         await asyncio.to_thread(_remove, base)
+
+
+def made_by(line: str, path: Path) -> bool:
+    """Whether a command may have made a name: it says it, or runs git or sed, which make names of their own."""
+    if path.name in GHOSTS:
+        return path.name in line or ("git init" in line and ".git" in path.parts)
+    said = path.name.replace("\n", "\\n") in line
+    return said or "git" in line or _PASSING.fullmatch(path.name) is not None
 
 
 def _enter(base: Path, row: Attack):

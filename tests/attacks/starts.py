@@ -320,6 +320,16 @@ def tool_chains(world: World) -> None:
         )
 
 
+def settings_on_a_branch(world: World) -> None:
+    """A branch that is not checked out holds settings of an editor's."""
+    git(world, "checkout", "-qb", "other")
+    (world.ws / ".vscode").mkdir()
+    (world.ws / ".vscode/settings.json").write_text("{}\n")
+    git(world, "add", "-f", ".vscode")
+    git(world, "commit", "-qm", "settings")
+    git(world, "checkout", "-q", "main")
+
+
 STARTS: dict[str, Callable[[World], None]] = {
     "a repository": lambda _: None,
     "places around the workspace": around,
@@ -332,6 +342,7 @@ STARTS: dict[str, Callable[[World], None]] = {
     "a place for files that others obey": obeyed_absent,
     "a folder of a repository": below,
     "a worktree": worktree,
+    "settings on a branch": settings_on_a_branch,
     "a submodule": submodule,
     "hooks in the workspace": hooks_inside,
     "hooks that are not there": hooks_absent,

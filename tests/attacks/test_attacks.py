@@ -81,7 +81,8 @@ def test_every_name_is_of_one_attack():
 
 def test_there_are_enough_of_them_and_none_is_known_where_all_is_held():
     assert len(TABLE) >= FEWEST
-    assert {means for row in TABLE for means in row.means if row.sentence(means)} <= {"landlock", "none"}
+    known = {means for row in TABLE for means in row.means if row.sentence(means) and not row.meanwhile}
+    assert known <= {"landlock", "none"}
 
 
 def test_what_is_known_is_said_and_does_not_grow():

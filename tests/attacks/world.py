@@ -141,8 +141,8 @@ class World:
         guarded = [self.ws / ".git/hooks", self.ws / ".git/config", self.ws / ".codelaw", *self.guarded]
         for top in (self.out, self.home, self.own, *guarded, self.ws / ".git/commondir"):
             for path in [top, *top.rglob("*")] if top.is_dir() else [top]:
-                # The server's own locks come and go there.
-                if os.path.lexists(path) and not path.is_relative_to(self.own / "held"):
+                # What was taken away from the command lies there.
+                if os.path.lexists(path) and not path.is_relative_to(self.own / "quarantine"):
                     facts = path.lstat()
                     content = path.read_text("utf-8", "replace") if path.is_file() else ""
                     link = str(path.readlink()) if path.is_symlink() else ""

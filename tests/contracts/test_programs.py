@@ -17,6 +17,7 @@ FINDERS = {"which", "find_executable"}
 STARTERS = {
     "adapters/leftovers/guardian.py",  # who ends what a killed server has left
     "adapters/processes/child.py",  # commands, in the sandbox
+    "adapters/processes/quarantine/refs.py",  # git, in a repository of ours
     "adapters/processes/sandboxes/finding.py",  # trials of the sandbox
     "adapters/asking.py",  # git and searches, which only read
     "cli/spawn.py",  # the server

@@ -149,13 +149,12 @@ async def test_what_the_allowed_command_did_not_name_is_asked_about_and_on_recor
         sent = await client.request("codelaw/chat/send", {"text": "go"})
         titles = [one["title"] for one in client.params(APPROVAL)]
         audit = await client.request("codelaw/permission/audit", {"chatId": sent["chatId"]})
-    assert titles[1:] == ["Run again what failed, and let it change .exrc"]
+    assert titles[1:] == ["Bring back .exrc, .mcp.json, which the command has made"]
     assert (root / ".envrc").read_text() == (root / ".exrc").read_text() == "x\n"
-    assert not (root / ".mcp.json").exists()
+    assert (root / ".mcp.json").read_text() == "y\n"
     entries = [(one["kind"], one["detail"]) for one in audit["entries"]]
-    assert ("violation", ".exrc") in entries
-    assert ("violation", ".mcp.json") in entries, "what the second run failed on"
-    assert any(kind == "call" and detail.startswith("To change .exrc\n") for kind, detail in entries)
+    assert any(kind == "violation" and detail.startswith(".exrc is ") for kind, detail in entries)
+    assert any(kind == "call" and detail.startswith("To bring back .exrc, .mcp.json\n") for kind, detail in entries)
 
 
 @pytest.mark.needs("bwrap")

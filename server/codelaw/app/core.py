@@ -102,7 +102,8 @@ class Core:
         self._workspace = DiskWorkspace(folders, documents, editor=editor, naming=self._leftovers.writing)
         self._workspace.review = settings.value.editor.review
         self._environment = process_environment()
-        self._sandbox = Sandbox(self._roots, [home, *own_folders(self._environment)], self._environment)
+        own = [home, *own_folders(self._environment)]
+        self._sandbox = Sandbox(self._roots, own, self._environment, editor=editor, tell=tell)
         self._processes = LocalProcesses(self._environment)
         self._redaction = Redaction(known_keys(settings.value, self._environment))
         """What is taken out of all that is said, kept and told (S-5)."""

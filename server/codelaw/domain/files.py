@@ -119,6 +119,18 @@ OutputStream = Literal["stdout", "stderr"]
 
 
 @dataclass(frozen=True, slots=True)
+class SetAside:
+    """What a command made under a name that other programs obey, and was taken away from it (S-8)."""
+
+    path: Path
+    """Where it lay."""
+    kept: Path
+    """Where it lies now."""
+    asked: bool
+    """Whether the user may have it brought back."""
+
+
+@dataclass(frozen=True, slots=True)
 class ProcessResult:
     """How a command ended; `stdout` and `stderr` are already bounded."""
 
@@ -139,6 +151,8 @@ class ProcessResult:
     """Paths that other programs obey, which kept it from succeeding; an approval may open them (S-8)."""
     stopped: bool = False
     """The user has stopped it, and not its turn (R-8)."""
+    aside: tuple[SetAside, ...] = ()
+    """What it made under names that other programs obey, the newest of each name (S-8)."""
 
 
 @dataclass(frozen=True, slots=True)

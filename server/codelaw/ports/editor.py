@@ -12,6 +12,11 @@ class Editor(Protocol):
     """Changes documents that are open, with the user looking on (F-4, F-6)."""
 
     @property
+    def name(self) -> str:
+        """What it calls itself."""
+        ...
+
+    @property
     def edits(self) -> bool:
         """Whether it applies edits that are pinned to a version."""
         ...

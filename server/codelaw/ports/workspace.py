@@ -306,3 +306,11 @@ class Processes(Protocol):
         `listener` hears what is printed as it comes, and `given` is what the command reads on standard input.
         """
         ...
+
+    def kept_files(self, place: Path) -> dict[str, str]:
+        """The files at a place of the quarantine, by name, with their beginnings (S-8); touches the disk."""
+        ...
+
+    def bring_back(self, place: Path) -> str:
+        """Put it back where it lay; a sentence where that cannot be. Touches the disk."""
+        ...

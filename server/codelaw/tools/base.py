@@ -7,6 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -184,6 +185,10 @@ class Tool(ABC, Generic[A]):
     def blocked(self, result: ToolResult) -> tuple[str, ...]:  # noqa: ARG002
         """Paths, as shown, that made the call fail and that an approval may open for a second run of it (S-8)."""
         return ()
+
+    def aside(self, result: ToolResult) -> Mapping[str, Path]:  # noqa: ARG002
+        """What the call made under names that other programs obey, as shown, and where it is kept by now (S-8)."""
+        return {}
 
     async def reviewed(self, args: A, env: ToolEnvironment) -> bool:  # noqa: ARG002
         """Whether the user will confirm each part of it in the editor, so that nothing need be asked before (E-1)."""

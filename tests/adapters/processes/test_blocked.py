@@ -7,20 +7,17 @@ from pathlib import Path
 import pytest
 
 from codelaw.adapters.processes.rules.blocked import blocked
-from codelaw.adapters.processes.rules.profile import Held, Profile
+from codelaw.adapters.processes.rules.profile import Profile
 
 WS = Path("/w")
 FIXED = (WS / ".git/config", WS / ".git/hooks", WS / ".husky")
-HELD = (Held(WS / ".vscode", "socket"), Held(WS / ".envrc", "socket"))
-PROFILE = Profile((), WS, network=False, held=HELD, asked=frozenset([*FIXED, *(held.path for held in HELD)]))
+ABSENT = (WS / ".vscode", WS / ".envrc")
+PROFILE = Profile((), WS, network=False, asked=frozenset([*FIXED, *ABSENT]))
 
 SAID = [
     ("git config a b", "error: could not write config file .git/config: Device or resource busy", [".git/config"]),
     ("x", "error: could not write config file /w/.git/config: Device or resource busy", [".git/config"]),
     ("x", "cp: cannot create regular file '.git/hooks/pre-commit': Read-only file system", [".git/hooks"]),
-    ("x", "mkdir: cannot create directory ‘.vscode’: File exists", [".vscode"]),
-    ("x", "Error: EEXIST: file already exists, mkdir '.vscode'", [".vscode"]),
-    ("x", "touch: cannot touch '.vscode/x': Not a directory", [".vscode"]),
     ("x", "/bin/bash: line 1: .envrc: Permission denied", [".envrc"]),
     ("x", "PermissionError: [Errno 13] Permission denied: './.envrc'", [".envrc"]),
     ("npx husky init", "Error: EROFS: read-only file system, open '/w/.husky/_/h'", [".husky"]),
@@ -39,6 +36,11 @@ SAID = [
 @pytest.mark.parametrize(("command", "output", "paths"), SAID)
 def test_it_is_found_in_the_words_of_the_command(command: str, output: str, paths: list[str]):
     assert blocked(command, f"before\n{output}\nafter", PROFILE) == tuple(WS / path for path in paths)
+
+
+def test_what_was_taken_away_meanwhile_is_found_whatever_was_said():
+    taken = [WS / ".vscode/tasks.json", WS / ".git/commondir"]
+    assert blocked("make", "error 1", PROFILE, taken) == (WS / ".vscode",)
 
 
 def test_what_is_open_in_this_run_is_none():

@@ -16,8 +16,6 @@ import pytest
 
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.rules.homes import git_settings, kept_places
-from codelaw.adapters.processes.rules.placeholders import Placeholders
-from codelaw.adapters.processes.rules.profile import Held
 from codelaw.adapters.processes.sandbox import Kind, Means, Sandbox
 from codelaw.adapters.processes.sandboxes import bubblewrap, landlock
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
@@ -355,73 +353,6 @@ def test_what_path_names_in_the_home_folder_is_kept_but_nothing_beside_it(tmp_pa
         "app/bin",
     }
     assert kept == laid | {"mod/cache", "mod/github.com"}
-
-
-def test_placeholders_go_with_their_last_user_and_spare_what_others_made(tmp_path: Path):
-    placeholders = Placeholders()
-    git = Held(tmp_path / ".git", "folder")
-    first = placeholders.take([git, Held(tmp_path / "commondir", "file", b".\n"), Held(tmp_path / "s", "socket")])
-    second = placeholders.take([git])
-    placeholders.release(first)
-    assert (tmp_path / ".git").is_dir()
-    (tmp_path / ".git/HEAD").write_text("the user's own\n")
-    placeholders.release(second)
-    assert not (tmp_path / "s").exists()
-    assert not (tmp_path / "commondir").exists()
-    assert (tmp_path / ".git/HEAD").exists()
-
-
-def test_placeholders_that_nobody_writes_to_are_one_file_under_several_names(tmp_path: Path):
-    gits = [tmp_path / "a/.git", tmp_path / "a/.git/modules/m", tmp_path / "b/.git"]
-    for git in gits:
-        git.mkdir(parents=True)
-    sockets = [Held(tmp_path / name, "socket") for name in ("x", "y", "z")]
-    pointers = [Held(git / "commondir", "file", b".\n") for git in gits]
-    settings = [Held(git / "config", "file") for git in gits]
-    placeholders = Placeholders()
-    (tmp_path / "y").write_text("the user's own\n")
-    first = placeholders.take([*sockets, *pointers, *settings])
-    second = placeholders.take([sockets[2]])
-    assert (tmp_path / "y").read_text() == "the user's own\n"
-    assert (tmp_path / "x").samefile(tmp_path / "z")
-    assert (gits[0] / "commondir").samefile(gits[1] / "commondir")
-    assert not (gits[0] / "commondir").samefile(gits[2] / "commondir")
-    assert not (gits[0] / "config").samefile(gits[1] / "config")
-    placeholders.release(first)
-    # The names of a folder go together.
-    assert sorted(path.name for path in tmp_path.rglob("*") if not path.is_dir()) == ["x", "y", "z"]
-    placeholders.release(second)
-    assert [path.name for path in tmp_path.rglob("*") if not path.is_dir()] == ["y"]
-
-
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_what_another_server_needs_stays_until_it_has_ended(tmp_path: Path, order: tuple[int, int]):
-    (tmp_path / "ws").mkdir()
-    servers = [Placeholders(tmp_path / "locks") for _ in range(2)]
-    held = [Held(tmp_path / "ws/.envrc", "socket")]
-    taken = [server.take(held) for server in servers]
-    first, last = order
-    servers[first].release(taken[first])
-    assert (tmp_path / "ws/.envrc").is_socket()
-    servers[last].release(taken[last])
-    assert not (tmp_path / "ws/.envrc").exists()
-    assert servers[first].take(held) == held
-    servers[first].release(held)
-    assert list((tmp_path / "ws").iterdir()) == []
-
-
-@by_bubblewrap
-async def test_what_a_killed_server_left_behind_is_no_way_in(locked: Locked, around: World):
-    """An empty folder, and a file that names the git folder itself."""
-    (around.ws / ".git/commondir").write_text(".\n")
-    plain = around.base / "plain"
-    (plain / ".git").mkdir(parents=True)
-    inside = Locked(around, "bubblewrap", locked.means, plain)
-    await inside("echo x > .git/HEAD; git init -q; ls -A")
-    await locked("echo ../evil > .git/commondir; rm -f .git/commondir; mkdir .git/commondir")
-    await inside.sandbox.close()
-    assert not (plain / ".git/HEAD").exists()
-    assert not (around.ws / ".git/commondir").exists()
 
 
 async def test_a_folder_that_cannot_be_written_is_no_obstacle(locked: Locked, around: World):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.adapters.processes.rules.profile import Held, Place, Profile
+from codelaw.adapters.processes.rules.profile import Place, Profile, Watched
 from codelaw.adapters.processes.sandboxes import finding, seatbelt
 from codelaw.adapters.processes.sandboxes.means import Means
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
@@ -24,7 +24,7 @@ PLACES = (
     Place(Path(f"{WS}/.git/hooks"), "read"),
     Place(Path(f"{WS}/a/b/.env"), "hidden"),
 )
-HELD = (Held(Path(f"{WS}/.vscode"), "folder"),)
+WATCHED = (Watched(Path(f"{WS}/.vscode"), Path(WS)),)
 SEEN = Path("/private/var/folders/x/codelaw-sandbox-1/seen/home")
 
 
@@ -69,7 +69,7 @@ def allowed(rules: list[Any], operation: str, path: str) -> bool:
 
 
 def rules(network: Any = False, **more: Any) -> list[Any]:
-    return parsed(seatbelt.text(Profile(PLACES, Path(WS), network, HELD), [SEEN], **more))
+    return parsed(seatbelt.text(Profile(PLACES, Path(WS), network, WATCHED), [SEEN], **more))
 
 
 @pytest.mark.parametrize(("path", "read", "write"), [

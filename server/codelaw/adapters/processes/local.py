@@ -15,6 +15,7 @@ from pathlib import Path
 from codelaw.adapters.leftovers.leftovers import MARK, Leftovers
 from codelaw.adapters.processes.child import Child, Feed, within
 from codelaw.adapters.processes.limits import Limits, size_of
+from codelaw.adapters.processes.quarantine.watching import TOO_OFTEN
 from codelaw.adapters.processes.rules.blocked import blocked
 from codelaw.adapters.processes.rules.withheld import Withheld, nothing
 from codelaw.adapters.processes.sandbox import Confined, Means, Sandbox
@@ -161,7 +162,7 @@ class LocalProcesses:
                 try:
                     await self._guard(child)
                     async with asyncio.timeout(timeout):
-                        watched = self._limits.watch(child.pid, private, before)
+                        watched = self._watched(confined, child.pid, private, before)
                         limit, stopped = await _until(child, watched, None if listener is None else listener.halt())
                 except TimeoutError:
                     timed_out = True
@@ -189,10 +190,33 @@ class LocalProcesses:
             refused=confined.refused,
             limit=limit or self._limits.hit(code, said),
             stopped=stopped,
+            aside=confined.aside,
         )
         if confined.profile is None or stopped:
             return ended
-        return replace(ended, blocked=blocked(command, f"{ended.stdout}\n{ended.stderr}", confined.profile))
+        taken = confined.met if code else ()
+        return replace(ended, blocked=blocked(command, f"{ended.stdout}\n{said}", confined.profile, taken))
+
+    def kept_files(self, place: Path) -> dict[str, str]:
+        """See `Processes.kept_files`."""
+        return {} if self._sandbox is None else self._sandbox.watch().keeping.files(place)
+
+    def bring_back(self, place: Path) -> str:
+        """See `Processes.bring_back`."""
+        if self._sandbox is None:
+            return "There is no quarantine."
+        return self._sandbox.watch().keeping.bring_back(place)
+
+    async def _watched(self, confined: Confined, process: int, private: Path | None, before: int) -> str:
+        """What bounds a command while it runs: a sentence when it has met one of its limits."""
+        limits = asyncio.ensure_future(self._limits.watch(process, private, before))
+        too_often = asyncio.ensure_future(confined.too_often.wait())
+        try:
+            await asyncio.wait((limits, too_often), return_when=asyncio.FIRST_COMPLETED)
+            return TOO_OFTEN if too_often.done() else limits.result()
+        finally:
+            limits.cancel()
+            too_often.cancel()
 
     async def _guard(self, child: Child) -> None:
         """Let the command die with this server; with `bwrap` it does by itself."""

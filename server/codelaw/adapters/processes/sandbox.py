@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import threading
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
@@ -13,11 +14,10 @@ from pathlib import Path
 
 from codelaw.adapters.processes.network import proxied
 from codelaw.adapters.processes.network.proxy import Proxy, Way
+from codelaw.adapters.processes.quarantine.watching import Watch
 from codelaw.adapters.processes.rules.drawing import make_profile
 from codelaw.adapters.processes.rules.listings import Listings
 from codelaw.adapters.processes.rules.nested import Nested
-from codelaw.adapters.processes.rules.placeholders import Placeholders
-from codelaw.adapters.processes.rules.planted import Tops, told_of
 from codelaw.adapters.processes.rules.profile import Profile
 from codelaw.adapters.processes.rules.withheld import ChangedError, Walk, Withheld, nothing
 from codelaw.adapters.processes.sandboxes import landlock, seatbelt
@@ -25,10 +25,15 @@ from codelaw.adapters.processes.sandboxes.finding import confine, find_means
 from codelaw.adapters.processes.sandboxes.means import Confined, Kind, Means
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
 from codelaw.adapters.programs import own_programs
+from codelaw.domain.chats import Notice
 from codelaw.domain.safety.hosts import Network
+from codelaw.domain.safety.obeyed import at_once
+from codelaw.ports.editor import Editor
 from codelaw.ports.finishing import outlast
 
 __all__ = ["Confined", "Kind", "Means", "Sandbox"]
+
+_log = logging.getLogger(__name__)
 
 LOOKS = 5
 """How often a workspace that changes meanwhile is drawn, before the command is refused."""
@@ -45,13 +50,21 @@ class Sandbox:
         *,
         kinds: Sequence[Kind] = ("bubblewrap", "landlock", "seatbelt"),
         proxy: Proxy | None = None,
+        editor: Editor | None = None,
+        tell: Callable[[Notice], None] | None = None,
     ) -> None:
+        """`own` are codelaw's own folders, of which the first keeps what is taken away from commands.
+
+        `editor` is the one that is connected; `tell` is called with what was cleaned up after others.
+        """
         self._folders = folders
         self._own = tuple(own)
         self._environment = environment
         self._kinds = kinds
         self._scratch = Scratch(folders)
-        self._placeholders = Placeholders(self._own[0] / "held" if self._own else None)
+        self._editor = editor
+        self._tell = tell
+        self._made_watch: Watch | None = None
         self._proxy = proxy or Proxy()
         self._walk = Walk()
         self._listings = Listings()
@@ -63,6 +76,7 @@ class Sandbox:
         """What there is; tries it out at the first call, off the event loop."""
         async with self._looking:
             if self._means is None:
+                await self.sweep()
                 self._means = await asyncio.to_thread(self._look)
         return self._means
 
@@ -84,6 +98,7 @@ class Sandbox:
             OSError: the sandbox cannot be set up.
         """
         async with self._way(means, network) as way:
+            too_often, loop = asyncio.Event(), asyncio.get_running_loop()
             enter = partial(
                 self._enter,
                 means,
@@ -94,6 +109,7 @@ class Sandbox:
                 way=way,
                 withheld=withheld,
                 opened=opened,
+                stop=lambda: loop.call_soon_threadsafe(too_often.set),
             )
             entering = asyncio.ensure_future(asyncio.to_thread(_retried, enter))
             try:
@@ -103,6 +119,7 @@ class Sandbox:
                 if entering.exception() is None:
                     await asyncio.shield(asyncio.to_thread(entering.result()[1]))
                 raise
+            confined.too_often = too_often
             try:
                 yield confined
             finally:
@@ -120,7 +137,33 @@ class Sandbox:
 
     async def close(self) -> None:
         """Remove the private folders; no command may run any more."""
+        if self._made_watch is not None:
+            await asyncio.to_thread(self._made_watch.close)
         await asyncio.to_thread(self._scratch.close)
+
+    async def sweep(self) -> list[Notice]:
+        """Take away what commands of killed servers have left under names that others obey (S-8); says so."""
+        try:
+            found = await asyncio.to_thread(lambda: self.watch().sweep()) if self._own else []
+        except OSError as error:
+            _log.warning("what commands of killed servers have left cannot be looked at now: %s", error)
+            return []
+        for notice in found:
+            if self._tell is not None:
+                self._tell(notice)
+        return found
+
+    def watch(self) -> Watch:
+        """What takes away and keeps what commands make under names that others obey (S-8); touches the disk.
+
+        Raises:
+            OSError: there is no folder for it.
+        """
+        with self._drawing:  # of one session there is one
+            if self._made_watch is None:
+                folder = self._own[0] if self._own else self._scratch.root()
+                self._made_watch = Watch(Path(os.path.realpath(folder)) / "quarantine", self._environment)
+            return self._made_watch
 
     def _enter(
         self,
@@ -133,10 +176,12 @@ class Sandbox:
         way: Way | None,
         withheld: Withheld,
         opened: Collection[Path],
+        stop: Callable[[], object],
     ) -> tuple[Confined, Callable[[], None]]:
         folders = [*self._folders()]
         profile = self._draw(folders, environment, cwd, network, withheld=withheld, opened=opened)
-        tops = Tops(folders)
+        watch = self.watch()
+        running = watch.begin(profile, [Path(os.path.realpath(folder)) for folder in folders], stop)
         nested = Nested(folders)
         try:
             if means.kind == "landlock":
@@ -146,14 +191,16 @@ class Sandbox:
             else:
                 confined, end = self._enter_bubblewrap(means, profile, argv, environment, way)
         except BaseException:
-            tops.close()
             nested.close()
+            watch.settle(running)
             raise
 
         def leave() -> None:
             end()
-            confined.told += told_of(profile)
-            confined.told += [*tops.settle(), *nested.settle()]
+            confined.told += nested.settle(partial(watch.aside, running))
+            settled = watch.settle(running)
+            confined.told += settled.told
+            confined.aside, confined.met = settled.aside, settled.met
 
         return confined, leave
 
@@ -179,6 +226,7 @@ class Sandbox:
                 listings=self._listings,
                 opened=opened,
                 programs=own_programs(folders),
+                closely=at_once(self._editor.name if self._editor is not None else ""),
             )
 
     def _enter_bubblewrap(
@@ -188,18 +236,12 @@ class Sandbox:
             profile = proxied.seen(profile)
             argv = proxied.command(way.channel, argv)
             environment = proxied.environment(environment, way.hosts)
-        taken = self._placeholders.take(profile.held)
-        try:
-            confined = confine(means, profile, self._scratch, argv, environment)
-        except BaseException:
-            self._placeholders.release(taken)
-            raise
+        confined = confine(means, profile, self._scratch, argv, environment)
         confined.profile = profile
 
         def leave() -> None:
             for descriptor in made:
                 os.close(descriptor)
-            self._placeholders.release(taken)
 
         made = confined.descriptors
         confined.private = self._scratch.private()

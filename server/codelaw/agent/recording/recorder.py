@@ -97,9 +97,14 @@ class Recorder:
         self.note("call", made, by or _BY.get(decision.source, "user"), rule=decision.rule, **about)
 
     def violated(self, result: ToolResult, **about: str) -> None:
-        """Put on record what a command failed on: paths that the sandbox keeps, hosts that it refused."""
+        """Put on record what a command met: paths that the sandbox keeps or set aside, hosts that it refused."""
         blocked, refused = _names(result.data.get("blocked")), _names(result.data.get("refused"))
-        for names, rule in ((blocked, "kept by the sandbox"), (refused, "refused by the network's rules")):
+        aside = [f"{one['path']} is {one['kept']}" for one in result.data.get("set_aside", ())]
+        for names, rule in (
+            (blocked, "kept by the sandbox"),
+            (aside, "set aside by the sandbox"),
+            (refused, "refused by the network's rules"),
+        ):
             if names:
                 self.note("violation", "violation", "sandbox", rule=rule, **{**about, "detail": "\n".join(names)})
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from codelaw.agent.effects.journal import journal_of
 from codelaw.agent.hooks.running import At
 from codelaw.agent.recording.redacting import redacted, refuse_marks
+from codelaw.agent.turn.afterwards import Afterwards
 from codelaw.agent.turn.approval import Asked, refusal, spelled, strictness, with_git
 from codelaw.agent.turn.elicitation import ServerAsking
 from codelaw.agent.turn.hooking import Hooked
@@ -67,18 +68,6 @@ class _Outcome:
     result: ToolResult
     decision: Decision | None
     """The last one made about the call; None when it never came to a judgement."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Begun:
-    """A call that has been allowed and run."""
-
-    call: Call
-    tool: Tool[Any]
-    arguments: Any
-    facts: CallFacts
-    about: Mapping[str, str]
-    """What the record says of it."""
 
 
 @dataclass(slots=True)
@@ -229,7 +218,7 @@ class Executor:
             told = preview.diff[:TOLD_DIFF] if preview.diff is not None else None
             self.tell(call, "awaiting_approval", diff=told, decision=decision)
             asked = Asked(
-                self._asked_title(tool.title(arguments)),
+                self.asked_title(tool.title(arguments)),
                 preview if preview != Preview() else Preview(text=spelled(call.arguments)),
                 title(tool.described(arguments), DESCRIBED),
                 decision,
@@ -243,7 +232,7 @@ class Executor:
             if comment:
                 await self.notes.comment(comment)
         about = self._about(tool, arguments, facts, comment)
-        await self._recorded(tool, decision, by, about)
+        await self.recorded(tool, decision, by, about)
         if decision.action != "allow":
             why = "The user refused this call." if by is not None else refusal(decision)
             return failure("PERMISSION_DENIED", f"{why} The user says: {comment}" if comment else why)
@@ -251,17 +240,21 @@ class Executor:
         asking = ServerAsking(self.gate.approver, self.open, call)
         journal = hooked.environment.journal
         seen = replace(self._seen_by(tool, environment), journal=journal, asking=asking, call_id=call.id)
-        result = await self._run(call, tool, arguments, seen)
+        result = await self.run_it(call, tool, arguments, seen)
         if self.recorder is not None and tool.effect == "execute":
             self.recorder.violated(result, **about)
-        shut = tool.blocked(result)
-        if shut:
-            begun = _Begun(call=call, tool=tool, arguments=arguments, facts=facts, about=about)
-            result, said = await self._again(begun, seen, result, shut, decisions)
-            comment = " ".join(filter(None, (comment, said)))
+        shut, aside = tool.blocked(result), tool.aside(result)
+        if shut or aside:
+            after = Afterwards(self, call, tool, arguments, facts, about=about, decisions=decisions)
+            if shut:
+                result, said = await after.again(seen, result, shut)
+                comment, aside = " ".join(filter(None, (comment, said))), tool.aside(result)
+            if aside:
+                result, said = await after.brought_back(seen, result, aside)
+                comment = " ".join(filter(None, (comment, said)))
         return replace(result, text=f"{result.text} The user says: {comment}") if comment else result
 
-    async def _run(self, call: Call, tool: Tool[Any], arguments: Any, environment: ToolEnvironment) -> ToolResult:
+    async def run_it(self, call: Call, tool: Tool[Any], arguments: Any, environment: ToolEnvironment) -> ToolResult:
         """Run a call; what a command prints is told meanwhile."""
         if tool.effect != "execute":
             return await run_tool(tool, arguments, environment)
@@ -271,58 +264,12 @@ class Executor:
         finally:
             live.close()
 
-    async def _again(
-        self,
-        begun: _Begun,
-        environment: ToolEnvironment,
-        failed: ToolResult,
-        shut: Sequence[str],
-        decisions: list[Decision],
-    ) -> tuple[ToolResult, str]:
-        """Ask whether a call that failed on paths which other programs obey may run again and change them (S-8).
-
-        Gives the result that counts, and the user's words.
-        """
-        named = ", ".join(shut)
-        why = f"It ran and failed: other programs obey {named}."
-        decision = Decision("ask", "default", why, always_asked=True)
-        decisions.append(decision)
-        preview = self.redaction.value(await begun.tool.preview(begun.arguments, environment))
-        self.tell(begun.call, "awaiting_approval", diff=preview.diff, decision=decision)
-        asked = Asked(
-            self._asked_title(f"Run again what failed, and let it change {named}"),
-            preview,
-            title(begun.tool.described(begun.arguments), DESCRIBED),
-            decision,
-        )
-        verdict = await self.gate.ask(begun.facts, begun.call, asked, chat_id=self.open.chat_id, turn_id=self.open.id)
-        decisions.append(verdict.decision)
-        detail = "\n".join(filter(None, (f"To change {named}", begun.about["detail"])))
-        await self._recorded(begun.tool, verdict.decision, verdict.by, {**begun.about, "detail": detail})
-        comment = self.redaction.text(verdict.comment)
-        if comment:
-            await self.notes.comment(comment)
-        if not verdict.allowed:
-            error = failed.error
-            if error is not None:
-                error = replace(error, message=f"{error.message} The user did not let it run again to change {named}.")
-            return replace(failed, error=error), comment
-        self.tell(begun.call, "running", decision=verdict.decision)
-        opened = replace(environment, opened=(*environment.opened, *shut))
-        result = await self._run(begun.call, begun.tool, begun.arguments, opened)
-        if self.recorder is not None:
-            self.recorder.violated(result, **begun.about)
-        before = f"It had run before and failed on {named}; the user let it run again and change that."
-        if result.error is not None:
-            return replace(result, error=replace(result.error, message=f"{before} {result.error.message}")), comment
-        return replace(result, text=f"{before} {result.text}"), comment
-
     def _named(self, command: str) -> tuple[str, ...]:
         """The paths that a command is seen to name and other programs obey, from the folder that it runs in."""
         folders = self.environment.workspace.folders
         return tuple(str(folders[0].root / path) for path in named_paths(command)) if folders else ()
 
-    async def _recorded(self, tool: Tool[Any], decision: Decision, by: By | None, about: Mapping[str, str]) -> None:
+    async def recorded(self, tool: Tool[Any], decision: Decision, by: By | None, about: Mapping[str, str]) -> None:
         """Put a decision on record before what it allows can happen; that something may be read is no news (S-8)."""
         if self.recorder is not None and (decision.action != "allow" or tool.effect != "read"):
             self.recorder.judged(decision, by, **about)
@@ -374,7 +321,7 @@ class Executor:
         times = self._failures[key]
         return replace(result, text=render("repeated", times=times)) if times >= WARN_AFTER else result
 
-    def _asked_title(self, done: str) -> str:
+    def asked_title(self, done: str) -> str:
         """What the user is asked about; of a subagent's call whose it is (X-4)."""
         return title(f"Subagent {self.open.agent}: {done}" if self.open.parent else done, TITLE)
 

@@ -48,6 +48,22 @@ _INTENTS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
 """What commands are about that do not always say on which path they failed."""
 
 
+_EDITORS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
+    (re.compile(r"\bzed\b"), (".zed",)),
+    (re.compile(r"\bhelix\b"), (".helix",)),
+    (re.compile(r"intellij|jetbrains|pycharm|webstorm|goland|lsp4ij"), (".idea",)),
+    (re.compile(r"vim\b"), (".exrc", ".nvim.lua", ".nvimrc")),
+    (re.compile(r"emacs|eglot"), (".dir-locals.el", ".dir-locals-2.el")),
+    (re.compile(r"cursor"), (".vscode", ".cursor", ".devcontainer", ".devcontainer.json")),
+)
+
+
+def at_once(editor: str) -> tuple[str, ...]:
+    """The names that an editor obeys as soon as they appear, by what it calls itself; unknown ones are like VS Code."""
+    found = (names for pattern, names in _EDITORS if pattern.search(editor.casefold()))
+    return next(found, (".vscode", ".devcontainer", ".devcontainer.json"))
+
+
 def about(command: str) -> list[str]:
     """What a command is about that it may not name: paths in the folder that it runs in."""
     return [name for pattern, names in _INTENTS if pattern.search(command) for name in names]

@@ -49,6 +49,10 @@ class ClientEditor:
         self._documents = documents
 
     @property
+    def name(self) -> str:
+        return self._client().name
+
+    @property
     def edits(self) -> bool:
         return self._client().edits
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from pydantic import Field
@@ -78,6 +80,11 @@ class Bash(Tool[BashArguments]):
             data["stopped"] = True
         if ended.blocked:
             data["blocked"] = [shown(path, folders) for path in ended.blocked[:MAX_FILES]]
+        if ended.aside:
+            data["set_aside"] = [
+                {"path": shown(one.path, folders), "kept": str(one.kept), "asked": one.asked}
+                for one in ended.aside[:MAX_FILES]
+            ]
         if unsaved:
             data["unsaved"] = list(unsaved[:MAX_FILES])
         # What the command itself changed is not an edit of the user's: say so here, once (F-5).
@@ -90,6 +97,11 @@ class Bash(Tool[BashArguments]):
     def blocked(self, result: ToolResult) -> tuple[str, ...]:
         failed = result.error is not None and result.error.code == "EXECUTION_ERROR"
         return tuple(result.data.get("blocked", ())) if failed and isinstance(result.data, dict) else ()
+
+    def aside(self, result: ToolResult) -> Mapping[str, Path]:
+        entries = result.data.get("set_aside", ()) if isinstance(result.data, dict) else ()
+        again = self.blocked(result)
+        return {one["path"]: Path(one["kept"]) for one in entries if one["asked"] and one["path"] not in again}
 
 
 def _data(args: BashArguments, ended: ProcessResult, *, sandboxed: bool) -> dict[str, Any]:

@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codelaw.adapters.processes.rules.placeholders import is_ours
-from codelaw.adapters.processes.rules.profile import Held
+from codelaw.adapters.processes.rules.profile import Watched
 
 _MOST_LINKS = 8
 
@@ -27,14 +26,12 @@ class Area:
     """What is there and can be read, not changed."""
     pinned: list[Path] = field(default_factory=list[Path])
     """Folders that stay where they are, as mount points do: what is kept below them would be gone with them."""
-    held: list[Held] = field(default_factory=list[Held])
-    """Names that stay free."""
     links: list[Path] = field(default_factory=list[Path])
     """Links on the way to what is kept; no mount can lie on one, so each is to stay what it is by other means."""
     obeyed_links: list[Path] = field(default_factory=list[Path])
     """Names that are obeyed and links themselves."""
-    watched: list[Path] = field(default_factory=list[Path])
-    """Names that are not held although they are obeyed: who takes one is told of."""
+    watched: list[Watched] = field(default_factory=list[Watched])
+    """Names that do not exist, and would be obeyed."""
     asked: set[Path] = field(default_factory=set[Path])
     """What an approval may open for one run (S-8)."""
     _pins: set[str] = field(default_factory=set[str])
@@ -51,19 +48,16 @@ class Area:
         name = str(path)
         return next((root for spelt, root in self._spelt if name.startswith(spelt) and name != spelt), None)
 
-    def keep(
-        self, path: Path, *, held: Held | None = None, hold: bool = True, ask: bool = False, pin: bool = True
-    ) -> None:
-        """Keep `path` as it is: read-only where it exists, else its first missing part stays free.
+    def keep(self, path: Path, *, soon: bool = True, ask: bool = False, pin: bool = True) -> None:
+        """Keep `path` as it is: read-only where it exists, else it is watched, and `soon` says how closely.
 
-        A link on the way is noted and what it leads to is kept, too. `held` is what takes the name meanwhile, a socket
-        if it is not said; without `hold` a missing one may come into being; without `pin` folders above may be moved.
+        A link on the way is noted and what it leads to is kept, too. Without `pin` folders above may be moved.
         """
         for _ in range(_MOST_LINKS):
             root = self.root_of(path)
             if root is None:
                 return  # not writable in the first place
-            stopped = self._descend(root, path, held, hold=hold, ask=ask, pin=pin)
+            stopped = self._descend(root, path, soon=soon, ask=ask, pin=pin)
             if stopped is None:
                 return
             path = stopped
@@ -74,7 +68,7 @@ class Area:
             self.obeyed_links.append(path)
             self.asked.add(path)
 
-    def _descend(self, root: Path, path: Path, held: Held | None, *, hold: bool, ask: bool, pin: bool) -> Path | None:
+    def _descend(self, root: Path, path: Path, *, soon: bool, ask: bool, pin: bool) -> Path | None:
         """Walk from `root` to `path`; where a link stands in the way, give what it leads to."""
         name = str(root).rstrip("/")
         parts = str(path)[len(name) + 1 :].split("/")
@@ -88,7 +82,11 @@ class Area:
                 continue
             at = path if number == len(parts) else Path(name)
             if mode is None:
-                self._hold(at, held if at == path else None, hold=hold, ask=ask)
+                # Where we cannot make a thing, no command can.
+                if self._can_make(name.rpartition("/")[0] or "/"):
+                    self.watched.append(Watched(path, root, soon))
+                    if ask:
+                        self.asked.add(path)
                 return None
             if mode == 0:
                 self.fixed.append(at.parent if at.parent != root else at)
@@ -96,34 +94,17 @@ class Area:
             if stat.S_ISLNK(mode):
                 self.links.append(at)
                 return Path(os.path.realpath(at)).joinpath(*parts[number:])
-            if number < len(parts):
-                if is_ours(Held(at, "socket")):
-                    self._hold(at, None, hold=hold, ask=ask)
-                    return None
-                if pin:
-                    self.pinned.append(at)
-        mine = held or Held(path, "socket")
-        if mine.path == path and is_ours(mine):
-            self._hold(path, mine, hold=True, ask=ask)
-            return None
+            if number < len(parts) and pin:
+                self.pinned.append(at)
         if ask:
             self.asked.add(path)
         self.fixed.append(path)
         return None
 
-    def _hold(self, name: Path, held: Held | None, *, hold: bool, ask: bool) -> None:
-        # Where we cannot make a thing, no command can.
-        folder = str(name).rpartition("/")[0] or "/"
+    def _can_make(self, folder: str) -> bool:
         if folder not in self._writable:
             self._writable[folder] = os.access(folder, os.W_OK)
-        if not self._writable[folder]:
-            return
-        if not hold:
-            self.watched.append(name)
-            return
-        if ask:
-            self.asked.add(name)
-        self.held.append(held or Held(name, "socket"))
+        return self._writable[folder]
 
 
 def _longest(spelt: tuple[str, Path]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from codelaw.adapters.processes.rules.areas import within
@@ -18,30 +18,24 @@ _KEPT = re.compile(
     re.IGNORECASE,
 )
 _READ_ONLY = re.compile(r"read-only file system|EROFS", re.IGNORECASE)
-_HELD = re.compile(
-    r"file exists|already exists|not a directory|no such device or address|not a regular file|EEXIST|ENOTDIR|ENXIO",
-    re.IGNORECASE,
-)
-"""What is said besides of a name that something else has taken."""
 _PATH = re.compile(r"[^\s'\"`‘’“”:;,()<>=|&]+")
 
 
-def blocked(command: str, output: str, profile: Profile) -> tuple[Path, ...]:
+def blocked(command: str, output: str, profile: Profile, taken: Collection[Path] = ()) -> tuple[Path, ...]:
     """The paths of `profile.asked` that stood in the way of a command, by what it says and what it is about, sorted.
 
-    Empty where nothing speaks of one. `output` is what it has said on both streams.
+    Empty where nothing speaks of one. `output` is what it has said on both streams, and `taken` are the paths that were
+    taken away from it while it ran.
     """
     shut = profile.asked - profile.opened
     if not shut:
         return ()
-    held = frozenset(profile.absent)
-    found: set[Path] = set()
+    found = {one for one in shut if any(within(path, [one]) or within(one, [path]) for path in taken)}
     lines = output.splitlines()[-MOST_LINES:]
     for line in lines:
-        kept = _KEPT.search(line) is not None
-        if kept or _HELD.search(line):
+        if _KEPT.search(line):
             for path in _paths(line, profile.cwd):
-                found |= {one for one in shut if (kept or one in held) and within(path, [one])}
+                found |= {one for one in shut if within(path, [one])}
         if _READ_ONLY.search(line):
             # Beside a link that is kept no name can be made or taken.
             beside = {path.parent for path in _paths(line, profile.cwd)} or {profile.cwd}

@@ -18,7 +18,7 @@ from pathlib import Path
 from codelaw.adapters.processes.rules.areas import Area, below_any, folders_in, is_folder, mode_of, within
 from codelaw.adapters.processes.rules.homes import GIT_SETTINGS, kept_places, secret_places
 from codelaw.adapters.processes.rules.listings import Listings
-from codelaw.adapters.processes.rules.profile import TEMPORARY, Access, Held, Place, Profile
+from codelaw.adapters.processes.rules.profile import TEMPORARY, Access, Place, Profile
 from codelaw.adapters.processes.rules.repositories import guard, linked_git, own_git_folders
 from codelaw.adapters.processes.rules.withheld import ChangedError, UndrawableError, Walk, Withheld, nothing
 from codelaw.domain.safety.hosts import Network
@@ -37,8 +37,6 @@ _MOST_NESTED = 300
 """Folders at the top of a workspace in which files that others obey are looked for."""
 _MOST_ENTRIES = 1_000
 """Entries of a workspace folder whose top has to stay as it is."""
-_UNMASKED = frozenset({".gitmodules"})
-"""Not held where it is missing: git outside fails on one that is not a regular file."""
 _OBEYED = frozenset((*FOLDERS, *FILES))
 _SYSTEM = frozenset(map(Path, ("/", "/bin", "/etc", "/home", "/lib", "/nix", "/opt", "/usr", "/var", "/dev", "/proc")))
 
@@ -75,12 +73,14 @@ def make_profile(
     listings: Listings | None = None,
     opened: Collection[Path] = (),
     programs: Collection[Path] = (),
+    closely: Collection[str] = (),
 ) -> Profile:
     """Look at the disk and draw what a command in `folders` may touch.
 
     `own` are codelaw's own folders; `withheld` is what rules and settings keep back; `opened` are paths that the user
     has allowed this run to change: each opens what it lies in of that which is kept because other programs obey it
     (S-8). `programs` are those that we run ourselves, which stay as they are also where they lie in the workspace.
+    `closely` are the names at the top that the connected editor obeys.
 
     Raises:
         UndrawableError: the workspace lies in what is hidden, or a rule cannot be followed.
@@ -90,7 +90,7 @@ def make_profile(
     homes = _homes(environment)
     git = own_git_folders(folders)
     area = Area(tuple(dict.fromkeys([*folders, *git])))
-    _keep(area, folders, homes, listings)
+    _keep(area, folders, homes, listings, closely)
     found = (walk or Walk()).find(withheld, folders)
     home = environment.get("HOME", "")
     fast = {*withheld.named(withheld.read_only, folders, home), *found.fixed}
@@ -116,7 +116,7 @@ def make_profile(
         area.pinned += _above(path, area)
     for path in own:
         if not os.path.lexists(path):
-            area.keep(path, held=Held(path, "folder"))
+            area.keep(path)
 
     drawn = _Drawn()
     _see(drawn, folders, git, homes, environment, network=network, listings=listings, anchored=anchored)
@@ -130,15 +130,14 @@ def make_profile(
 
     fixed = {path for path in area.fixed if path not in allowed and _stays(path)}
     fixed.update(folder for folder in folders if folder in found.fixed or folder in anchored or _linked(folder))
-    held = tuple(one for one in dict.fromkeys(area.held) if one.path not in allowed)
     places = _places(drawn, area, fixed)
-    watched = tuple(path for path in dict.fromkeys(area.watched) if path not in allowed)
+    unseen = set(map(str, drawn.hidden))
+    watched = {one.path: one for one in area.watched if one.path not in allowed and not below_any(one.path, unseen)}
     return Profile(
         places=places,
         cwd=cwd,
         network=network,
-        held=_outside(held, drawn.hidden),
-        watched=watched,
+        watched=tuple(watched.values()),
         asked=asked,
         opened=allowed,
         links=links,
@@ -246,17 +245,17 @@ def _linked(folder: Path) -> bool:
     return linked_git(folder) or stat.S_ISLNK(mode_of(folder / OWN_FOLDER) or 0)
 
 
-def _keep(area: Area, folders: Sequence[Path], homes: Sequence[Path], listings: Listings) -> None:
+def _keep(
+    area: Area, folders: Sequence[Path], homes: Sequence[Path], listings: Listings, closely: Collection[str]
+) -> None:
     """The middle layer: what other programs obey, and our own folder (S-8)."""
     guard(folders, area)
     for folder in folders:
-        empty = _is_empty(folder)
-        # In an empty folder only `.git` is held: what makes a new project there takes it for empty no more.
-        area.keep(folder / OWN_FOLDER, hold=not empty)
+        area.keep(folder / OWN_FOLDER)
         there = {name for name in _names(folder) if obeyed([name]) and name not in START_UP}
         for name in sorted(there | {*FOLDERS, *FILES}):
             place = folder / name
-            area.keep(place, hold=not empty and name not in _UNMASKED, ask=True)
+            area.keep(place, soon=name in closely, ask=True)
             area.anchor(place)
         for inner in folders_in(folder, _MOST_NESTED) or ():
             for name in sorted(listings.among(inner, _OBEYED)):
@@ -291,22 +290,12 @@ def _places(drawn: _Drawn, area: Area, fixed: Collection[Path]) -> tuple[Place, 
     return tuple(Place(path, access) for path, access in sorted(around.items(), key=_depth) if _matters(path, by_name))
 
 
-def _outside(held: Sequence[Held], hidden: Collection[Path]) -> tuple[Held, ...]:
-    names = set(map(str, hidden))
-    return tuple(one for one in held if not below_any(one.path, names))
-
-
 def _names(folder: Path) -> list[str]:
     try:
         with os.scandir(folder) as entries:
             return [entry.name for entry in entries]
     except OSError:
         return []
-
-
-def _is_empty(folder: Path) -> bool:
-    """Whether nothing but what keeps names free lies in it."""
-    return not any(not stat.S_ISSOCK(mode_of(folder / name) or 0) and name != ".git" for name in _names(folder))
 
 
 def _entries(folder: Path) -> list[Path]:

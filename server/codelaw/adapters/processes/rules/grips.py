@@ -12,13 +12,11 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 from codelaw.adapters.processes.rules.areas import below_any
-from codelaw.adapters.processes.rules.profile import Held, Place, Profile
+from codelaw.adapters.processes.rules.profile import Place, Profile
 from codelaw.adapters.processes.rules.withheld import ChangedError
 
-One = TypeVar("One", Place, Held)
 _SPARE = 512
 """Descriptors that the rest of the server may need."""
 
@@ -36,16 +34,16 @@ def gripped(profile: Profile) -> Generator[tuple[Profile, list[int]]]:
     writable = frozenset(map(str, profile.inside("write")))
     made: list[int] = []
 
-    def gripped_one(one: One) -> One:
-        if not below_any(one.path.parent, writable):
-            return one
-        made.append(_grip(one.path))
-        return replace(one, descriptor=made[-1])
+    def gripped_one(place: Place) -> Place:
+        if not below_any(place.path.parent, writable):
+            return place
+        made.append(_grip(place.path))
+        return replace(place, descriptor=made[-1])
 
-    _make_room(len(profile.places) + len(profile.held))
+    _make_room(len(profile.places))
     try:
         places = tuple(gripped_one(place) if place.access in ("write", "read") else place for place in profile.places)
-        yield replace(profile, places=places, held=tuple(gripped_one(held) for held in profile.held)), made
+        yield replace(profile, places=places), made
     except BaseException:
         for descriptor in made:
             os.close(descriptor)

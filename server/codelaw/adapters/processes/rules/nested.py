@@ -2,7 +2,7 @@
 
 `git status` goes into every folder that the index calls a submodule, and editors look for repositories in the folders
 at the top: settings there can name programs. No mount can keep a name free in every folder, so what is new is looked at
-when the command has ended. A repository as `git clone` makes it stays; one that runs something loses the name `.git`.
+when the command has ended. A repository as `git clone` makes it stays; of one that runs something `.git` goes.
 Everything is reached from a descriptor of before the command, over no link.
 """
 
@@ -12,7 +12,7 @@ import contextlib
 import os
 import re
 import stat
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -74,23 +74,17 @@ class Nested:
             os.close(descriptor)
         self._open = {}
 
-    def settle(self) -> list[str]:
-        """Take the name from repositories that are new or changed and would run something; says so in sentences."""
+    def settle(self, aside: Callable[[int, str, Path], None]) -> list[str]:
+        """Give repositories that are new or changed, and would run something, to `aside`; says what went wrong."""
         told: list[str] = []
         try:
             for place, stamp in self._look():
                 if self._before.get(place) == stamp:
                     continue
                 try:
-                    name = self._set_aside(*place)
+                    self._set_aside(*place, aside)
                 except OSError as error:
                     told.append(f"codelaw: remove {place[0] / place[1] / '.git'}: git obeys it ({error.strerror}).")
-                    continue
-                if name:
-                    told.append(
-                        f"codelaw: {place[0] / place[1]} has become a repository whose settings or hooks run programs:"
-                        f" its .git is {name} now."
-                    )
         finally:
             self.close()
         return told
@@ -113,18 +107,15 @@ class Nested:
                     if stamp[0] is not None:
                         yield (folder, name), stamp
 
-    def _set_aside(self, folder: Path, name: str) -> str:
-        """The new name of a `.git` that runs something; nothing where it may stay.
+    def _set_aside(self, folder: Path, name: str, aside: Callable[[int, str, Path], None]) -> None:
+        """Take away a `.git` that runs something.
 
         Raises:
-            OSError: it cannot be renamed.
+            OSError: it cannot be moved.
         """
         with _opened(self._open[folder], name) as descriptor:
-            if not _runs(folder / name / ".git", os.stat(".git", dir_fd=descriptor, follow_symlinks=False).st_mode):
-                return ""
-            other = f".git.set-aside-{os.urandom(4).hex()}"
-            os.rename(".git", other, src_dir_fd=descriptor, dst_dir_fd=descriptor)
-            return other
+            if _runs(folder / name / ".git", os.stat(".git", dir_fd=descriptor, follow_symlinks=False).st_mode):
+                aside(descriptor, ".git", folder / name / ".git")
 
 
 @contextlib.contextmanager

@@ -31,19 +31,17 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A name that must not come into being, as it would be obeyed outside.
+class Watched:
+    """A name that did not exist before the command, and that others would obey: what is made there goes to quarantine.
 
-    While the command runs something harmless lies there (`Placeholders`), which is bound read-only onto itself.
+    Nothing is put into the workspace for it.
     """
 
     path: Path
-    kind: Literal["folder", "file", "socket"]
-    """A socket that nobody listens on is not a file for git, which neither lists, adds nor removes it."""
-    content: bytes = b""
-    """Of a file."""
-    descriptor: int | None = None
-    """As that of a place, of what takes the name."""
+    root: Path
+    """The writable folder that it lies in, which the command cannot move."""
+    soon: bool = True
+    """Obeyed at once, by git or the connected editor: it is taken away while the command still runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +53,8 @@ class Profile:
     place in it, and nothing that is fixed for S-8 a writable one, so that the order is all there is to enforcing it."""
     cwd: Path
     network: Network
-    held: tuple[Held, ...] = ()
-    """Applied after all places."""
-    watched: tuple[Path, ...] = ()
-    """Names that would be obeyed and are free all the same: it is told when the command has taken one (S-8)."""
+    watched: tuple[Watched, ...] = ()
+    """Names that did not exist, and what is made there goes to quarantine (S-8)."""
     asked: frozenset[Path] = field(default_factory=frozenset[Path])
     """What is kept from commands because other programs obey it, there or not; each can be opened for one run by an
     approval (S-8)."""
@@ -71,8 +67,3 @@ class Profile:
     def inside(self, *accesses: Access) -> list[Path]:
         """The places with one of these kinds of access."""
         return [place.path for place in self.places if place.access in accesses]
-
-    @property
-    def absent(self) -> tuple[Path, ...]:
-        """The names that must not come into being."""
-        return tuple(held.path for held in self.held)

@@ -14,11 +14,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from codelaw.adapters.processes.rules.areas import Area, folders_in, is_file, is_folder, mode_of, within
-from codelaw.adapters.processes.rules.profile import Held
 from codelaw.adapters.texts import small_text
 
-SAME_FOLDER = ".\n"
-"""A `commondir` that names the git folder itself, and so says what holds without it; we put it there for a while."""
 MAX_SETTINGS = 1 << 20
 """Bytes of a repository's settings that are looked through."""
 MAX_MODULES = 200
@@ -33,7 +30,6 @@ _RUN = re.compile(
     re.IGNORECASE,
 )
 """Settings whose value is a command; an alias is one with an exclamation mark."""
-_WORKTREE_SETTINGS = re.compile(r"^\s*worktreeconfig\b", re.IGNORECASE | re.MULTILINE)
 _OWN_WORKTREE = re.compile(r"^\s*worktree\s*=\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 _MODULE_PATH = re.compile(r"^\s*path\s*=\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 _OBEYED = ("config", "hooks", "config.worktree", "commondir", "objects", "objects/info", "modules", "worktrees", "info")
@@ -60,6 +56,11 @@ def own_git_folders(folders: Sequence[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
+def stores(folders: Sequence[Path]) -> list[tuple[Path, Path, Path]]:
+    """The repositories that `folders` are, or lie in, the git folder of each, and where its refs and objects lie."""
+    return [(holder, git, _common(git)) for holder, git in indexes(folders)]
+
+
 def indexes(folders: Sequence[Path]) -> list[tuple[Path, Path]]:
     """The repositories that `folders` are, or lie in, and the git folder with the index of each. Touches the disk."""
     found = ((holder, _git_folder(holder)) for holder in _holders(folders))
@@ -73,7 +74,7 @@ def guard(folders: Sequence[Path], area: Area) -> None:
         _guard(holder, area, seen)
     for folder in folders:
         if is_free(folder / ".git"):
-            area.keep(folder / ".git", held=Held(folder / ".git", "folder"), ask=True)
+            area.keep(folder / ".git", ask=True)
         if mode_of(folder / "refs") is not None and _is_git(folder):
             # A folder that holds what a git folder holds is obeyed as one, once its `.git` is none.
             _guard_folder(folder, None, area, seen)
@@ -86,7 +87,7 @@ def kept(folders: Sequence[Path], path: Path) -> bool:
     """Whether `path` is, or lies in, what is kept from commands in the repositories of `folders`. Touches the disk."""
     area = Area(tuple(dict.fromkeys([*map(_real, folders), *own_git_folders(folders)])))
     guard([*map(_real, folders)], area)
-    return within(_real(path), [*area.fixed, *area.links, *(held.path for held in area.held)])
+    return within(_real(path), [*area.fixed, *area.links, *(one.path for one in area.watched)])
 
 
 def _real(path: Path) -> Path:
@@ -153,7 +154,7 @@ def _guard(holder: Path, area: Area, seen: set[Path]) -> None:
         area.pinned.append(git)
         for part in ("commondir", "gitdir"):
             area.keep(git / part)
-        area.keep(git / "config.worktree", hold=False, ask=True)
+        area.keep(git / "config.worktree", ask=True)
     _guard_folder(common, holder, area, seen)
 
 
@@ -170,21 +171,14 @@ def _guard_folder(git: Path, holder: Path | None, area: Area, seen: set[Path]) -
         return
     area.pinned.append(git)
     settings = small_text(git / "config", MAX_SETTINGS) or ""
-    area.keep(git / "config", held=Held(git / "config", "file"), ask=True)
-    area.keep(git / "hooks", held=Held(git / "hooks", "folder"), ask=True)
-    area.keep(
-        git / "config.worktree",
-        held=Held(git / "config.worktree", "file"),
-        hold=_WORKTREE_SETTINGS.search(settings) is not None,
-        ask=True,
-    )
-    area.keep(git / "commondir", held=Held(git / "commondir", "file", SAME_FOLDER.encode()))
-    alternates = git / "objects/info/alternates"
-    if is_folder(alternates.parent):
-        area.keep(alternates, held=Held(alternates, "file"))
+    area.keep(git / "config", ask=True)
+    area.keep(git / "hooks", ask=True)
+    area.keep(git / "config.worktree", ask=True)
+    area.keep(git / "commondir")
+    area.keep(git / "objects/info/alternates")
     _guard_named(settings, git, holder, area)
     _guard_modules(git / "modules", area, seen)
-    _guard_worktrees(git / "worktrees", area, settings)
+    _guard_worktrees(git / "worktrees", area)
 
 
 def _guard_named(settings: str, git: Path, holder: Path | None, area: Area) -> None:
@@ -205,8 +199,7 @@ def _guard_named(settings: str, git: Path, holder: Path | None, area: Area) -> N
         # Relative to the folder that git works in, or, for an included file, to the file that names it.
         place = Path(os.path.normpath((git if included or holder is None else holder) / name))
         if place not in (git / "config", git / "hooks"):
-            # Git ignores an included file that is missing, and fails on one that it cannot open.
-            area.keep(place, held=Held(place, "file") if included else None, ask=True)
+            area.keep(place, ask=True)
 
 
 def _programs(line: str, holder: Path | None) -> Iterator[Path]:
@@ -242,7 +235,7 @@ def _guard_modules(modules: Path, area: Area, seen: set[Path]) -> None:
                 _guard_folder(git, None, area, seen)
 
 
-def _guard_worktrees(worktrees: Path, area: Area, settings: str) -> None:
+def _guard_worktrees(worktrees: Path, area: Area) -> None:
     """What leads from a worktree elsewhere back to the repository must lead there for ever."""
     if not is_folder(worktrees):
         return
@@ -250,13 +243,12 @@ def _guard_worktrees(worktrees: Path, area: Area, settings: str) -> None:
     if inner is None:
         area.fixed.append(worktrees)
         return
-    hold = _WORKTREE_SETTINGS.search(settings) is not None
     area.pinned.append(worktrees)
     for git in map(Path, inner):
         area.pinned.append(git)
         for name in ("commondir", "gitdir"):
-            area.keep(git / name, hold=False)
-        area.keep(git / "config.worktree", held=Held(git / "config.worktree", "file"), hold=hold, ask=True)
+            area.keep(git / name)
+        area.keep(git / "config.worktree", ask=True)
 
 
 def _git_folder(holder: Path) -> Path | None:

@@ -71,8 +71,6 @@ def command(
             hidden_folders.append(path)
         else:
             out += ["--ro-bind", empty, path]
-    for held in profile.held:
-        out += _bind("--ro-bind", str(held.path), held.descriptor)
     for path in hidden_folders:
         # Not before everything that lies in them has its place.
         out += ["--remount-ro", path]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from codelaw.adapters.processes.rules.profile import Profile
+from codelaw.domain.files import SetAside
 from codelaw.domain.safety.hosts import Network, reach
 
 Kind = Literal["bubblewrap", "landlock", "seatbelt"]
@@ -96,3 +98,9 @@ class Confined:
     """What holds the private folders that it sees."""
     refused: tuple[str, ...] = ()
     """Hosts that were asked for in vain, and why; filled at the end."""
+    aside: tuple[SetAside, ...] = ()
+    """What it made under names that other programs obey; filled at the end."""
+    met: frozenset[Path] = field(default_factory=frozenset[Path])
+    """Of these the paths that went while it ran; filled at the end."""
+    too_often: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when it has made such names so often that it is to be stopped."""

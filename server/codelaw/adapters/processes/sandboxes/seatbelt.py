@@ -82,7 +82,7 @@ def text(profile: Profile, private: Iterable[Path], *, port: int | None = None) 
     out.append(
         f"(allow file-read-metadata {_literals(map(str, sorted({up for path in seen for up in path.parents})))})"
     )
-    out += [f"(deny file-write* (subpath {quoted(str(held.path))}))" for held in profile.held]
+    out += [f"(deny file-write* (subpath {quoted(str(one.path))}))" for one in profile.watched]
     moving = sorted(_moving(profile))
     if moving:
         out.append(f"(deny file-write-unlink {_literals(map(str, moving))})")
@@ -108,7 +108,7 @@ def _literals(names: Iterable[str]) -> str:
 def _moving(profile: Profile) -> set[Path]:
     """Folders which are writable, and which what is shut lies in: moved away, they would take it along."""
     writable = profile.inside("write")
-    shut = [*profile.inside("read", "hidden"), *(held.path for held in profile.held)]
+    shut = [*profile.inside("read", "hidden"), *(one.path for one in profile.watched)]
     return {up for path in shut for up in path.parents if any(one == up or one in up.parents for one in writable)}
 
 

@@ -1,0 +1,179 @@
+"""Where lies what was taken away from a command: in a folder that no command sees, until the user has decided (S-8).
+
+Nothing is lost: an entry is moved as it is, or copied where it lies on another file system, and no link is followed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import shutil
+import stat
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from codelaw.adapters.texts import small_text
+
+DAYS = 30
+"""That an entry is kept for at least, unless there are too many."""
+MOST_ENTRIES = 500
+MOST_NAMED = 200
+"""Files of an entry that the user is told of."""
+MOST_SHOWN = 20
+"""Of these, those of which the beginning is shown."""
+LONGEST_SHOWN = 1 << 20
+SHOWN_CHARACTERS = 1_500
+"""Of each of these files."""
+_OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An entry: what lay at `path` lies at `place` now."""
+
+    path: Path
+    place: Path
+
+
+class Keeping:
+    """The quarantine in a folder of codelaw's own; used from threads, touches the disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lock = threading.Lock()
+        self._tidied = False
+
+    def take(self, parent: int, name: str, path: Path) -> Kept | None:
+        """Move the entry `name` of an open folder here; `path` is how it is called. None where it is gone already.
+
+        Raises:
+            OSError: it cannot be moved, and lies where it lay.
+        """
+        self._tidy()
+        entry = self.folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(4).hex()}"
+        entry.mkdir(mode=0o700, parents=True)
+        into = os.open(entry, _OPEN)
+        try:
+            _move(parent, name, into)
+        except FileNotFoundError:
+            entry.rmdir()
+            return None
+        except OSError:
+            shutil.rmtree(entry, ignore_errors=True)
+            raise
+        finally:
+            os.close(into)
+        (entry / "about.json").write_text(json.dumps({"path": str(path), "at": time.time()}), "ascii")
+        return Kept(path, entry / name)
+
+    def bring_back(self, place: Path) -> str:
+        """Put an entry back where it lay; why not, in a sentence, where that cannot be."""
+        about = small_text(place.parent / "about.json", 1 << 16)
+        if place.parent.parent != self.folder or about is None:
+            return f"{place} is not in the quarantine any more."
+        path = Path(json.loads(about)["path"])
+        try:
+            above = os.open(path.parent, _OPEN)
+            try:
+                if os.path.realpath(path.parent) != str(path.parent):
+                    return f"{path.parent} has become a link."
+                with contextlib.suppress(FileNotFoundError):
+                    os.stat(path.name, dir_fd=above, follow_symlinks=False)
+                    return f"The name {path} is taken again."
+                source = os.open(place.parent, _OPEN)
+                try:
+                    _move(source, place.name, above, path.name)
+                finally:
+                    os.close(source)
+            finally:
+                os.close(above)
+        except OSError as error:
+            return f"{path} cannot be put back ({error.strerror})."
+        shutil.rmtree(place.parent, ignore_errors=True)
+        return ""
+
+    def files(self, place: Path) -> dict[str, str]:
+        """What an entry holds, for the user to judge: its files by name, with the beginnings of the first ones."""
+        files = [place]
+        if place.is_dir() and not place.is_symlink():
+            files = sorted(path for path in place.rglob("*") if path.is_symlink() or not path.is_dir())
+        found: dict[str, str] = {}
+        for number, file in enumerate(files[:MOST_NAMED]):
+            text = ""
+            if file.is_symlink():
+                text = f"-> {os.readlink(file)}"  # noqa: PTH115 - as it is spelt
+            elif number < MOST_SHOWN:
+                content = small_text(file, LONGEST_SHOWN)
+                text = "(no text, or a long one)" if content is None else content[:SHOWN_CHARACTERS]
+            found[file.relative_to(place.parent).as_posix()] = text
+        return found
+
+    def _tidy(self) -> None:
+        """Once for each server: let go of what is old."""
+        with self._lock:
+            if self._tidied:
+                return
+            self._tidied = True
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        kept = sorted(entry for entry in self.folder.iterdir() if (entry / "about.json").exists())
+        for number, entry in enumerate(reversed(kept)):
+            if number >= MOST_ENTRIES or time.time() - (entry / "about.json").stat().st_mtime > DAYS * 86_400:
+                shutil.rmtree(entry, ignore_errors=True)
+
+
+def _move(source: int, name: str, target: int, new: str | None = None) -> None:
+    new = new or name
+    try:
+        os.rename(name, new, src_dir_fd=source, dst_dir_fd=target)
+    except PermissionError:
+        # A folder that moves is written, as its `..` changes.
+        folder = stat.S_ISDIR(os.stat(name, dir_fd=source, follow_symlinks=False).st_mode)
+        if not folder or sys.platform != "linux":
+            raise
+        descriptor = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=source)
+        try:
+            os.chmod(f"/proc/self/fd/{descriptor}", 0o700)  # noqa: PTH101 - it stands for the folder, not for a name
+        finally:
+            os.close(descriptor)
+        os.rename(name, new, src_dir_fd=source, dst_dir_fd=target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        _copy(source, name, target, new)
+        _remove(source, name)
+
+
+def _copy(source: int, name: str, target: int, new: str) -> None:
+    facts = os.stat(name, dir_fd=source, follow_symlinks=False)
+    if stat.S_ISLNK(facts.st_mode):
+        os.symlink(os.readlink(name, dir_fd=source), new, dir_fd=target)
+    elif stat.S_ISDIR(facts.st_mode):
+        os.mkdir(new, 0o700, dir_fd=target)
+        here, there = os.open(name, _OPEN, dir_fd=source), os.open(new, _OPEN, dir_fd=target)
+        try:
+            for inner in os.listdir(here):  # noqa: PTH208 - of a descriptor
+                _copy(here, inner, there, inner)
+            os.fchmod(there, stat.S_IMODE(facts.st_mode) | 0o700)
+        finally:
+            os.close(here)
+            os.close(there)
+    elif stat.S_ISREG(facts.st_mode):
+        here = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=source)
+        with os.fdopen(here, "rb") as reading:
+            there = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=target)
+            with os.fdopen(there, "wb") as writing:
+                shutil.copyfileobj(reading, writing)
+                os.fchmod(writing.fileno(), stat.S_IMODE(facts.st_mode))
+    # Of a pipe, a socket or a device there is nothing to keep.
+
+
+def _remove(source: int, name: str) -> None:
+    if stat.S_ISDIR(os.stat(name, dir_fd=source, follow_symlinks=False).st_mode):
+        shutil.rmtree(name, dir_fd=source)
+    else:
+        os.unlink(name, dir_fd=source)

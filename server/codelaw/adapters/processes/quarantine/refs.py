@@ -1,0 +1,288 @@
+"""What the refs of a repository held before a command, so that what a checkout brings is no new name (S-8).
+
+Refs are noted before the command and not read again. Objects are read later, and commands can write them: each is held
+against its hash. Git reads them for a repository of ours, so that no setting of the workspace's counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from codelaw.adapters.processes.rules.repositories import stores
+from codelaw.adapters.programs import find_program, own_environment
+from codelaw.adapters.texts import small_text
+
+MOST_REFS = 300
+"""Of one repository, the one that is checked out first."""
+LARGEST_PACKED = 4 << 20
+LARGEST_ANSWER = 32 << 20
+LARGEST_FILE = 1 << 20
+SECONDS = 5.0
+_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_PACKED = re.compile(rf"^(?:\^({_ID.pattern})$|({_ID.pattern}) refs/)", re.MULTILINE)
+_FIELD = re.compile(rb"(?:tree|object) ([0-9a-f]{40,64})\n")
+
+Entries = Mapping[str, tuple[str, str]]
+"""By name the mode and the id."""
+
+
+class Refs:
+    """The refs of repositories, as commands may have left them; used from threads, touches the disk."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        """`folder` is one of ours, for the repository that git works in."""
+        self._folder = folder
+        self._environment = environment
+        self._packed: dict[Path, tuple[tuple[int, ...], list[str]]] = {}
+        self._known: dict[Path, dict[str, None]] = {}
+        """By repository what its refs named before some command."""
+        self._made: dict[Path, set[str]] = {}
+        """What they named only after one: that a command has committed it makes nothing known."""
+        self._lock = threading.Lock()
+
+    def before(self, folders: Sequence[Path], *, alone: bool = True) -> Before:
+        """Note what the refs name now; where other commands run, what is new may be theirs and makes nothing known."""
+        found: list[tuple[Path, Path, Path]] = []
+        ids: dict[Path, tuple[str, ...]] = {}
+        for holder, git, common in stores(folders):
+            found.append((holder, git, common))
+            now = self._look(git, common)
+            with self._lock:
+                made, known = self._made.setdefault(common, set()), self._known.setdefault(common, {})
+                if not alone:
+                    made.update(one for one in now if one not in known)
+                fresh = [one for one in now if one not in made]
+                for one in fresh:
+                    known[one] = None
+                ids[holder] = tuple(dict.fromkeys([*fresh, *reversed(known)]))[:MOST_REFS]
+                for one in [*known][: -4 * MOST_REFS]:
+                    del known[one]
+        return Before(self, found, ids, folders)
+
+    def after(self, before: Before) -> None:
+        """Note what they name when the command has ended."""
+        for _, git, common in before.found:
+            now = self._look(git, common)
+            with self._lock:
+                known = self._known.setdefault(common, {})
+                self._made.setdefault(common, set()).update(one for one in now if one not in known)
+
+    def _look(self, git: Path, common: Path) -> list[str]:
+        said = dict.fromkeys(_value(git / "HEAD", common))
+        count = 0
+        waiting = [str(common / "refs")]
+        while waiting and count < MOST_REFS:
+            with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    elif (count := count + 1) <= MOST_REFS and entry.is_file(follow_symlinks=False):
+                        said |= dict.fromkeys(_ids(small_text(Path(entry.path), 200) or ""))
+        return [*dict.fromkeys([*said, *self._from_packed(common / "packed-refs")])]
+
+    def _from_packed(self, file: Path) -> list[str]:
+        try:
+            facts = os.lstat(file)
+        except OSError:
+            return []
+        stamp = facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
+        known = self._packed.get(file)
+        if known is None or known[0] != stamp:
+            text = small_text(file, LARGEST_PACKED) or ""
+            ids = [one or other for one, other in _PACKED.findall(text)]
+            known = self._packed[file] = stamp, list(dict.fromkeys(ids))[:MOST_REFS]
+        return known[1]
+
+    def objects(self, store: Path, ids: Sequence[str], folders: Sequence[Path]) -> Iterator[tuple[str, str, bytes]]:
+        """Of the objects in a store those that are what their ids say: id, type, content."""
+        program = find_program("git", self._environment, folders)
+        environment = own_environment(self._environment, folders)
+        for length in (40, 64):
+            asked = [one for one in ids if len(one) == length]
+            if program is not None and asked:
+                said = _answer(program, self._own(length), asked, environment | {"GIT_OBJECT_DIRECTORY": str(store)})
+                yield from _verified(said, asked)
+
+    def _own(self, length: int) -> Path:
+        """An empty repository of ours, for ids of this length."""
+        own = self._folder / ("sha1.git" if length == 40 else "sha256.git")
+        if not (own / "HEAD").exists():
+            for name in ("objects", "refs"):
+                (own / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+            more = "" if length == 40 else "[extensions]\n\tobjectFormat = sha256\n"
+            (own / "config").write_text(f"[core]\n\tbare = true\n\trepositoryformatversion = 1\n{more}", "ascii")
+            (own / "HEAD").write_text("ref: refs/heads/none\n", "ascii")
+        return own
+
+
+class Before:
+    """What the refs of some folders' repositories named before a command."""
+
+    def __init__(
+        self,
+        refs: Refs,
+        found: Sequence[tuple[Path, Path, Path]],
+        ids: Mapping[Path, tuple[str, ...]],
+        folders: Sequence[Path],
+    ) -> None:
+        self._refs = refs
+        self.found = tuple(found)
+        """The folder with a `.git`, its git folder, and the repository that holds the objects."""
+        self.ids = dict(ids)
+        self._folders = tuple(folders)
+        self._objects: dict[str, tuple[str, bytes]] = {}
+        self._missing: set[str] = set()
+
+    def written(self) -> dict[str, Any]:
+        """What `read` makes it from, for JSON."""
+        return {
+            "found": [list(map(str, one)) for one in self.found],
+            "ids": {str(holder): ids for holder, ids in self.ids.items()},
+            "folders": list(map(str, self._folders)),
+        }
+
+    @classmethod
+    def read(cls, refs: Refs, said: Mapping[str, Any]) -> Before:
+        """From what `written` gave."""
+        found = [(Path(holder), Path(git), Path(common)) for holder, git, common in said.get("found", ())]
+        ids = {Path(holder): tuple(ids) for holder, ids in said.get("ids", {}).items()}
+        return cls(refs, found, ids, [*map(Path, said.get("folders", ()))])
+
+    def tracks(self, path: Path) -> bool:
+        """Whether one of the refs has something at `path`."""
+        return any(True for _ in self._at(path))
+
+    def holds(self, path: Path, content: bytes) -> bool:
+        """Whether one of the refs has a file at `path` with this content, whatever its line ends."""
+        wanted = {content, content.replace(b"\r\n", b"\n")}
+        return any(
+            mode in ("100644", "100755") and any(_hashed("blob", text, len(one)) == one for text in wanted)
+            for mode, one in self._at(path)
+        )
+
+    def _at(self, path: Path) -> Iterator[tuple[str, str]]:
+        inside = [(holder, common) for holder, _, common in self.found if holder in path.parents]
+        if not inside or ".git" in path.parts:
+            return
+        holder, common = max(inside, key=lambda one: len(one[0].parts))
+        level = self._trees(common, self.ids.get(holder, ()))
+        *above, last = path.relative_to(holder).parts
+        for part in above:
+            below = {one for tree in level if (one := self._entry(tree, part, "40000"))}
+            self._load(common, below)
+            level = below
+        for tree in level:
+            for mode, one in (self._entries(tree).get(last, ("", "")),):
+                if one:
+                    yield mode, one
+
+    def _trees(self, common: Path, ids: Sequence[str]) -> set[str]:
+        """The trees of commits, and of those that tags name."""
+        waiting, trees = set(ids), set[str]()
+        for _ in range(4):
+            self._load(common, waiting)
+            named: set[str] = set()
+            for one in waiting:
+                kind, content = self._objects.get(one, ("", b""))
+                match = _FIELD.match(content) if kind in ("commit", "tag") else None
+                if kind == "tree":
+                    trees.add(one)
+                elif match is not None:
+                    named.add(match[1].decode())
+            waiting = named
+        return trees
+
+    def _entry(self, tree: str, name: str, mode: str) -> str:
+        found = self._entries(tree).get(name, ("", ""))
+        return found[1] if found[0] == mode else ""
+
+    def _entries(self, tree: str) -> Entries:
+        kind, content = self._objects.get(tree, ("", b""))
+        return dict(_parsed(content, len(tree) // 2)) if kind == "tree" else {}
+
+    def _load(self, common: Path, ids: set[str]) -> None:
+        wanted = sorted(one for one in ids if one not in self._objects and one not in self._missing)
+        if wanted:
+            for one, kind, content in self._refs.objects(common / "objects", wanted, self._folders):
+                self._objects[one] = kind, content
+            self._missing.update(wanted)
+
+
+def _value(head: Path, common: Path) -> list[str]:
+    text = small_text(head, 4096) or ""
+    if not text.startswith("ref: refs/"):
+        return _ids(text)
+    name = os.path.normpath(text[5:].strip())
+    return [] if name.startswith(("/", "..")) else _ids(small_text(common / name, 200) or "")
+
+
+def _ids(text: str) -> list[str]:
+    return [text.strip()] if _ID.fullmatch(text.strip()) else []
+
+
+def _answer(program: str, own: Path, ids: Sequence[str], environment: Mapping[str, str]) -> bytes:
+    """What git says of objects, as far as it says it in time."""
+    settings = {
+        "GIT_DIR": str(own),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+    }
+    with subprocess.Popen(
+        [program, "cat-file", "--batch"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=own,
+        env={**environment, **settings},
+    ) as child:
+        timer = threading.Timer(SECONDS, child.kill)
+        timer.start()
+        try:
+            assert child.stdin is not None  # noqa: S101 - a pipe
+            assert child.stdout is not None  # noqa: S101 - a pipe
+            with contextlib.suppress(OSError):
+                child.stdin.write("".join(f"{one}\n" for one in ids).encode())
+                child.stdin.close()
+            said = child.stdout.read(LARGEST_ANSWER)
+        finally:
+            child.kill()
+            timer.cancel()
+    return said
+
+
+def _verified(said: bytes, asked: Sequence[str]) -> Iterator[tuple[str, str, bytes]]:
+    at, wanted = 0, set(asked)
+    while (end := said.find(b"\n", at)) >= 0:
+        words = said[at:end].decode("utf-8", "replace").split()
+        at = end + 1
+        if len(words) != 3 or not words[2].isdecimal():
+            continue
+        one, kind, size = words[0], words[1], int(words[2])
+        content = said[at : at + size]
+        at += size + 1
+        if one in wanted and len(content) == size and _hashed(kind, content, len(one)) == one:
+            yield one, kind, content
+
+
+def _hashed(kind: str, content: bytes, length: int) -> str:
+    make = hashlib.sha1 if length == 40 else hashlib.sha256
+    return make(b"%s %d\0" % (kind.encode(), len(content)) + content, usedforsecurity=False).hexdigest()
+
+
+def _parsed(tree: bytes, digest: int) -> Iterator[tuple[str, tuple[str, str]]]:
+    at = 0
+    while at < len(tree):
+        end = tree.index(b"\0", at)
+        mode, _, name = tree[at:end].partition(b" ")
+        at = end + 1 + digest
+        yield os.fsdecode(name), (mode.decode(), tree[end + 1 : at].hex())
