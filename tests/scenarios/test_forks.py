@@ -75,7 +75,7 @@ async def test_both_chats_go_on_and_begin_alike(start: Start, vendor: LoopbackVe
         assert shared >= len(forked["messages"]) - 1, "only its own question is new"
         missed = await client.request("codelaw/chat/read", {"chatId": fork["id"], "sinceSeq": newest})
         assert {event["turnId"] for event in missed["events"]} == {answered["turnId"]}
-        assert missed["events"][0]["seq"] == newest + 1
+        assert missed["events"][0]["seq"] > newest
         await client.request("codelaw/chat/delete", {"chatId": chat_id})
     async with start() as client:
         await ask(client, fork["id"], "still there?")

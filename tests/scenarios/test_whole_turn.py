@@ -167,7 +167,7 @@ async def test_a_killed_server_loses_no_finished_step(start: Start, vendor: Loop
         assert "interrupted" in record["messages"][4]["content"]
         assert record["running"] is None
         assert [event["event"]["kind"] for event in record["events"]] == ["tool_call", "turn_ended"]
-        assert record["events"][0]["seq"] == seen[-1]["seq"] + 1
+        assert record["events"][0]["seq"] > seen[-1]["seq"] + 1, "what was sent and not stored keeps its numbers"
         vendor.reset([VendorReply(text=finish("on we go"))])
         result = await client.request("codelaw/chat/send", {"chatId": started["chatId"], "text": "continue"})
         assert result["answer"] == "on we go"
