@@ -154,16 +154,9 @@ class AgentChat:
             return self.past.result(ref) or await self.house.store.result(self.chat.id, ref)
 
         house, memory = self.house, self.house.memory
-        known = (house.workspace, house.processes, self.ledger, result, self.todos)
+        known = (house.workspace, house.processes, self.ledger, result, self.todos, False, None, self.tree)
         enabled = memory if memory is not None and memory.limits.enabled else None
-        return ToolEnvironment(
-            *known,
-            tree=self.tree,
-            services=house.services,
-            memory=enabled,
-            code=house.code,
-            servers=house.servers,
-        )
+        return ToolEnvironment(*known, house.services, enabled, code=house.code, servers=house.servers)
 
     def _named_urls(self, typed: str) -> frozenset[str]:
         """The addresses that the user has named: in what is sent now, and in all that was (T-8)."""
@@ -381,10 +374,8 @@ class AgentChat:
         for call in left:
             if executor is not None:
                 executor.tell(call, "interrupted")
-        said = [opened.question, *opened.record, *last]
-        now = time.time()
-        usage, asides = opened.last_usage, opened.asides
-        self.past.ended(said, opened.id, stored.started_at, usage, now, told=opened.told, asides=asides)
+        said, known = [opened.question, *opened.record, *last], (opened.id, stored.started_at, opened.last_usage)
+        self.past.ended(said, *known, time.time(), told=opened.told, asides=opened.asides)
         await self.past.shorten(opened.gave_way())
         return result_of(self.chat.id, opened, ending, await changed(opened))
 

@@ -295,12 +295,9 @@ class Connection:
             await self._tell_problems()
 
     async def look_again(self) -> None:
-        """Read the settings again where a file of them has changed: not every client watches them.
-
-        What the client has said of them before is put in force first.
-        """
+        """Read the settings again where a file of them has changed: not every client watches them."""
         async with self._reloading:
-            pass
+            pass  # what the client has said of them before is put in force first
         if await self.configuration.changed():
             await self.reload()
 
