@@ -270,13 +270,14 @@ class _Job:
             # The cancel came too late: what is stored is what is shown.
             if id_ not in {cut.id for cut in past.transcript.checkpoints}:
                 raise
-        self._tell_fewer(len(planned.kept) if planned.archived else None)
+        if text is not None:
+            self._tell_fewer(len(planned.kept))
         return replace(self._report(reason, message, id_), summary=by)
 
-    def _tell_fewer(self, stay: int | None) -> None:
+    def _tell_fewer(self, stay: int) -> None:
         """Tell that fewer rounds stay than was asked for, at each step down once (K-8)."""
         wanted, window = self.inputs.settings.keep_rounds, self.inputs.limits.window
-        if stay is None or self.cause.asked_for or stay >= min(wanted, self.of.fewest or wanted):
+        if self.cause.asked_for or stay >= min(wanted, self.of.fewest or wanted):
             return
         self.of.fewest = stay
         rounds = f"the newest {stay} rounds stay" if stay > 1 else "the newest round stays"
