@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from codelaw.adapters.leftovers.leftovers import Leftovers
+from codelaw.adapters.processes.child import Child
 from codelaw.adapters.processes.local import Ends, LocalProcesses, child_environment
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import ProcessResult
@@ -165,6 +166,28 @@ async def test_a_command_whose_end_cannot_be_told_holds_nobody(tmp_path: Path, m
     pid = int(result.stdout)
     assert f"how process {pid} ended is not known" in caplog.text
     assert f"no end of {pid}" in caplog.text
+
+
+async def test_a_cancel_while_it_is_being_started_leaves_nothing_behind_either(tmp_path: Path, monkeypatch):
+    start = Child.start
+
+    async def slow(*arguments, **more) -> Child:
+        child = await start(*arguments, **more)
+        while not pids(tmp_path / "stray"):
+            await asyncio.sleep(0.01)
+        running.cancel()
+        await asyncio.sleep(0.01)
+        return child
+
+    monkeypatch.setattr(Child, "start", slow)
+    command = "setsid sh -c 'echo $$ > stray; exec sleep 600' & sleep 600"
+    leftovers = Leftovers(tmp_path / "running")
+    running = asyncio.create_task(LocalProcesses(leftovers=leftovers).run(command, cwd=tmp_path, timeout=150))
+    async with asyncio.timeout(150):
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert await gone(pids(tmp_path / "stray")[0])
+    await leftovers.close()
 
 
 async def test_a_second_cancel_leaves_nothing_behind_either(tmp_path: Path):

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -140,7 +141,8 @@ async def test_a_program_ends_though_not_all_is_read_and_another_holds_its_pipes
         async with asyncio.timeout(150):
             async with started("/bin/sh", "-c", script, env=env, cwd=tmp_path) as process:
                 await process.stdout.readexactly(1_000_000)
-                while len(process.stdout._buffer) <= 1 << 17:  # beyond which nothing is read from the pipe
+                stream: Any = process.stdout
+                while len(stream._buffer) <= 1 << 17:  # beyond which nothing is read from the pipe
                     await asyncio.sleep(0.01)
             assert process.returncode == -signal.SIGKILL
     finally:

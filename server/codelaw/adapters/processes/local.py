@@ -158,9 +158,10 @@ class LocalProcesses:
                 private = confined.private
                 before = 0 if private is None else await asyncio.to_thread(size_of, private)
                 feeds = _heard("stdout", out, listener), _heard("stderr", err, listener)
-                child = await _start(confined, cwd, feeds, given)
+                child, cancelled = await _start(confined, cwd, feeds, given)
                 try:
-                    await self._guard(child)
+                    if cancelled or await self._guard(child):
+                        raise asyncio.CancelledError
                     async with asyncio.timeout(timeout):
                         watched = self._watched(confined, child.pid, private, before)
                         limit, stopped = await _until(child, watched, None if listener is None else listener.halt())
@@ -218,10 +219,15 @@ class LocalProcesses:
             limits.cancel()
             too_often.cancel()
 
-    async def _guard(self, child: Child) -> None:
-        """Let the command die with this server; with `bwrap` it does by itself."""
-        if self._leftovers is not None and self._means.kind != "bubblewrap":
-            await asyncio.to_thread(self._leftovers.guard, child.pid)
+    async def _guard(self, child: Child) -> bool:
+        """Let the command die with this server; with `bwrap` it does by itself. Gives whether it was cancelled."""
+        if self._leftovers is None or self._means.kind == "bubblewrap":
+            return False
+        # To its end: else the group could be let go of before it is guarded, and be guarded for ever.
+        guarding = asyncio.ensure_future(asyncio.to_thread(self._leftovers.guard, child.pid))
+        cancelled = await outlast(guarding)
+        guarding.result()
+        return cancelled
 
     async def _end(self, child: Child, mark: str) -> None:
         try:
@@ -300,8 +306,8 @@ def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
 
 
-async def _start(confined: Confined, cwd: Path, feeds: tuple[Feed, Feed], given: str) -> Child:
-    """Start a process group. A cancel that comes while it is being started ends the whole of it, too."""
+async def _start(confined: Confined, cwd: Path, feeds: tuple[Feed, Feed], given: str) -> tuple[Child, bool]:
+    """Start a process group, and tell whether a cancel came meanwhile: the whole of it is to be ended then, too."""
     starting = asyncio.ensure_future(
         Child.start(
             confined.argv,
@@ -313,13 +319,10 @@ async def _start(confined: Confined, cwd: Path, feeds: tuple[Feed, Feed], given:
             given=given.encode("utf-8", "replace"),
         )
     )
-    try:
-        return await asyncio.shield(starting)
-    except asyncio.CancelledError:
-        await outlast(starting)
-        if starting.exception() is None:
-            await outlast(asyncio.ensure_future(_end(starting.result())))
-        raise
+    cancelled = await outlast(starting)
+    if cancelled and starting.exception() is not None:
+        raise asyncio.CancelledError
+    return starting.result(), cancelled
 
 
 async def _until(child: Child, watching: Coroutine[None, None, str], halt: Halt | None) -> tuple[str, bool]:
