@@ -19,7 +19,10 @@ from pathlib import Path
 
 from client import ROOT, TABLES
 
-BENCHMARKS = "startup step stop assembly observations prefix session compaction hygiene store".split()
+BENCHMARKS = (
+    *("startup", "step", "stop", "assembly", "observations"),
+    *("prefix", "session", "compaction", "hygiene", "store"),
+)
 PAGE = ROOT / "docs" / "figures.md"
 HEAD = (
     "# Figures\n\n`.venv/bin/python benchmarks/figures.py` measures them and writes this page;"
