@@ -84,7 +84,7 @@ async def test_without_the_package_for_postgresql_it_is_named():
     )
     told = (await process.communicate())[0].decode()
     assert told.startswith("store_unavailable")
-    assert "pip install 'psycopg[binary]>=3.2'" in told
+    assert "-m pip install 'psycopg[binary]>=3.2'" in told
     assert "SECRET" not in told
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from codelaw.adapters.extras import adding
 from codelaw.domain.errors import EmbeddingFailure
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     Weights = Mapping[str, NDArray[float32]]
 
-EXTRA = "pip install 'safetensors>=0.5' 'tokenizers>=0.21', in codelaw's environment"
 LARGEST_CONFIG = 4 << 20
 """Bytes of a file of settings; tokenizers are larger and read by their own library."""
 SHORTEST, LONGEST = 8, 8192
@@ -199,7 +199,7 @@ def _wrong(message: str) -> EmbeddingFailure:
 
 
 def _missing_extra(error: ImportError) -> EmbeddingFailure:
-    message = f"The embedding provider `local` needs {error.name or 'a package'}: {EXTRA}."
+    message = f"The embedding provider `local` needs {error.name or 'a package'}. Add it with `{adding('local')}`."
     return EmbeddingFailure(message, lasting=True)
 
 

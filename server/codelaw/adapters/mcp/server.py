@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from codelaw.adapters.extras import adding
 from codelaw.adapters.loading import load
 from codelaw.adapters.mcp.asked import Job
 from codelaw.adapters.mcp.means import Means, NeedsAuth, ServerFailure
@@ -39,7 +40,6 @@ CANCEL_SECONDS = 0.5
 FORCE_SECONDS = 1.8
 """After which the task of a server that is to end is given up."""
 LOGIN = "Log in with the browser."
-MISSING = "The package `mcp` is not installed: install codelaw with its extra, `codelaw[mcp]`."
 
 _log = logging.getLogger(__name__)
 
@@ -99,7 +99,8 @@ class Server:
         try:
             connected = await self._loaded()
         except ImportError:
-            self._give_up("failed", MISSING)
+            add = await asyncio.to_thread(adding, "mcp")
+            self._give_up("failed", f"The package `mcp` is not installed. Add it with `{add}`.")
             return
         while connected is not None and not self._stopping.is_set():
             self._why = ""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
+from codelaw.adapters.extras import adding
 from codelaw.adapters.stores.chats import SqlChats
 from codelaw.adapters.stores.index import SqlIndex
 from codelaw.adapters.stores.memories import SqlMemories
@@ -35,7 +36,7 @@ async def _open_postgres(url: str) -> SqlChats:
         opened = await asyncio.to_thread(_load_postgres)
     except ImportError as error:
         message = f"store.url names a PostgreSQL database, and the package for it is missing ({error})."
-        hint = "pip install 'psycopg[binary]>=3.2', in codelaw's environment"
+        hint = f"Add it with `{await asyncio.to_thread(adding, 'postgresql')}`."
         raise Refusal("store_unavailable", message, hint) from error
     return await opened(url)
 

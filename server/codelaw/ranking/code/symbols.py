@@ -168,6 +168,8 @@ _LANGUAGES = {
     "php": _Language("tree_sitter_php", _PHP, "language_php"),
     "bash": _Language("tree_sitter_bash", _BASH),
 }
+PACKAGES = ("tree_sitter", *dict.fromkeys(language.package for language in _LANGUAGES.values()))
+"""What the grammars are imported as."""
 _BY_SUFFIX = {
     suffix: language
     for language, suffixes in {
