@@ -263,7 +263,7 @@ def test_a_mention_ends_where_a_chinese_or_japanese_word_goes_on():
     asked = f'ファイル@a.pyのrefund_orderを@"b c.py"と、mail me@example.com\n\n{reminder}'
     turn = read_turn(ModelRequest("offline", (), (ApiMessage("user", (TextBlock(asked),)),), 1000))
     assert turn.mentioned == ("a.py",)
-    assert turn.question == "ファイル のrefund_orderを と、mail me@example.com"
+    assert turn.question == "ファイル のrefund_orderを b c.py と、mail me@example.com"
 
 
 @pytest.mark.parametrize("dialect", ["react", "native"])
