@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -42,6 +43,24 @@ def test_the_index_tells_on_a_terminal_how_far_it_is(tmp_path: Path) -> None:
     terminal.until("50 files in 60 pieces, read in 1.0 s: ready")
     terminal.until("1 commit says which files a change needed")
     assert terminal.status() == 0
+
+
+def test_missing_packages_are_told_with_what_they_change_and_how_they_are_added(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = work / "broken"
+    broken.mkdir()
+    for name in ("tree_sitter", "mcp"):
+        (broken / f"{name}.py").write_text("raise ImportError\n")
+    monkeypatch.setenv("PYTHONPATH", f"{broken}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    grammars, mcp = codelaw("index", workspace=work).stderr.splitlines()
+    assert grammars.startswith("Missing: grammars. tree_sitter cannot be imported, so the code search ")
+    assert grammars.endswith("-m pip install 'tree-sitter>=0.25'`")
+    assert mcp.endswith("-m pip install 'mcp<3,>=2.3'`")
+    told = json.loads(codelaw("doctor", "--json", workspace=work).stdout)["findings"]
+    lacking = {one["name"]: one["state"] for one in told}
+    assert (lacking["grammars"], lacking["mcp"]) == ("lacking", "lacking")
+    assert "basket.py:2" in codelaw("search", "total price", workspace=work).stdout
 
 
 def test_the_index_is_told_and_made_anew(work: Path) -> None:
