@@ -68,6 +68,12 @@ class Reader:
         self.desk.environment = replace(self.desk.environment, code=self.index)
         self.desk.toolbox = default_toolbox(code=True)
 
+    async def ready(self) -> None:
+        """Wait until every file and the last commits are known: a search answers from what there is."""
+        while (state := self.index.state()).status not in {"ready", "memory"} or state.pending:
+            await self.desk("search_code", query="index", limit=1)
+        await self.index.commits.looked()
+
     async def found(self, question: str) -> list[str]:
         """The places that the index names first, as `path:line: text`."""
         result = await self.desk("search_code", query=question, limit=FIRST)
@@ -109,6 +115,7 @@ async def measured(root: Path, asked: Sequence[Asked], *, show: bool) -> Counter
     right: Counter[tuple[str, str]] = Counter()
     with tempfile.TemporaryDirectory() as kept:
         reader = Reader(root, Path(kept))
+        await reader.ready()
         for one in asked:
             ways = {"search": await reader.found(one.question), "chat": (await reader.cited(one.question))[0]}
             for way, places in ways.items():

@@ -5,6 +5,7 @@ They are the ones of `benchmarks/questions.tsv` that the ranking was changed for
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -25,6 +26,7 @@ async def main():
     told = []
     with tempfile.TemporaryDirectory() as kept:
         reader = questions.Reader(Path.cwd(), Path(kept))
+        await reader.ready()
         for one in questions.questions():
             if one.part == "asked":
                 told.append([one.question, one.places, await reader.found(one.question), *await reader.cited(one.question)])
@@ -38,8 +40,6 @@ asyncio.run(main())
 @pytest.mark.parametrize("grammars", ["with", "bare"])
 def test_the_right_place_is_among_the_first_three(grammars: str) -> None:
     done = subprocess.run([sys.executable, "-c", ASK, grammars], cwd=ROOT, capture_output=True, text=True, check=True)
-    import json
-
     sys.path.insert(0, str(ROOT / "benchmarks"))
     try:
         from questions import Asked, path_of
