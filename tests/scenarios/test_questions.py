@@ -42,7 +42,7 @@ def test_the_right_place_is_among_the_first_three(grammars: str) -> None:
     done = subprocess.run([sys.executable, "-c", ASK, grammars], cwd=ROOT, capture_output=True, text=True, check=True)
     sys.path.insert(0, str(ROOT / "benchmarks"))
     try:
-        from questions import Asked, path_of
+        from questions import Asked, path_of  # pyright: ignore[reportMissingImports]
     finally:
         sys.path.remove(str(ROOT / "benchmarks"))
     wrong: list[str] = []

@@ -125,7 +125,14 @@ def asked(text: str) -> Question:
         if term in weights:
             weights[term] = max(weights[term], min(SPELLED * weights[term], SPELLED))
     kept = dict(list(weights.items())[:MAX_TERMS])
-    return Question(kept, written, frozenset(_called(spelled, text)), frozenset(formed), asks, explained)
+    return Question(
+        kept,
+        written,
+        frozenset(_called(spelled, text)),
+        formed=frozenset(formed),
+        asks=asks,
+        explained=explained,
+    )
 
 
 def _called(spelled: list[str], text: str) -> list[str]:
