@@ -74,8 +74,8 @@ def test_what_is_missing_is_told_with_what_it_changes(monkeypatch: pytest.Monkey
     assert packages.extras() == []
     monkeypatch.setitem(sys.modules, "tree_sitter_go", None)
     monkeypatch.setitem(sys.modules, "mcp", None)
-    code, mcp = packages.extras()
-    assert (code.name, code.state) == ("extra code", "lacking")
-    assert code.detail.startswith("tree_sitter_go cannot be imported, so ")
-    assert code.detail.endswith("-m pip install 'tree-sitter-go>=0.25'`")
+    grammars, mcp = packages.extras()
+    assert (grammars.name, grammars.state) == ("grammars", "lacking")
+    assert grammars.detail.startswith("tree_sitter_go cannot be imported, so ")
+    assert grammars.detail.endswith("-m pip install 'tree-sitter-go>=0.25'`")
     assert mcp.detail == packages.lacking("mcp")

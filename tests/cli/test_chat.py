@@ -21,6 +21,15 @@ def test_one_turn_prints_the_answer_and_everything_else_aside(log):
     assert "\x1b" not in done.stdout + done.stderr
 
 
+def test_on_a_terminal_what_is_said_is_wrapped_at_words(log, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "9")
+    monkeypatch.setenv("NO_COLOR", "1")
+    terminal = Terminal("plain", log, "chat", "hi")
+    terminal.until("I think\r\nso.\r\n")
+    terminal.until("Hello.\r\n")
+    assert terminal.status() == 0
+
+
 def test_a_command_is_shown_and_not_what_the_model_calls_it(log):
     done = run("command", log, "chat", "hi")
     assert "✓ $ rm -r build · Exit code 0." in done.stderr

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.driving import Terminal
-from tests.cli.test_commands import codelaw
+from tests.cli.test_commands import codelaw, installed
 
 
 @pytest.fixture
@@ -42,6 +44,23 @@ def test_the_index_tells_on_a_terminal_how_far_it_is(tmp_path: Path) -> None:
     terminal.until("50 files in 60 pieces, read in 1.0 s: ready")
     terminal.until("1 commit says which files a change needed")
     assert terminal.status() == 0
+
+
+def test_missing_packages_are_told_with_what_they_change_and_how_they_are_added(
+    work: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    broken = tmp_path_factory.mktemp("broken")
+    for name in ("tree_sitter", "mcp"):
+        (broken / f"{name}.py").write_text("raise ImportError\n")
+    path = {"PYTHONPATH": os.pathsep.join([str(broken), *filter(None, sys.path)])}
+    grammars, mcp = installed("index", workspace=work, **path).stderr.splitlines()
+    assert grammars.startswith("Missing: grammars. tree_sitter cannot be imported, so the code search ")
+    assert grammars.endswith("-m pip install 'tree-sitter>=0.25'`")
+    assert mcp.endswith("-m pip install 'mcp<3,>=2.3'`")
+    told = json.loads(installed("doctor", "--json", workspace=work, **path).stdout)["findings"]
+    lacking = {one["name"]: one["state"] for one in told}
+    assert (lacking["grammars"], lacking["mcp"]) == ("lacking", "lacking")
+    assert "basket.py:2" in installed("search", "total price", workspace=work, **path).stdout
 
 
 def test_the_index_is_told_and_made_anew(work: Path) -> None:

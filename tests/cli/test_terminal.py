@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from codelaw.cli.terminal import harmless, in_parts, one_line, two_parts
+from codelaw.cli.wrapping import Wrapping
 
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
@@ -59,6 +60,44 @@ def test_a_line_of_parts_breaks_between_them(monkeypatch, columns, lines):
     assert broken.replace("\n", " ") == " · ".join(parts)
     assert len(broken.split("\n")) == lines
     assert all(len(line) < columns for line in broken.split("\n"))
+
+
+PROSE = """I am a reader of files, and quote them.
+
+- `a/long/path.py:12` says what it says
+  10. and so on it goes, line by line
+
+```
+code that is longer than a line of it
+```
+漢字漢字漢字漢字漢字漢字 and_a_word_that_is_longer_than_a_line end
+"""
+WRAPPED = """I am a reader of
+files, and quote
+them.
+
+- `a/long/path.py:12`
+  says what it says
+  10. and so on it
+      goes, line by
+      line
+
+```
+code that is longer than a line of it
+```
+漢字漢字漢字漢字漢字
+漢字
+and_a_word_that_is_l
+onger_than_a_line
+end
+"""
+
+
+@pytest.mark.parametrize("piece", [1, 2, 7, 1000])
+def test_prose_is_wrapped_at_words_however_it_streams_in(piece):
+    wrapping = Wrapping(20, lambda character: 2 if ord(character) > 0x3000 else 1)
+    told = "".join(wrapping.feed(PROSE[at : at + piece]) for at in range(0, len(PROSE), piece)) + wrapping.rest()
+    assert told == WRAPPED
 
 
 def test_a_terminal_command_loads_nothing_heavy():

@@ -7,8 +7,8 @@ import { pythonOf } from "./find";
 import { type Bundle, type Progress, PIP_INSTALL, removeAbandoned, step } from "./install";
 import { packagesOf, trim } from "./trim";
 
-/** Grammars of the code index, servers that people bring along, a model for embeddings, a database, other tokenizers. */
-export const EXTRAS = ["code", "mcp", "local", "postgresql", "tokenizer"] as const;
+/** Servers that people bring along, a model for embeddings, a database, other tokenizers. */
+export const EXTRAS = ["mcp", "local", "postgresql", "tokenizer"] as const;
 export type Extra = (typeof EXTRAS)[number];
 
 const MINUTE = 60_000;
@@ -33,7 +33,6 @@ export const neededByServers = ({ servers }: ServerList): Extra[] =>
 
 /** What something that happens in a chat needs. */
 export const neededByEvent = (event: ChatEvent["event"]): Extra[] => {
-  if (event.kind === "tool_call" && (event.tool === "search_code" || event.tool === "Outline")) return ["code"];
   if (event.kind === "mcp" || (event.kind === "notice" && event.code === "mcp_failed")) return ["mcp"];
   return [];
 };

@@ -73,7 +73,7 @@ class FakeServer {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const warnings = (): unknown[] =>
   fake.editor.done.filter(({ what }) => what === "warning").map(({ with: [said] }) => said);
-const SEARCH = { kind: "tool_call", tool: "search_code" } as const;
+const SERVED = { kind: "mcp", server: "s", state: "ready" } as const;
 
 describe("what the server needs", () => {
   let server: FakeServer;
@@ -120,10 +120,10 @@ describe("what the server needs", () => {
     await settled();
     server.tell({ kind: "turn_started" }, "one");
     server.tell({ kind: "turn_started" }, "two");
-    server.tell(SEARCH, "one");
-    server.tell(SEARCH, "two");
+    server.tell(SERVED, "one");
+    server.tell(SERVED, "two");
     await settled();
-    expect([server.asked, server.restarts]).toEqual([["code"], 0]);
+    expect([server.asked, server.restarts]).toEqual([["mcp"], 0]);
     server.tell({ kind: "turn_ended" }, "one");
     await settled();
     expect(server.restarts).toBe(0);
@@ -138,7 +138,7 @@ describe("what the server needs", () => {
     await settled();
     server.slow = new Promise((resolve) => (come = resolve));
     server.tell({ kind: "turn_started" });
-    server.tell(SEARCH);
+    server.tell(SERVED);
     server.tell({ kind: "turn_ended" });
     await settled();
     expect(server.restarts).toBe(0);
@@ -151,7 +151,7 @@ describe("what the server needs", () => {
     server.start();
     await settled();
     server.tell({ kind: "turn_started" });
-    server.tell(SEARCH);
+    server.tell(SERVED);
     await settled();
     server.start();
     await settled();
@@ -193,7 +193,7 @@ describe("what the server needs", () => {
     extras.dispose();
     server.settings = { "model.name": set("gpt-5") };
     server.start();
-    server.tell(SEARCH);
+    server.tell(SERVED);
     await settled();
     expect([server.asked, warnings()]).toEqual([[], []]);
   });

@@ -30,7 +30,7 @@ test("servers need their package when one of them may be started", () => {
   expect(neededByServers({ servers: [server("needs_trust"), server("failed")] })).toEqual(["mcp"]);
 });
 
-test("a search of the code needs the grammars, a server that does otherwise its package", () => {
+test("a server that does something needs its package, a call of a tool nothing", () => {
   const call = (tool: string): ChatEvent["event"] => ({
     kind: "tool_call",
     callId: "c",
@@ -39,9 +39,7 @@ test("a search of the code needs the grammars, a server that does otherwise its 
     status: "running",
     step: 1,
   });
-  expect(neededByEvent(call("search_code"))).toEqual(["code"]);
-  expect(neededByEvent(call("Outline"))).toEqual(["code"]);
-  expect(neededByEvent(call("Read"))).toEqual([]);
+  expect(neededByEvent(call("search_code"))).toEqual([]);
   expect(neededByEvent({ kind: "mcp", server: "s", state: "failed" })).toEqual(["mcp"]);
   expect(neededByEvent({ kind: "notice", level: "warning", code: "mcp_failed", message: "" })).toEqual(["mcp"]);
   expect(neededByEvent({ kind: "notice", level: "warning", code: "law_changed", message: "" })).toEqual([]);

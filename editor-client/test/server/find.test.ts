@@ -162,7 +162,7 @@ describe("what is missing", () => {
       ...nowhere,
       bundled: undefined,
     });
-    expect(found.kind === "missing" && found.message).toContain("pip install codelaw");
+    expect(found.kind === "missing" && found.message).toContain("-m pip install .");
   });
 
   test("a newer Python beside an old one is taken", async () => {

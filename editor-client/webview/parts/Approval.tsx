@@ -1,3 +1,4 @@
+// Draws one approval in the panel: what is asked, why, what it would change, and the choices.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useId } from "../ids";
 import type { OpenApproval } from "../../src/messages";

@@ -24,7 +24,7 @@ class Extra:
 
 
 EXTRAS = {
-    "code": Extra(PACKAGES, "the code search cuts files of these languages by lines and does not know their symbols"),
+    "grammars": Extra(PACKAGES, "the code search tells what code of these languages defines by how its lines begin"),
     "mcp": Extra(("mcp",), "servers of the Model Context Protocol do not start"),
     "local": Extra(("safetensors", "tokenizers"), '`embedding.provider = "local"` does not work'),
     "postgresql": Extra(("psycopg",), "`store.url` cannot name a PostgreSQL database"),

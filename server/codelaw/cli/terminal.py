@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
+from codelaw.cli.wrapping import Wrapping
 from codelaw.domain.safety.unseen import legible
 
 DIM, BOLD, RED, GREEN, YELLOW, PLAIN = "\x1b[2m", "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[0m"
@@ -99,15 +100,21 @@ class Screen:
         """A person can be asked."""
         self._plain = not (self.main.isatty() or self.aside.isatty()) or _colour_is_unwanted()
         self._open_line: TextIO | None = None
+        self._wrapped: tuple[Wrapping, str] | None = None
+        """The prose that is being written, and its style."""
         self._passing = False
 
-    def stream(self, text: str, *, aside: bool = False, style: str = "") -> None:
-        """Write a piece of a longer text."""
+    def stream(self, text: str, *, aside: bool = False, style: str = "", prose: bool = False) -> None:
+        """Write a piece of a longer text; a terminal's lines end between the words of `prose`."""
         target = self.aside if aside else self.main
         self._erase_passing()
         if self._open_line is not None and self._open_line is not target:
             self.end_line()
-        target.write(self._styled(harmless(text), style, target))
+        shown = harmless(text)
+        if prose and target.isatty():
+            self._wrapped = self._wrapped or (Wrapping(_width(), _columns), style)
+            shown = self._wrapped[0].feed(shown)
+        target.write(self._styled(shown, style, target))
         target.flush()
         if text:
             self._open_line = None if text.endswith("\n") else target
@@ -135,6 +142,10 @@ class Screen:
     def end_line(self) -> None:
         """Be at the start of a line."""
         self._erase_passing()
+        if self._wrapped is not None and self._open_line is not None:
+            wrapping, style = self._wrapped
+            self._open_line.write(self._styled(wrapping.rest(), style, self._open_line))
+        self._wrapped = None
         if self._open_line is not None:
             self._open_line.write("\n")
             self._open_line.flush()

@@ -263,7 +263,7 @@ def test_a_mention_ends_where_a_chinese_or_japanese_word_goes_on():
     asked = f'ファイル@a.pyのrefund_orderを@"b c.py"と、mail me@example.com\n\n{reminder}'
     turn = read_turn(ModelRequest("offline", (), (ApiMessage("user", (TextBlock(asked),)),), 1000))
     assert turn.mentioned == ("a.py",)
-    assert turn.question == "ファイル のrefund_orderを と、mail me@example.com"
+    assert turn.question == "ファイル のrefund_orderを b c.py と、mail me@example.com"
 
 
 @pytest.mark.parametrize("dialect", ["react", "native"])
@@ -339,3 +339,10 @@ async def test_a_name_that_the_index_does_not_have_is_searched_for_and_what_is_c
     (folder / "src/made.py").write_text("# @generated: not in the index\n\n\ndef cart_price_tag(cart):\n    return 1\n")
     answer, _ = await converse(folder, "where is the cart_price_tag defined?", kept=kept)
     assert answer.splitlines()[0] == "Most likely at `src/made.py:4`: `def cart_price_tag(cart):`"
+
+
+def test_a_word_with_an_at_that_is_no_mention_is_a_word_of_the_question():
+    reminder = "<system-reminder>\nThe user mentioned @a.py.\nRead it with the Read tool.\n</system-reminder>"
+    asked = f"Which file parses @mentions, @a.py or @symbol:area?\n\n{reminder}"
+    turn = read_turn(ModelRequest("offline", (), (ApiMessage("user", (TextBlock(asked),)),), 1000))
+    assert turn.question.split() == ["Which", "file", "parses", "mentions", ",", "or", ":area?"]

@@ -25,8 +25,8 @@ from codelaw.ranking.code.question import asked
     ],
 )
 def test_what_stands_aside_can_be_asked_for(path: str, question: str) -> None:
-    assert aside(path) & asked(question).weights.keys()
-    assert not aside(path) & asked("how a view is built").weights.keys()
+    assert asked(question).says(aside(path))
+    assert not asked("how a view is built").says(aside(path))
 
 
 @pytest.mark.parametrize("path", ["src/testing_ground.py", "contest/entry.go", "latest/api.ts", "src/Greatest.java"])

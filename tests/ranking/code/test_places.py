@@ -17,6 +17,7 @@ from codelaw.ranking.code.frame import Frame, framed
 from codelaw.ranking.code.question import asked
 from codelaw.ranking.code.scoring import best_files, places
 from codelaw.ranking.code.symbols import read
+from codelaw.ranking.code.telling import telling
 
 FILES = {
     "shop/basket.py": (
@@ -198,3 +199,30 @@ def test_what_the_users_of_a_file_say_counts_for_an_edited_one_too() -> None:
     for one in (known, framed(edited, known)):
         scores = {place.path: place.score for place in found(one, "refund pass")}
         assert scores["cash.py"] > scores["clock.py"]
+
+
+def test_a_question_how_is_answered_by_documents_and_one_where_by_code(frame: Frame) -> None:
+    assert found(frame, "How do I get a receipt?")[0].path == "README.md"
+    assert found(frame, "Where is the receipt sent?")[0].path == "shop/mailing.py"
+
+
+def test_what_was_done_asks_for_what_does_it() -> None:
+    made = {
+        path: digested(path, text) for path, text in {"a.py": "class Packer:\n    x = 1\n", "b.py": "y = 2\n"}.items()
+    }
+    assert found(framed(made), "Where is it packed?")[0].path == "a.py"
+    assert found(framed(made), "packed") == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "at"),
+    [
+        (["}", "", "  # The price is paid once.", "pay()"], 2),
+        (["price = 1", "def price():"], 0),
+        (["use(price)", "def price():"], 1),
+        (["{", "  ],"], 0),
+        ([], 0),
+    ],
+)
+def test_a_place_begins_at_a_line_that_says_something(lines: list[str], at: int) -> None:
+    assert telling(lines, asked("Where is the price paid?")) == at

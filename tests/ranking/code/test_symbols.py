@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
+from codelaw.ranking.code import symbols
 from codelaw.ranking.code.symbols import has_grammar, is_document, read
 
 SAMPLES = {
@@ -38,8 +41,40 @@ def test_comments_and_docstrings_are_told_apart_from_code() -> None:
     assert [text[start:end] for start, end in read("a.py", text).comments] == ['"""Module."""', "# said"]
 
 
-def test_a_language_without_a_grammar_has_no_symbols() -> None:
-    assert read("a.lua", "function f() end") == read("noname", "f")
+LINES = """local function draw(x)
+end
+class Shape {
+  public static function area() {
+    let inner = 1
+  }
+}
+export const LIMIT: int = 3
+x == 4
+"""
+
+
+def test_without_a_grammar_the_beginnings_of_lines_tell_what_is_defined() -> None:
+    found = read("a.lua", LINES)
+    assert not found.parsed
+    assert [(one.name, one.kind, one.start, one.end) for one in found.symbols] == [
+        ("draw", "function", 0, 2),
+        ("Shape", "class", 2, 7),
+        ("area", "function", 3, 7),
+        ("LIMIT", "variable", 7, 8),
+    ]
+    assert read("a.json", LINES) == read("noname", "f")
+
+
+def test_a_grammar_that_cannot_be_loaded_is_as_good_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    symbols._reader.cache_clear()
+    monkeypatch.setitem(sys.modules, "tree_sitter", None)
+    try:
+        assert [one.name for one in read("a.go", "func Draw() {\n}\n").symbols] == ["Draw"]
+    finally:
+        symbols._reader.cache_clear()
+
+
+def test_which_files_have_a_grammar() -> None:
     assert has_grammar("a.py")
     assert not has_grammar("a.lua")
 

@@ -68,7 +68,7 @@ export const server: ServerWords = {
   brokenSetting: (problem: string) =>
     `Der Befehl in codelaw.server.command läuft nicht: ${problem}. Berichtigen Sie ihn, oder entfernen Sie ihn, damit der Server gesucht wird.`,
   notInstalled: (version: string, python: string) =>
-    `Der Server ist nicht installiert. Installieren Sie ihn mit \`pip install codelaw\` in Python ${version} (${python}), oder setzen Sie codelaw.server.command.`,
+    `Der Server ist nicht installiert. Installieren Sie ihn aus einem Checkout von codelaw mit \`${python} -m pip install .\` (Python ${version}), oder setzen Sie codelaw.server.command.`,
   notKnown: (place: string, problem: string) =>
     `Ob der Server hier liegt, ist nicht bekannt: ${place}: ${problem}. Suchen Sie erneut, wenn der Rechner weniger zu tun hat.`,
   installable: (version: string) =>
@@ -95,7 +95,6 @@ export const server: ServerWords = {
   couldNotInstall: (hint: string, reason: string) => `Der Server ließ sich nicht installieren. ${hint}\n${reason}`,
   adding: (what: string) => `codelaw installiert ${what}`,
   extras: {
-    code: "die Grammatiken der Programmiersprachen",
     mcp: "die Pakete für MCP-Server",
     local: "die Pakete für lokale Embeddings",
     postgresql: "den Treiber für PostgreSQL",
@@ -103,7 +102,8 @@ export const server: ServerWords = {
   },
   couldNotAdd: (what: string, hint: string, reason: string) =>
     `codelaw konnte ${what} nicht installieren. ${hint}\n${reason}`,
-  carriesNone: "Diese Erweiterung bringt keinen Server mit. Installieren Sie ihn mit `pip install codelaw`.",
+  carriesNone:
+    "Diese Erweiterung bringt keinen Server mit. Installieren Sie ihn aus einem Checkout von codelaw mit `pipx install .`.",
   installedBroken: "Der Server wurde installiert und läuft nicht.",
   tookTooLong: "Die Installation dauerte zu lange und wurde abgebrochen.",
   installFailed: "Die Installation ist fehlgeschlagen.",

@@ -66,7 +66,7 @@ export const server = {
   brokenSetting: (problem: string) =>
     `The command in codelaw.server.command does not run: ${problem}. Correct it, or remove it so that the server is searched for.`,
   notInstalled: (version: string, python: string) =>
-    `The server is not installed. Install it with \`pip install codelaw\` into Python ${version} (${python}), or set codelaw.server.command.`,
+    `The server is not installed. Install it from a checkout of codelaw with \`${python} -m pip install .\` (Python ${version}), or set codelaw.server.command.`,
   notKnown: (place: string, problem: string) =>
     `It is not known whether the server is in ${place}: ${problem}. Search again when the machine is less busy.`,
   installable: (version: string) =>
@@ -93,14 +93,13 @@ export const server = {
   couldNotInstall: (hint: string, reason: string) => `The server could not be installed. ${hint}\n${reason}`,
   adding: (what: string) => `codelaw is installing ${what}`,
   extras: {
-    code: "grammars of programming languages",
     mcp: "packages for MCP servers",
     local: "packages for local embeddings",
     postgresql: "the driver of PostgreSQL",
     tokenizer: "the tokenizer of other vendors",
   },
   couldNotAdd: (what: string, hint: string, reason: string) => `codelaw could not install ${what}. ${hint}\n${reason}`,
-  carriesNone: "This extension carries no server. Install one with `pip install codelaw`.",
+  carriesNone: "This extension carries no server. Install one from a checkout of codelaw with `pipx install .`.",
   installedBroken: "The server was installed and does not run.",
   tookTooLong: "The installation took too long and was stopped.",
   installFailed: "The installation failed.",

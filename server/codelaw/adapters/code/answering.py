@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.code.kept import Row
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from codelaw.ranking.code.history import History
     from codelaw.ranking.code.nearness import Singles
 
+LINES, LINE = 3, 200
+"""Lines of a place that are shown, and characters of each."""
 FEW, FEW_SHARE = 16, 0.02
 """So many files, or such a share of all, may have changed before the whole frame is made anew."""
 
@@ -72,9 +74,21 @@ def ranked(frame: Frame, search: Search, history: History | None, near: Mapping[
     return places(frame, question, limit=search.limit, below=search.below, kind=search.kind, hints=hints)
 
 
+def shown(place: Place, lines: Sequence[str], query: str) -> Place:
+    """The place with its first lines; where no symbol begins it, from the line on that tells most."""
+    from codelaw.ranking.code.question import asked  # noqa: PLC0415
+    from codelaw.ranking.code.telling import telling  # noqa: PLC0415
+
+    own, start = lines[place.start : place.end], place.start
+    if place.kind in {"code", "doc"} or not any(map(str.isalnum, "".join(own[:1]))):
+        start += telling(own, asked(query))
+    first = tuple(line[:LINE] for line in lines[start : min(place.end, start + LINES)])
+    return replace(place, start=start, lines=first)
+
+
 def outlined(frame: Frame, below: Sequence[str]) -> list[tuple[str, Digest]]:
     """The files below these paths that define something, those first that most others use."""
-    from codelaw.ranking.code.scoring import inside  # noqa: PLC0415
+    from codelaw.ranking.code.paths import inside  # noqa: PLC0415
 
     return [one for one in _defining(frame) if not below or any(inside(one[0], folder) for folder in below)]
 

@@ -28,6 +28,7 @@ from codelaw.adapters.code.answering import (
     outline_of,
     outlined,
     ranked,
+    shown,
 )
 from codelaw.adapters.code.commits import Commits
 from codelaw.adapters.code.kept import Kept, Row
@@ -38,7 +39,7 @@ from codelaw.adapters.code.yielding import spare, yielding
 from codelaw.adapters.stores.worker import Worker, log_unheard
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer, Located, Survey
-from codelaw.ports.code import FileOutline, FoundPlaces, IndexState, Place, PlaceKind, Symbol
+from codelaw.ports.code import FileOutline, FoundPlaces, IndexState, PlaceKind, Symbol
 from codelaw.ports.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -57,8 +58,6 @@ BATCH = 32
 """Files that are read before the next ones are looked at."""
 STORED = 512
 """Files that are written together."""
-LINES, LINE = 3, 200
-"""Lines of a place that are shown, and characters of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +116,9 @@ class WorkspaceIndex:
         texts: dict[str, list[str] | None] = {}
         for path in dict.fromkeys(place.path for place in found):
             texts[path] = await _lines_of(workspace, path)
-        shown = (_with_lines(place, texts[place.path]) for place in found)
-        return FoundPlaces(tuple(place for place in shown if place is not None), self.state())
+        known = [(place, lines) for place in found if (lines := texts[place.path]) is not None]
+        told = await self._worker.do(lambda: [shown(place, lines, query) for place, lines in known])
+        return FoundPlaces(tuple(told), self.state())
 
     async def outline(self, workspace: Workspace, below: Sequence[str], limit: int) -> tuple[list[FileOutline], int]:
         frame = await self._current(workspace)
@@ -381,10 +381,3 @@ async def _lines_of(workspace: Workspace, path: str) -> list[str] | None:
     except ToolFailure:
         return None
     return file.text.splitlines()
-
-
-def _with_lines(place: Place, lines: list[str] | None) -> Place | None:
-    if lines is None:
-        return None
-    shown = lines[place.start : min(place.end, place.start + LINES)]
-    return replace(place, lines=tuple(line[:LINE] for line in shown))

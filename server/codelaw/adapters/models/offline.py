@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -40,13 +39,6 @@ _AROUND = 40
 _BEFORE = 8
 _PIECE = 400
 _QUERY = 1_000
-_WHERE = re.compile(
-    r"\b(?:where|which (?:file|function|method|class|module|struct|type|interface|trait|enum|macro|part|place)"
-    r"|what (?:defines|implements)|find (?:the )?(?:definition|code|place|function|class|method)"
-    r"|locate|defined|implemented)\b",
-    re.IGNORECASE,
-)
-"""Asks for a place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +109,7 @@ def _mention(turn: Turn) -> _Action | None:
 
 
 def _search(turn: Turn, wanted: list[Term]) -> _Action | None:
-    if turn.indexed and wanted and _WHERE.search(turn.question):
+    if turn.indexed and wanted:
         if not any(step.tool == "search_code" for step in turn.steps):
             query = " ".join(turn.question.split())[:_QUERY]
             return _Action("I look for it in the index.", "search_code", {"query": query, "limit": 6})

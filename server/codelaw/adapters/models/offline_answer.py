@@ -34,10 +34,11 @@ def compose(turn: Turn, wanted: Sequence[Term]) -> str:
     parts += [_INTRODUCTION, *_mentioned(turn, wanted, best)]
     if elsewhere:
         named = ", ".join(f"`{term.text}`" for term in wanted)
-        parts.append(
-            f"What the index finds for {named}:" if found else f"Lines that hold the most of {named}, by file:"
-        )
-        parts += [_group(path, lines) for path, lines in _by_file(elsewhere)]
+        if found:
+            parts.append(_listed(f"What the index finds for {named}", elsewhere[:_MOST_FILES]))
+        else:
+            parts.append(f"Lines that hold the most of {named}, by file:")
+            parts += [_group(path, lines) for path, lines in _by_file(elsewhere)]
         parts += _excerpts(turn.steps, elsewhere)
     elif not best and wanted:
         parts.append(_nothing(turn.steps, wanted))
@@ -91,8 +92,11 @@ def _likeliest(line: Line) -> str:
 
 
 def _group(path: str, lines: Iterable[Line], verb: str = "") -> str:
-    rows = [f"- `{line.path}:{line.number}` {_quoted(line.text)}" for line in lines]
-    return "\n".join([f"**{path}**{' ' + verb if verb else ''}:", *rows])
+    return _listed(f"**{path}**{' ' + verb if verb else ''}", lines)
+
+
+def _listed(title: str, lines: Iterable[Line]) -> str:
+    return "\n".join([f"{title}:", *(f"- `{line.path}:{line.number}` {_quoted(line.text)}" for line in lines)])
 
 
 def _excerpts(steps: Sequence[Step], best: Sequence[Line]) -> Iterator[str]:

@@ -24,11 +24,8 @@ _SKIPPED = re.compile(
 _LESSER = re.compile(
     r"(?:^|/)(?:tests?|spec|examples?|fixtures?|benchmarks?)/|(?:^|[/_.])test[_.]|CHANGELOG", re.IGNORECASE
 )
-_PLACES, _FOUND, _STEP = 6, 40, 5
-"""How many places of the index count, what the first is worth, and how much less each next one."""
-_NAMED = 6
-"""What a place is worth more for each of the question's words in the name that it defines."""
-_NAME = re.compile(r"[\s(*&]*([A-Za-z_]\w*)")
+_PLACES, _FOUND, _STEP = 6, 1_000, 100
+"""How many places of the index count, what the first is worth, and how much less each next one: more than any words."""
 _OF_CODE = re.compile(r"\w*(?:\w_\w|[a-z][A-Z])\w*")
 """A name that only code has, `total_price` or `totalPrice`: who asks for it means no other."""
 _NUMBERED = re.compile(r" *(\d+)\t(.*)")
@@ -111,21 +108,8 @@ def placed(step: Step, wanted: Sequence[Term]) -> Iterator[Line]:
     for rank, row in enumerate(cast("list[dict[str, Any]]", rows)[:_PLACES] if isinstance(rows, list) else ()):
         path, number, lines = row.get("file"), row.get("line"), row.get("lines")
         if isinstance(path, str) and isinstance(number, int) and isinstance(lines, list):
-            shown = [judge(path, at, str(text), wanted) for at, text in enumerate(cast("list[Any]", lines), number)]
-            telling = max((line for line in shown if line.text), key=_telling, default=judge(path, number, "", wanted))
-            yield replace(telling, score=_FOUND - _STEP * rank + _NAMED * _names(telling, wanted))
-
-
-def _names(line: Line, wanted: Sequence[Term]) -> int:
-    """How many of the question's words stand in the name that a line defines."""
-    found = _DEFINITION.match(line.text)
-    name = found and (_NAME.match(line.text, found.end()) or _NAME.match(line.text))
-    return sum(term.stem in name[1].lower() for term in wanted) if name else 0
-
-
-def _telling(line: Line) -> tuple[bool, int]:
-    """A definition below its decorators tells more than they do."""
-    return line.defines, line.score
+            text = str(next(iter(cast("list[Any]", lines)), ""))
+            yield replace(judge(path, number, text, wanted), score=_FOUND - _STEP * rank)
 
 
 def ranked(lines: Iterable[Line]) -> list[Line]:

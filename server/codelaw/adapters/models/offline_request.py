@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,7 +74,7 @@ def read_turn(request: ModelRequest) -> Turn:
     reminders = " ".join(_REMINDER.findall(whole))
     mentioned = dict.fromkeys(quoted or plain.rstrip(".") for quoted, plain in _MENTION.findall(reminders))
     return Turn(
-        question=_MENTION.sub(" ", _REMINDER.sub(" ", whole)).strip(),
+        question=_MENTION.sub(lambda found: _unmentioned(found, mentioned), _REMINDER.sub(" ", whole)).strip(),
         mentioned=tuple(mentioned),
         folders_named=" LS tool" in reminders,
         files_named=" Read tool" in reminders,
@@ -82,6 +82,13 @@ def read_turn(request: ModelRequest) -> Turn:
         indexed=any(tool.name == "search_code" for tool in request.tools)
         or any(_OFFERED in block.text for block in request.system),
     )
+
+
+def _unmentioned(found: re.Match[str], mentioned: Container[str]) -> str:
+    """What is left of an `@word` of the question: nothing where it is mentioned, else its word (M-2)."""
+    word = found[1] or found[2]
+    is_kind = found.string[found.end() : found.end() + 1] == ":"  # `@symbol:NAME` and the like (M-8)
+    return " " if is_kind or word.rstrip(".") in mentioned else f" {word} "
 
 
 def _begins(message: ApiMessage) -> bool:

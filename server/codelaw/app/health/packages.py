@@ -9,7 +9,7 @@ from codelaw.app.health.finding import Finding
 def extras() -> list[Finding]:
     """A finding for each extra that is missing, wholly or in part. Imports what is there, which can take a second."""
     told = {name: lacking(name) for name in EXTRAS}
-    return [Finding(f"extra {name}", "lacking", why) for name, why in told.items() if why is not None]
+    return [Finding(name, "lacking", why) for name, why in told.items() if why is not None]
 
 
 def lacking(name: str) -> str | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from codelaw import __version__
-from codelaw.app.health import endpoint, machine
+from codelaw.app.health import endpoint, machine, packages
 from codelaw.app.health.finding import Finding
 from codelaw.cli.client import Client, RemoteError
 from codelaw.cli.commands.one_shot import with_client
@@ -46,6 +46,7 @@ def doctor(server: Server, arguments: argparse.Namespace) -> int:
             *await _model(client, settings, workspace),
             await machine.embedder(settings),
             *await asyncio.to_thread(machine.ignore_file, workspace),
+            *await asyncio.to_thread(packages.extras),
             *([Finding("user", "lacking", ROOT)] if is_root() else []),
             *await asyncio.to_thread(machine.programs, workspace),
             await machine.sandbox(settings, workspace),

@@ -60,6 +60,11 @@ def index(server: Server, arguments: argparse.Namespace) -> int:
             await asyncio.sleep(_LOOK_SECONDS)
             state = await client.request("codelaw/index/status", {})
         _show(screen, state, as_json=arguments.json)
+        if not arguments.json:
+            from codelaw.app.health import packages  # noqa: PLC0415 - a search does without
+
+            for finding in await asyncio.to_thread(packages.extras):
+                screen.line(f"Missing: {finding.name}. {finding.detail}", style=DIM)
         return FINISHED
 
     return with_client(server, arguments, work)

@@ -101,7 +101,7 @@ class TurnPrinter:
                 self._screen.gap()
             self._block = (kind, step)
         self._worked = True
-        self._screen.stream(delta, aside=kind == "thought", style=DIM if kind == "thought" else "")
+        self._screen.stream(delta, aside=kind == "thought", style=DIM if kind == "thought" else "", prose=True)
 
     def _call(self, event: dict[str, Any]) -> None:
         self._block = None

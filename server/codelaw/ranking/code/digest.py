@@ -24,7 +24,7 @@ from codelaw.ranking.code.chunks import Chunk, chunks
 from codelaw.ranking.code.symbols import is_document, read
 from codelaw.ranking.words import number, terms
 
-FORMAT = 2
+FORMAT = 3
 DEFINED, CODE, COMMENT = 0, 1, 2
 """The fields of a chunk: names that it defines, its code, and what is written for people."""
 FIELDS = 3
@@ -179,7 +179,7 @@ def digested(path: str, text: str) -> Digest:
     """What is kept of the file at `path`, as the user sees it."""
     found = read(path, text)
     if is_document(path):
-        code, words = "", text
+        code, words = text, ""
     else:
         code, words = _apart(text, found.comments)
     count = text.count("\n") + (not text.endswith("\n"))

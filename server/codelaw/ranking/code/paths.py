@@ -29,8 +29,15 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(r"(^|/)(benchmarks?|bench|benches)/|(^|/)bench_[^/]*$|[_.-]bench(mark)?\.\w+$"),
     ),
     ("vendor vendored", re.compile(r"(^|/)(vendor|third_party)/")),
+    (
+        "changelog changes history news release",
+        re.compile(r"(^|/)(changelog|changes|history|news|releases?|release[-_]notes)(\.\w+)?$", re.IGNORECASE),
+    ),
     ("snapshot output", re.compile(r"\.(stderr|stdout|out|snap)$")),
 )
+_TOLD = re.compile(r"(^|/)(docs?|documentation|guides?|manuals?|wiki|website|content)/|(^|/)[A-Z][A-Z0-9_-]+(\.\w+)?$")
+"""Documents for readers of the project; others are texts that it works with."""
+_TEXT = "text prompt template message"
 _DOCUMENT = "doc docs documentation document readme guide manual changelog markdown rst"
 _DATA = frozenset({"json", "toml", "yaml", "yml", "xml", "cfg", "ini", "resx", "csproj", "bazel", "cmake", "lock"})
 _SETTINGS = "config configuration settings build package dependency ci workflow manifest"
@@ -41,13 +48,18 @@ def _named(kind: str) -> frozenset[int]:
     return frozenset(term for word in words(kind) for term in numbered(word))
 
 
+def documents() -> frozenset[int]:
+    """The terms that ask for documents."""
+    return _named(_DOCUMENT)
+
+
 def aside(path: str) -> frozenset[int]:
     """The terms that ask for the kind of file that stands aside; none where the file is plain code."""
     for kind, pattern in _KINDS:
         if pattern.search(path):
             return _named(kind)
     if is_document(path):
-        return _named(_DOCUMENT)
+        return documents() if _TOLD.search(path) else documents() | _named(_TEXT)
     return _named(_SETTINGS) if suffix_of(path) in _DATA else frozenset()
 
 
@@ -55,3 +67,9 @@ def stem(path: str) -> frozenset[int]:
     """The terms of a file's name without its suffix."""
     name = path.rsplit("/", 1)[-1]
     return frozenset(term for word in words(name.split(".", 1)[0] or name) for term in numbered(word))
+
+
+def inside(path: str, folder: str) -> bool:
+    """Whether a path, as shown, is this file or lies in this folder; everything lies in `.`."""
+    folder = folder.rstrip("/")
+    return folder in {"", "."} or path == folder or path.startswith(f"{folder}/")

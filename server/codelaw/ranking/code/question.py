@@ -7,10 +7,12 @@ about, names written as code say it most exactly, and words for what shall be do
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from codelaw.ranking.code.digest import numbered, words
+from codelaw.ranking.stemming import stem
 from codelaw.ranking.words import number
 
 MAX_CHARS = 4_000
@@ -23,6 +25,8 @@ SPELLED = 1.5
 """Weight of a name that is written as code."""
 LEAD = 2.0
 """How much more the words before a colon weigh that begin a line, as in `parser: keep comments`."""
+FORMED = 0.6
+"""Weight of another form of a word in a question."""
 JOINED = 0.5
 """Weight of two neighbouring words as one name."""
 _LEAD_CHARS = 30
@@ -37,6 +41,27 @@ _NOISE = re.compile(r"https?://\S+|#\d+|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b|<[^>\s
 _SPELLED = re.compile(
     r"`+([^`\n]+)`+|\b\w+(?:(?:[._]|::|->)\w+)+\b|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*|\b[A-Z]{2,}\w*|\b\w+(?=\(\))"
 )
+_ASKS = re.compile(r"\s*(?:(?:in |at )?(?:where|which|what|who)|how|why|when|should|can|does)\b", re.IGNORECASE)
+_EXPLAINED = re.compile(r"\s*(?:how|why|what (?:happens|is|are|does)|when|should|can|does)\b", re.IGNORECASE)
+_ASKING = re.compile(
+    r"\s*(?:what happens|(?:in |at )?(?:which|what) (?:file|function|method|class|module|type|part|place)s?)\b",
+    re.IGNORECASE,
+)
+"""How something is asked, and not what about."""
+_VERBS = {
+    formed: verb
+    for verb, forms in {
+        "begin": "began begun", "bind": "bound", "break": "broke broken", "build": "built", "buy": "bought",
+        "catch": "caught", "choose": "chose chosen", "draw": "drew drawn", "find": "found", "forget": "forgotten",
+        "freeze": "frozen", "give": "given", "hide": "hidden", "hold": "held", "keep": "kept", "know": "known",
+        "leave": "left", "lose": "lost", "overwrite": "overwritten", "rewrite": "rewritten", "run": "ran",
+        "send": "sent", "show": "shown", "speak": "spoken", "spend": "spent", "take": "taken", "teach": "taught",
+        "tell": "told", "think": "thought", "throw": "thrown", "undo": "undone", "wind": "wound",
+        "write": "wrote written",
+    }.items()
+    for formed in forms.split()
+}  # fmt: skip
+"""The forms of verbs that do not end in -ed."""
 _JOINS = re.compile(r"[A-Za-z]{2,}")
 
 
@@ -49,16 +74,30 @@ class Question:
     """How each was written."""
     names: frozenset[str] = frozenset()
     """Names written as code, in lower case, as a symbol would be called."""
+    formed: frozenset[int] = frozenset()
+    """The terms that do not stand in it, but are other forms of what does."""
+    asks: bool = False
+    """It is a question, and no list of names or text of a change."""
+    explained: bool = False
+    """An explanation is asked for, which documents give as well as code does."""
+
+    def says(self, terms: frozenset[int]) -> bool:
+        """Whether one of these stands in it."""
+        return not self.weights.keys().isdisjoint(terms - self.formed)
 
 
 def asked(text: str) -> Question:
     """The terms of a question; none for one that holds no word."""
-    text = _NOISE.sub(" ", text[:MAX_CHARS])
+    asks = _ASKS.match(text) is not None
+    explained = _EXPLAINED.match(text) is not None
+    about = _ASKING.match(text)
+    text = _NOISE.sub(" ", text[about.end() if about else 0 :][:MAX_CHARS])
     head, _, rest = text.strip().partition("\n")
     lead, colon, _ = head.partition(": ")
     leading = _terms(lead) if colon and len(lead) <= _LEAD_CHARS else set[int]()
     weights: dict[int, float] = {}
     written: dict[int, str] = {}
+    formed: set[int] = set()
     for part, share in ((head, 1.0), (rest, REST)):
         counted: dict[int, int] = {}
         for word in words(part):
@@ -70,6 +109,12 @@ def asked(text: str) -> Question:
             if term in leading and share == 1.0:
                 weight *= LEAD
             weights[term] = max(weights.get(term, 0.0), weight)
+        for word in words(part) if asks else ():
+            for term in _forms(word):
+                if term not in weights:
+                    weights[term] = FORMED * share
+                    written[term] = word
+                    formed.add(term)
         for one, two in pairwise(words(part)):
             if _JOINS.fullmatch(one) and _JOINS.fullmatch(two) and numbered(one) and numbered(two):
                 term = number((one + two).lower())
@@ -80,7 +125,14 @@ def asked(text: str) -> Question:
         if term in weights:
             weights[term] = max(weights[term], min(SPELLED * weights[term], SPELLED))
     kept = dict(list(weights.items())[:MAX_TERMS])
-    return Question(kept, written, frozenset(_called(spelled, text)))
+    return Question(
+        kept,
+        written,
+        frozenset(_called(spelled, text)),
+        formed=frozenset(formed),
+        asks=asks,
+        explained=explained,
+    )
 
 
 def _called(spelled: list[str], text: str) -> list[str]:
@@ -92,6 +144,16 @@ def _called(spelled: list[str], text: str) -> list[str]:
 
 def _terms(text: str) -> set[int]:
     return {term for word in words(text) for term in numbered(word)}
+
+
+def _forms(word: str) -> Iterator[int]:
+    """Terms that code has for what was done: `undone` asks for undo, `compressed` for a compressor."""
+    verb = _VERBS.get(word)
+    if verb is None and not (len(word) > 4 and word.endswith("ed") and word.isascii() and word.isalpha()):
+        return
+    root = stem(verb or word.lower())
+    for form in (root, root + "er", root + "or", root + root[-1] + "er"):
+        yield number(stem(form))
 
 
 _known: set[int] = set()

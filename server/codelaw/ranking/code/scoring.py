@@ -23,6 +23,7 @@ from codelaw.ranking.code.chunks import Chunk
 from codelaw.ranking.code.digest import CODE, COMMENT, DEFINED, numbered, words
 from codelaw.ranking.code.frame import IN_PATH, Floats, Frame, Postings
 from codelaw.ranking.code.hints import NONE, Hints
+from codelaw.ranking.code.paths import documents, inside
 from codelaw.ranking.code.question import Question
 from codelaw.ranking.code.symbols import is_document
 
@@ -41,8 +42,13 @@ SAID = 0.4
 """Of what the messages of commits say of a file that they changed."""
 NEAR = 0.2
 """Of the piece that is nearest to the question by its vector, as a share of the best score by words."""
-ASIDE = 0.4
-"""What a file that stands aside loses."""
+ASIDE, ASIDE_ASKED = 0.4, 0.6
+"""What a file that stands aside loses; and in a question, if it is no document."""
+COVER = 0.1
+"""What a file loses whose best chunk holds nothing of a question."""
+MOST_EXPLAINED = 4.0
+"""How much documents gain at most where an explanation is asked for: so much that the best one is as good as the best
+code. What they score is another measure, as they define nothing and nobody uses them."""
 AGAIN = 0.5
 """What a file's next place keeps of the score of the one before."""
 EXACT = 0.5
@@ -65,6 +71,8 @@ class Scores:
     files: Floats
     plain: Floats
     """For each file, before what its users add: what others are told of it."""
+    explaining: float = 1.0
+    """What documents gain."""
 
 
 def ranked(frame: Frame, question: Question, lower: Scores | None = None, hints: Hints = NONE) -> Scores:
@@ -80,14 +88,23 @@ def ranked(frame: Frame, question: Question, lower: Scores | None = None, hints:
     plain = np.where(found, plain, 0.0)
     files = plain + STEM * _stem(frame, question) + USERS * _users(frame, plain, lower)
     for asking, aside in frame.asides.items():
-        if question.weights.keys().isdisjoint(asking):
-            files[aside] *= 1 - ASIDE
+        if not question.says(asking):
+            files[aside] *= 1 - (ASIDE_ASKED if question.asks and not asking >= documents() else ASIDE)
     for path, score in hints.said.items():
         if (at := frame.places.get(path)) is not None:
             files[at] += SAID * score
     files = np.where(found, files, 0.0)
-    _draw_near(frame, hints, Scores(parts, best, files, plain), lower)
-    return Scores(parts, best, files, plain)
+    if question.asks:
+        files *= 1 - COVER + COVER * _covered(frame, question)
+    explaining = 1.0
+    if question.explained and (told := frame.asides.get(documents())) is not None:
+        best_told = float(files[told].max())
+        explaining = min(MOST_EXPLAINED, float(files.max()) / best_told) if best_told else 1.0
+        explaining = lower.explaining if lower is not None else explaining
+        files[told] *= explaining
+    scores = Scores(parts, best, files, plain, explaining)
+    _draw_near(frame, hints, scores, lower)
+    return scores
 
 
 def _draw_near(frame: Frame, hints: Hints, scores: Scores, lower: Scores | None) -> None:
@@ -189,6 +206,17 @@ def _added(frame: Frame, question: Question, which: Literal["chunks", "files"]) 
         if found.stop > found.start:
             scores[postings.owners[found]] += weight * _rarity(everywhere, term) * postings.weights[found]
     return scores
+
+
+def _covered(frame: Frame, question: Question) -> Floats:
+    """For each file the share of the question, by rarity, that its best chunk holds."""
+    held, total = np.zeros(len(frame.owners)), 0.0
+    for term, weight in question.weights.items():
+        if (known := frame.whole.chunks.of(term)).stop > known.start:
+            rarity = weight * _rarity(frame.whole.chunks, term)
+            held[frame.chunks.owners[frame.chunks.of(term)]] += rarity
+            total += rarity
+    return _best(frame, held)[0] / (total or 1.0)
 
 
 def _rarity(postings: Postings, term: int) -> float:
@@ -369,9 +397,3 @@ def _why(frame: Frame, question: Question, at: int) -> str:
         if word and word not in told[field]:
             told[field].append(word)
     return "; ".join(f"{name}: {', '.join(held)}" for name, held in told.items() if held) or "meaning"
-
-
-def inside(path: str, folder: str) -> bool:
-    """Whether a path, as shown, is this file or lies in this folder; everything lies in `.`."""
-    folder = folder.rstrip("/")
-    return folder in {"", "."} or path == folder or path.startswith(f"{folder}/")

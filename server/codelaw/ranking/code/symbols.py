@@ -1,7 +1,7 @@
-"""What a text of code defines, by the grammar of its language where there is one, else by its headings (X-5).
+"""What a text of code defines, by the grammar of its language where there is one, else by its lines (X-5).
 
-The grammars are an extra of the package (`codelaw[code]`). Each is loaded when a file of its language is first read,
-and one that is not installed is as good as none: import this module late and call it off the event loop.
+Each grammar is loaded when a file of its language is first read: import this module late and call it off the event
+loop. Where there is none, or it cannot be loaded, the beginnings of lines tell what is defined.
 """
 
 from __future__ import annotations
@@ -189,10 +189,32 @@ _BY_SUFFIX = {
     }.items()
     for suffix in suffixes.split()
 }
+_DEFINITION = re.compile(
+    r"([ \t]*)\(?(?:(?:export|default|public|private|protected|internal|static|abstract|final|sealed|async|unsafe"
+    r"|declare|pub(?:\([a-z]+\))?|local|override|open|data|partial|virtual|inline|extern|suspend)[ \t]+)*"
+    r"(class|interface|struct|enum|trait|impl|module|namespace|object|protocol|record|type|def|function|func|fun|fn|sub"
+    r"|proc|defun|defmacro|defn|macro_rules!)\*?[ \t]+(?:\([^)]*\)[ \t]*|<[^>]*>[ \t]*)?([A-Za-z_$][\w$-]*)"
+)
+"""How a definition begins in most languages."""
+_SET = re.compile(
+    r"()(?:export[ \t]+)?(?:(?:const|let|var|val|static)[ \t]+)?()([A-Za-z_$][\w$]*)[ \t]*(?::[^=]*)?=(?!=)"
+)
+"""A value that stands outside of all else."""
+_KINDS = {
+    "class": "class", "interface": "interface", "struct": "struct", "enum": "enum", "trait": "trait", "impl": "impl",
+    "module": "module", "namespace": "module", "object": "class", "protocol": "interface", "record": "class",
+    "type": "type", "": "variable",
+}  # fmt: skip
+_UNDEFINED = frozenset("json jsonc toml yaml yml xml html htm css scss less ini cfg conf lock sql".split())  # noqa: SIM905
 _DOCUMENTS = frozenset({"md", "markdown", "mdx", "rst", "txt", "adoc", "org"})
 _MARKDOWN = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*")
 _UNDERLINE = re.compile(r"([=\-~^\"'*+#.:_`])\1{2,}[ \t]*")
 _FENCE = re.compile(r"[ \t]*(```|~~~)")
+
+
+def defines(line: str) -> bool:
+    """Whether a line begins as a definition or a heading does."""
+    return any(pattern.match(line) for pattern in (_DEFINITION, _SET, _MARKDOWN))
 
 
 def suffix_of(path: str) -> str:
@@ -215,8 +237,10 @@ def read(path: str, text: str) -> Read:
     """What the text of the file at `path` defines."""
     if is_document(path):
         return Read(_headings(text))
-    reader = _reader(_BY_SUFFIX.get(suffix_of(path), "")) if len(text) <= LARGEST_PARSED else None
-    return Read() if reader is None else reader.read(text)
+    if len(text) > LARGEST_PARSED or suffix_of(path) in _UNDEFINED:
+        return Read()
+    reader = _reader(_BY_SUFFIX.get(suffix_of(path), ""))
+    return Read(_looking_like(text)) if reader is None else reader.read(text)
 
 
 class _Reader:
@@ -257,8 +281,25 @@ def _reader(language: str) -> _Reader | None:
     named = _LANGUAGES[language]
     try:
         return _Reader(named, importlib.import_module(named.package))
-    except ImportError:  # the extra is not installed
+    except ImportError:  # no package of it for this machine
         return None
+
+
+def _looking_like(text: str) -> tuple[Symbol, ...]:
+    """What lines define that begin as a definition does in most languages; each reaches to the next one beside it."""
+    lines = text.split("\n")
+    begun: list[tuple[int, int, str, str]] = []
+    for at, line in enumerate(lines):
+        if match := _DEFINITION.match(line) or _SET.match(line):
+            begun.append((at, len(match[1]), match[3], _KINDS.get(match[2], "function")))
+    found: list[Symbol] = []
+    open_: list[tuple[int, int, str, str]] = []
+    for one in (*begun, (len(lines), 0, "", "")):
+        while open_ and open_[-1][1] >= one[1]:
+            start, _, name, kind = open_.pop()
+            found.append(Symbol(name, kind, start, start + 1 if kind == "variable" else one[0]))
+        open_.append(one)
+    return tuple(sorted(found, key=lambda symbol: (symbol.start, -symbol.end))[:MOST_SYMBOLS])
 
 
 def _headings(text: str) -> tuple[Symbol, ...]:
