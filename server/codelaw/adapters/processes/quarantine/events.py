@@ -8,6 +8,7 @@ import os
 import select
 import struct
 from collections.abc import Iterator
+from functools import cache
 
 _CREATED, _MOVED_HERE, _OVERFLOWN = 0x100, 0x80, 0x4000
 _ONLY_FOLDERS = 0x01000000
@@ -73,5 +74,6 @@ class Events:
                 os.close(descriptor)
 
 
+@cache
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)

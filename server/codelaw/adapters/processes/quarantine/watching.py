@@ -227,16 +227,18 @@ class Watch:
 
     def _arm(self, running: Running, names: Sequence[Name]) -> None:
         with chains(names) as folders:
+            numbers = {folder: self._number(folder) for folder in {folder for _, folder, _ in folders}}
             for name, folder, part in folders:
-                self._want(running, name, folder, part)
+                self._wanted.setdefault((numbers[folder], part), {})[running, name] = None
 
     def _arm_top(self, running: Running, path: Path, top: int) -> None:
+        number = self._number(top)
         for part in bare_parts():
-            self._want(running, path, top, part)
+            self._wanted.setdefault((number, part), {})[running, path] = None
 
-    def _want(self, running: Running, name: Name | Path, folder: int, part: str) -> None:
+    def _number(self, folder: int) -> int:
         number = None if self._events is None else self._events.add(folder)
-        self._wanted.setdefault((-1 if number is None else number, part), {})[running, name] = None
+        return -1 if number is None else number
 
     def _look(self, running: Running, name: Name) -> None:
         self._arm(running, [name])
