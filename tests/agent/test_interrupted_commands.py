@@ -10,10 +10,10 @@ import pytest
 from codelaw.adapters.leftovers import leftovers
 from codelaw.adapters.stores.chats import SqlChats
 from codelaw.agent.effects import interrupted as interrupted_module
-from codelaw.agent.turn import running
 from codelaw.domain.edits import KeptChange
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent
+from codelaw.ports import cancelling
 from tests.agent.conftest import Bench, open_session
 from tests.agent.test_control import until
 
@@ -98,7 +98,7 @@ async def test_what_a_person_saved_while_the_command_ran_is_left_alone(bench: Be
 
 async def test_a_cancel_that_is_given_again_loses_nothing_of_it(bench: Bench, monkeypatch: pytest.MonkeyPatch):
     (bench.root / "a.txt").write_text("old\n")
-    monkeypatch.setattr(running, "AGAIN_SECONDS", 0.02)
+    monkeypatch.setattr(cancelling, "AGAIN_SECONDS", 0.02)
     planned = SqlChats.plan_change
 
     async def slow(store: SqlChats, chat_id: str, change: KeptChange) -> int:

@@ -11,7 +11,6 @@ SERVERS = {
         "env": {"A_TOKEN": "env-key-000001", "PLAIN": "something-else-1", "B_KEY": "${B_KEY}", "TOKEN_FILE": "/x/y1"},
     },
     "b": {"url": "https://b.example", "headers": {"Authorization": "Bearer header-key-0002", "X-Api-Key": "key-0003"}},
-    "c": {"command": "x", "env": ["A_TOKEN"]},
 }
 
 

@@ -261,9 +261,9 @@ async def test_a_cut_file_of_weights_is_told(tmp_path: Path):
 @pytest.mark.parametrize("package", ["tokenizers", "safetensors"])
 async def test_a_missing_extra_is_told_with_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str):
     monkeypatch.setitem(sys.modules, package, None)
-    assert f"needs {package}: pip install 'safetensors>=0.5' 'tokenizers>=0.21'" in await told(
-        bert_folder(tmp_path / "model")
-    )
+    said = await told(bert_folder(tmp_path / "model"))
+    assert f"needs {package}. Add it with `" in said
+    assert f"pip install '{package}>=" in said
 
 
 async def test_another_dimension_than_set_is_told(tmp_path: Path):
