@@ -7,16 +7,20 @@ from collections.abc import Callable
 
 _MARKER = re.compile(r"[-*+>]|\d{1,3}[.)]")
 _FENCE = ("```", "~~~")
+_LONG = 24
+"""Columns that most words do not fill: one that begins farther from the edge is written as it comes."""
 
 
 class Wrapping:
-    """Holds a word back until it is known where it ends; lines of a code block stay as they are."""
+    """Near the edge it holds a word back until it ends; lines of a code block stay as they are."""
 
     def __init__(self, width: int, columns: Callable[[str], int]) -> None:
         """`columns` says how many of the terminal's `width` columns a character takes."""
         self._width = width
         self._columns = columns
         self._word = ""
+        self._told = 0
+        """Characters of the word that are written."""
         self._spaces = ""
         """In front of the word."""
         self._column = 0
@@ -45,14 +49,19 @@ class Wrapping:
         wide = self._columns(character) > 1
         told = self._placed() if wide or sum(map(self._columns, self._word)) >= self._width else ""
         self._word += character
-        return told + (self._placed() if wide else "")
+        if wide:
+            return told + self._placed()
+        if self._told or self._column + len(self._spaces) + _LONG <= self._width:
+            begun, self._told = self._told, len(self._word)
+            return told + ("" if begun else self._spaces) + self._word[begun:]
+        return told
 
     def _placed(self) -> str:
         """The word behind its spaces, or on a line of its own."""
         if not self._word:
             return ""
-        spaces, word = self._spaces, self._word
-        self._spaces = self._word = ""
+        spaces, word, told = self._spaces, self._word, self._told
+        self._spaces, self._word, self._told = "", "", 0
         size = sum(map(self._columns, word))
         if self._column == 0 and word.startswith(_FENCE):
             self._fenced = not self._fenced
@@ -60,11 +69,12 @@ class Wrapping:
             marked = len(word) + 1 if _MARKER.fullmatch(word) else 0
             self._indent = min(len(spaces) + marked, self._width // 2)
         elif (
-            not self._fenced
+            not told
+            and not self._fenced
             and self._indent < self._column + len(spaces)
             and self._width < (self._column + len(spaces) + size)
         ):
             self._column = self._indent + size
             return f"\n{' ' * self._indent}{word}"
         self._column += len(spaces) + size
-        return spaces + word
+        return word[told:] if told else spaces + word
