@@ -38,10 +38,10 @@ def bare() -> Iterator[Machine]:
     Raises Unavailable where that cannot be.
     """
     user = ordinary_user(ACCOUNT, "nobody")  # PostgreSQL runs as nobody who has no name
-    with tempfile.TemporaryDirectory(prefix="bare-", ignore_cleanup_errors=True) as name:
+    with tempfile.TemporaryDirectory(prefix="b-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         root, programs = folder / "codelaw", folder / "programs"
-        for made in (root, programs, folder / "home", folder / "tmp"):
+        for made in (root, programs, folder / "home", folder / "t"):
             made.mkdir()
         _copy(root)
         python = _python(user)
@@ -49,7 +49,7 @@ def bare() -> Iterator[Machine]:
         environment = {
             "PATH": str(programs),
             "HOME": str(folder / "home"),
-            "TMPDIR": str(folder / "tmp"),
+            "TMPDIR": str(folder / "t"),  # short: the path of a socket has 107 characters
             "LANG": "C.UTF-8",
             "PYTHONPYCACHEPREFIX": str(folder / "compiled"),
             "CODELAW_TEST_REQUIRE": "postgresql",  # it comes with the packages

@@ -46,7 +46,7 @@ async def test_a_question_is_answered_below_it_and_the_next_one_goes_to_the_same
     (root / "a.py").write_text("x = 1\n")
     replies = [
         {"text": act("Read", '{"path": "a.py"}')},
-        {"text": finish(LONG), "chunk": 40, "delay": 0.02},
+        {"text": finish(LONG), "chunk": 40, "delay": 0.05},
         {"text": finish("Second.")},
     ]
     async with begin(replies) as client:

@@ -16,7 +16,15 @@ def test_what_the_page_shows_passes_as_it_stands(tmp_path: Path) -> None:
     shown = dict(re.findall(r"```(python|json)\n(.*?)```", page, re.DOTALL))
     (tmp_path / "test_agent.py").write_text(shown["python"], "utf-8")
     (tmp_path / "script.json").write_text(shown["json"], "utf-8")
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "codelaw").write_text(f'#!/bin/sh\nexec {sys.executable} -m codelaw "$@"\n', "utf-8")
+    (programs / "codelaw").chmod(0o755)
+    environment = {
+        **os.environ,
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT / "server"),
+    }
     options = ["-q", "-o", "asyncio_default_fixture_loop_scope=function", "-p", "no:cacheprovider"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, "."],

@@ -97,7 +97,7 @@ async def test_a_cancelled_request_ends_the_hook_that_looks_at_it(start: Start, 
         number, future = await client.start("codelaw/chat/send", {"text": "go"})
         await until(lambda: ran(root) == {"ran-mine"})
         await client.cancel(number)
-        assert (await client.wait_for(future))["error"]["code"] == -32800
+        assert (await client.wait_for(future))["error"]["data"]["code"] == "hook_blocked"
 
 
 async def test_a_cancel_ends_a_hook_with_all_that_it_started(start: Start, vendor: LoopbackVendor, root: Path):

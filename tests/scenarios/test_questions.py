@@ -39,6 +39,8 @@ asyncio.run(main())
 
 @pytest.mark.parametrize("grammars", ["with", "bare"])
 def test_the_right_place_is_among_the_first_three(grammars: str) -> None:
+    if subprocess.run(["git", "log", "-1"], cwd=ROOT, capture_output=True, check=False).returncode:
+        pytest.skip("this checkout has no commits, whose messages speak for files")
     done = subprocess.run([sys.executable, "-c", ASK, grammars], cwd=ROOT, capture_output=True, text=True, check=True)
     sys.path.insert(0, str(ROOT / "benchmarks"))
     try:

@@ -30,6 +30,12 @@ class Kept:
     async def withdraw(self, number: int) -> None:
         raise AssertionError("a command is not planned")
 
+    def touched(self) -> Sequence[Located]:
+        return ()
+
+    async def note(self, place: Located, what: str, *, was: bool, there: bool) -> None:
+        raise AssertionError("nobody watches the tree")
+
     async def hold(self, files: Sequence[tuple[Located, FileImage | None]]) -> str:
         return "held"
 
@@ -166,7 +172,7 @@ async def test_all_images_together_are_bounded(desk: Desk):
 async def test_outside_a_turn_nothing_is_kept(desk: Desk):
     desk.put("a.txt", "x")
     assert await imaged("rm a.txt", desk.environment) == Images()
-    await keep(Images(), desk.environment)
+    await keep(Images(), None, desk.environment)
 
 
 async def test_with_several_folders_the_command_works_in_the_first(tmp_path: Path):
@@ -181,4 +187,4 @@ async def test_with_several_folders_the_command_works_in_the_first(tmp_path: Pat
     "command", ["", "   ", "\\", "'", "a" * 70_000, "\udc80 x", "*" * 300, "[", "a\0b", "/" * 5_000]
 )
 async def test_odd_commands_are_no_harm(desk: Desk, command: str):
-    await keep(await imaged(command, replace(desk.environment, journal=Kept())), desk.environment)
+    await keep(await imaged(command, replace(desk.environment, journal=Kept())), None, desk.environment)

@@ -30,13 +30,15 @@ class Chosen(Protocol):
     def dimension(self) -> int | None: ...
 
 
-def make_embedder(chosen: Chosen) -> Embedder:
+def make_embedder(embedding: Chosen) -> Embedder:
     """The embedder of the chosen provider; nothing is connected or loaded yet, and what is wrong is told at its use."""
-    match chosen.provider:
+    match embedding.provider:
         case "hashing":
-            return HashingEmbedder(chosen.dimension or DIMENSION)
+            return HashingEmbedder(embedding.dimension or DIMENSION)
         case "local":
-            path = Path(chosen.path) if chosen.path else None
-            return LocalEmbedder(path, model=chosen.model, dimension=chosen.dimension)
+            path = Path(embedding.path) if embedding.path else None
+            return LocalEmbedder(path, model=embedding.model, dimension=embedding.dimension)
         case "openai":
-            return HttpEmbedder(chosen.base_url, chosen.api_key, model=chosen.model, dimension=chosen.dimension)
+            return HttpEmbedder(
+                embedding.base_url, embedding.api_key, model=embedding.model, dimension=embedding.dimension
+            )
