@@ -14,6 +14,7 @@ from codelaw.domain.edits import KeptChange
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent
 from codelaw.ports import cancelling
+from codelaw.tools.watching import CLOCK
 from tests.agent.conftest import Bench, open_session
 from tests.agent.test_control import until
 
@@ -152,6 +153,7 @@ async def test_what_was_not_kept_is_named_and_a_move_is_undone(bench: Bench, mon
         (bench.root / name).write_text("old\n")
     (bench.root / "gen.sh").write_text("echo new > other/b.txt; echo made > other/c.txt; mv d0 $(echo e)0\n")
     command = "ls d0; sh gen.sh"
+    await asyncio.sleep(2 * CLOCK)  # what is as young as the clock is coarse may be the command's
     bench.vendor.reset([bench.act("Bash", {"command": command}), bench.finish("ok")])
     with monkeypatch.context() as broken:
         broken.setattr(SqlChats, "plan_change", failing(REFUSAL))
