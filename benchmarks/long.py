@@ -84,7 +84,9 @@ async def fill(home: Path, turns: int) -> str:
             ended = StoredTurn(turn.id, chat.id, "ended", turn.owner, turn.started_at, USAGE, "finished")
             chat_rows.end_turn(session, ended, messages[1:])
             at = turn.started_at
-            event_rows.append(session, chat.id, turn.id, [(at, event) for event in told(chat.id, turn.id, number)])
+            event_rows.append(
+                session, chat.id, turn.id, [(at, event) for event in told(chat.id, turn.id, number)], None
+            )
 
     await store.database.write(work)
     await store.close()

@@ -375,7 +375,7 @@ class FakeSession:
         if work is None or work.done():
             work = asyncio.ensure_future(self._compact(self._chat(chat_id), running.turn_id if running else ""))
             self.compactions[chat_id] = work
-        scope.becomes(work)
+        scope.becomes(work)  # pyright: ignore[reportArgumentType] - a task is cancelled alike
         return await asyncio.shield(work)
 
     async def _compact(self, chat: Chat, turn_id: str) -> CompactionReport:

@@ -186,7 +186,7 @@ async def test_what_takes_the_place_of_a_trusted_file_is_not_trusted(start: Star
         stays = ["Edit(/new.txt)"] if broken else []
         assert (await allowed(client))[0] == stays, "what cannot be read takes no rule away, and adds none (S-1)"
         refused = await client.error("codelaw/workspace/trust", wanted)
-        assert (refused.data["code"], broken) == ("not_trusted", "nothing to trust" in refused.message)
+        assert (refused.data["code"], broken) == ("not_trusted", "nothing to trust" in str(refused.message))
         shutil.rmtree(root / ".codelaw") if not (root / ".codelaw").is_symlink() else (root / ".codelaw").unlink()
         (root / "kept").rename(root / ".codelaw")
         await client.request("codelaw/workspace/settings", {})

@@ -130,8 +130,8 @@ async def test_no_turn_begins_until_it_is_mended_and_then_the_last_good_one_stay
     vendor.reset([VendorReply(text=finish("ok"), times=0)])
     async with start(capabilities) as client:
         error = await refused(begin(client, root))
-        assert f"{said}" in error.message
-        assert f"({file}, line {line})" in error.message
+        assert f"{said}" in str(error.message)
+        assert f"({file}, line {line})" in str(error.message)
         assert "Mend the file" in error.data["hint"]
         assert (await client.request("codelaw/chat/list", {}))["chats"] == [], "no chat is left behind"
         (message,) = told(client)
@@ -164,9 +164,9 @@ async def test_every_kind_of_damage(start: Start, vendor: LoopbackVendor, root: 
     damage(file)
     async with start() as client:
         error = await refused(send(client, root))
-        assert said in error.message
-        assert str(file) in error.message or how.startswith("its folder")
-        assert line is None or f", line {line})" in error.message
+        assert said in str(error.message)
+        assert str(file) in str(error.message) or how.startswith("its folder")
+        assert line is None or f", line {line})" in str(error.message)
         assert told(client)
     assert vendor.messages == []
 

@@ -64,7 +64,7 @@ def no_way(file: Path) -> None:
     file.parent.symlink_to(folder.with_name("nowhere"))
 
 
-DAMAGES: dict[str, tuple[Callable[[Path], None], int | None, str]] = {
+DAMAGES: dict[str, tuple[Callable[[Path], object], int | None, str]] = {
     "a bracket is missing": (text("[permissions]", "[permissions"), 5, "not TOML: Expected ']'"),
     "half typed at the end": (lambda file: file.write_text(GOOD + "[mcp.servers.x\n") and None, 19, "not TOML"),
     "the list is never closed": (lambda file: file.write_text(GOOD[: GOOD.index("]\nallow")]) and None, 8, "not TOML"),
@@ -286,13 +286,18 @@ def test_a_client_and_the_command_line_block_too_and_half_a_configuration_change
     layer: str, raw: dict[str, Any]
 ) -> None:
     good: dict[str, Any] = {"permissions": {"deny": ["Read(a)"]}, "turn": {"maxSteps": 3}}
+
+    def loaded(values: dict[str, Any], before: EffectiveSettings | None = None) -> EffectiveSettings:
+        given: Any = {layer: values}
+        return load_settings(environ={}, **given, before=before)
+
     with pytest.raises(Refusal, match="No turn begins"):
-        load_settings(environ={}, **{layer: raw}).for_a_turn()
-    before = load_settings(environ={}, **{layer: good})
-    later = load_settings(environ={}, **{layer: {**raw, "turn": {"maxSteps": 9}}}, before=before)
+        loaded(raw).for_a_turn()
+    before = loaded(good)
+    later = loaded({**raw, "turn": {"maxSteps": 9}}, before)
     assert later.for_a_turn() == before.value
     assert "stays in force" in later.problems[0].message
-    mended = load_settings(environ={}, **{layer: {"turn": {"maxSteps": 9}}}, before=later)
+    mended = loaded({"turn": {"maxSteps": 9}}, later)
     assert (mended.for_a_turn().turn.max_steps, mended.value.permissions.deny) == (9, [])
 
 

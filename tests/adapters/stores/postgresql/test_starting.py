@@ -92,7 +92,8 @@ async def test_it_is_asked_again_and_the_user_is_told_once(postgres_url, behind)
         reading = asyncio.ensure_future(store.chat("c1"))
         await gate.asked.wait()
         gate.starting = False
-        await asyncio.gather(*writing, reading)
+        await asyncio.gather(*writing)
+        await reading
         assert [message.id for message in (await store.load("c1")).messages] == ["m0", "m1", "m2"]
         assert [(notice.level, notice.code) for notice in notices] == [("warning", "store_waits")]
         assert "starting or stopping" in notices[0].message
