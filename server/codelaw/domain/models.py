@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from codelaw.domain.media.images import Image
@@ -31,6 +31,16 @@ FailureKind = Literal[
 """`items`: the kept items of the request are refused, and it can be sent without them (P-5)."""
 
 
+Effort = Literal["low", "medium", "high", "xhigh", "max"]
+"""How much a model does for an answer (P-6)."""
+Thinking = Literal["adaptive", "between_tools", "enabled", "disabled"]
+"""The vendor's words for when a model thinks."""
+Display = Literal["omitted", "summarized", "updates"]
+"""How much of its thinking it shows: nothing, a summary, or notes on its progress."""
+Ttl = Literal["5m", "1h"]
+"""How long an entry of the vendor's cache lasts after the request that last used it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Billed tokens of one call, or the sum over several (W-1)."""
@@ -38,9 +48,14 @@ class Usage:
     input_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+    """All that was written, whatever it lasts."""
     output_tokens: int = 0
     web_searches: int = 0
     """That the vendor has made and charges for (X-1)."""
+    cache_write_1h_tokens: int = 0
+    """Those of `cache_write_tokens` that last an hour, and cost more."""
+    thinking_tokens: int = 0
+    """Those of `output_tokens` that were thought."""
 
     @property
     def total_tokens(self) -> int:
@@ -48,13 +63,17 @@ class Usage:
         return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens + self.output_tokens
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.input_tokens + other.input_tokens,
-            self.cache_read_tokens + other.cache_read_tokens,
-            self.cache_write_tokens + other.cache_write_tokens,
-            self.output_tokens + other.output_tokens,
-            self.web_searches + other.web_searches,
-        )
+        return Usage(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class PriceStep:
+    """From so many tokens of input on, cached ones included, all of a request costs more."""
+
+    above: int
+    input: float
+    """Times what input and the cache cost below."""
+    output: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,26 +85,50 @@ class Prices:
     cache_read: float
     cache_write: float
     search: float = 0.0
+    cache_write_1h: float | None = None
+    """None where nothing lasts an hour."""
+    steps: tuple[PriceStep, ...] = ()
+    """Rising."""
+
+    def at(self, input_tokens: int) -> Prices:
+        """The prices of a request with so many tokens of input, cached ones included."""
+        step = next((one for one in reversed(self.steps) if input_tokens > one.above), None)
+        if step is None:
+            return self
+        hour = None if self.cache_write_1h is None else self.cache_write_1h * step.input
+        return replace(
+            self,
+            input=self.input * step.input,
+            output=self.output * step.output,
+            cache_read=self.cache_read * step.input,
+            cache_write=self.cache_write * step.input,
+            cache_write_1h=hour,
+            steps=(),
+        )
 
     def cost(self, usage: Usage) -> float:
-        """US dollars for `usage`."""
+        """US dollars for the `usage` of one request."""
+        sent = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+        now = self.at(sent)
+        hour = now.cache_write if now.cache_write_1h is None else now.cache_write_1h
         tokens = (
-            usage.input_tokens * self.input
-            + usage.output_tokens * self.output
-            + usage.cache_read_tokens * self.cache_read
-            + usage.cache_write_tokens * self.cache_write
+            usage.input_tokens * now.input
+            + usage.output_tokens * now.output
+            + usage.cache_read_tokens * now.cache_read
+            + (usage.cache_write_tokens - usage.cache_write_1h_tokens) * now.cache_write
+            + usage.cache_write_1h_tokens * hour
         )
-        return tokens / 1_000_000 + usage.web_searches * self.search
+        return tokens / 1_000_000 + usage.web_searches * now.search
 
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
-    """The facts of a model (W-5)."""
+    """The facts of a model and of its wire (W-5, P-6). No code asks for a model's name instead."""
 
     name: str
     provider: str
     context_window: int
-    """Tokens, input and output together."""
+    """Tokens, input and output together, that codelaw works in."""
     max_output: int
     """Tokens."""
     tools: bool = True
@@ -95,14 +138,38 @@ class ModelProfile:
     images: bool = False
     """Whether it sees pictures; of one that nobody knows it is not assumed (M-6)."""
     prices: Prices | None = None
+    largest_window: int | None = None
+    """Tokens that it really has, where that is more than `context_window`."""
+    thinks: Literal["never", "asked", "unasked", "always"] = "never"
+    """`asked`: only when a request says so. `unasked`: also when it says nothing. `always`: whatever it says."""
+    thinking: tuple[Thinking, ...] = ()
+    """The values of `thinking.type` that it takes, the best first."""
+    efforts: tuple[Effort, ...] = ()
+    """That it takes, rising; empty where a request may say nothing of it."""
+    effort: Effort | None = None
+    """What it does when a request says nothing."""
+    displays: tuple[Display, ...] = ()
+    """Other than its own default."""
+    system_messages: bool = False
+    """Whether a system message may stand behind the results in the conversation (L-6)."""
+    refuses_reasoning: bool = False
+    """Whether it may refuse a request that wants its reasoning written out (R-3)."""
+    stop_sequences: bool = True
+    parallel_calls: bool = True
+    cacheable_from: int = 1024
+    """Tokens of the shortest prefix that its cache takes."""
+    ttls: tuple[Ttl, ...] = ()
+    """How long its cache may keep things, beside what it does without being told."""
+    retired: str = ""
+    """The day on which its maker ends it, or has ended it, as YYYY-MM-DD."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """Plain text; `breakpoint` marks the end of a cacheable prefix (L-6)."""
+    """Plain text; `breakpoint` marks the end of a cacheable prefix, and says how long that lasts (L-6)."""
 
     text: str
-    breakpoint: bool = False
+    breakpoint: Ttl | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +177,7 @@ class CallBlock:
     """A tool call as an assistant message holds it (native dialect)."""
 
     call: Call
-    breakpoint: bool = False
+    breakpoint: Ttl | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +187,7 @@ class ResultBlock:
     call_id: str
     text: str
     is_error: bool = False
-    breakpoint: bool = False
+    breakpoint: Ttl | None = None
     images: tuple[Image, ...] = ()
     """What is shown within the result, as an `ImageBlock` shows it."""
     instead: str = ""
@@ -134,7 +201,7 @@ class ImageBlock:
     image: Image
     instead: str
     """What a model is told that cannot see it."""
-    breakpoint: bool = False
+    breakpoint: Ttl | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +228,12 @@ def pictures_in(block: Block) -> tuple[Image, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ApiMessage:
-    """One message of a request; roles alternate and the first is `user`."""
+    """One message of a request; user and assistant alternate and the first is `user`.
 
-    role: Literal["user", "assistant"]
+    A `system` message stands between them only where the profile takes it, in front of a message of the assistant.
+    """
+
+    role: Literal["user", "assistant", "system"]
     blocks: tuple[Block, ...]
 
 
@@ -199,6 +269,12 @@ class ModelRequest:
     """The `id` of the kept items that stand last in it."""
     images: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     """The pictures that are sent, by digest; of any other only the words instead (M-6)."""
+    thinking: Thinking | None = None
+    """None: nothing is said of it, and the model's own default holds (P-6)."""
+    display: Display | None = None
+    effort: Effort | None = None
+    previous: str = ""
+    """The vendor's id of the last reply of the same chat: it then says why its cache missed."""
 
     @property
     def digests(self) -> frozenset[str]:
@@ -258,5 +334,9 @@ class ModelReply:
     """What kind of refusal it is, in the vendor's word, and why (P-8)."""
     items: tuple[KeptItem, ...] = ()
     """What the vendor wants back with it (P-5)."""
+    id: str = ""
+    """The vendor's id of it."""
+    cache_miss: str = ""
+    """Why the vendor's cache did not give what it could have, in the vendor's word."""
     doubted: bool = False
     """The reported usage held what cannot be, and that was left out."""

@@ -42,8 +42,8 @@ LLAMA = "request (9000 tokens) exceeds the available context size (8192 tokens),
 GEMINI = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048575)."
 REQUEST = ModelRequest(
     model="claude-sonnet-5-5",
-    system=(TextBlock("system words", breakpoint=True), TextBlock("the law")),
-    messages=(ApiMessage("user", (TextBlock("Where is it?"), TextBlock("[env]", breakpoint=True))),),
+    system=(TextBlock("system words", breakpoint="5m"), TextBlock("the law")),
+    messages=(ApiMessage("user", (TextBlock("Where is it?"), TextBlock("[env]", breakpoint="5m"))),),
     max_tokens=512,
     stop_sequences=("\n[tool]", "\nObservation:"),
 )
@@ -102,11 +102,11 @@ async def test_the_body_is_what_the_vendor_wants(vendor: LoopbackVendor, model: 
     call = Call("toolu_1", "Read", {"path": 'a "b".py', "limit": 3})
     request = ModelRequest(
         model="claude-haiku-4-5",
-        system=(TextBlock("L1", breakpoint=True), TextBlock("L2")),
+        system=(TextBlock("L1", breakpoint="5m"), TextBlock("L2")),
         messages=(
-            ApiMessage("user", (TextBlock("q\u2028\n\t", breakpoint=True),)),
+            ApiMessage("user", (TextBlock("q\u2028\n\t", breakpoint="5m"),)),
             ApiMessage("assistant", (TextBlock("t"), CallBlock(call))),
-            ApiMessage("user", (ResultBlock("toolu_1", "gone", is_error=True, breakpoint=True), TextBlock("go on"))),
+            ApiMessage("user", (ResultBlock("toolu_1", "gone", is_error=True, breakpoint="5m"), TextBlock("go on"))),
         ),
         max_tokens=99,
         tools=(schema,),

@@ -18,7 +18,7 @@ def test_one_text_alone_is_spelt_as_among_others(text: str) -> None:
         request = ModelRequest("m", (TextBlock("be good"),), (ApiMessage("user", given),), 100)
         return json.loads(BodyWriter().write(request))["messages"][0]["content"]
 
-    alone, among = blocks(TextBlock(text)), blocks(TextBlock(text), TextBlock("more", breakpoint=True))
+    alone, among = blocks(TextBlock(text)), blocks(TextBlock(text), TextBlock("more", breakpoint="5m"))
     assert alone == among[:1] == [{"type": "text", "text": text.replace("\ud800", "?")}]
-    marked = blocks(TextBlock(text, breakpoint=True))
+    marked = blocks(TextBlock(text, breakpoint="5m"))
     assert marked == [alone[0] | {"cache_control": {"type": "ephemeral"}}]

@@ -191,7 +191,7 @@ def listed_as(row):
 
 
 def facts_of(row, provider):
-    prices = {kind: price / 1e6 for kind, price in row.get("prices", {}).items()}
+    prices = {kind: price / 1e6 for kind, price in row.get("prices", {}).items() if kind != "steps"}
     facts = fact(provider, row["context_window"], row["max_output"], prices.get("input"), prices.get("output"))
     if prices and prices["cache_read"] != prices["input"]:
         facts["cache_read_input_token_cost"] = prices["cache_read"]

@@ -48,9 +48,9 @@ def test_a_breakpoint_ends_the_block_that_it_is_said_of():
     assert {
         place: [getattr(block, "breakpoint", None) for block in message.blocks] for place, message in found.items()
     } == {
-        0: [True, False],
-        2: [False, True],
+        0: ["5m", None],
+        2: [None, "5m"],
     }
     both = marked(said, (4, 5))[2]
-    assert [getattr(block, "breakpoint", None) for block in both.blocks] == [True, True]
+    assert [getattr(block, "breakpoint", None) for block in both.blocks] == ["5m", "5m"]
     assert marked(said, ()) == {}

@@ -28,7 +28,11 @@ from codelaw.domain.models import (
 
 _quote: Callable[[str], str] = encode_basestring
 _NONE: Mapping[str, bytes] = {}
-_MARK = ',"cache_control":{"type":"ephemeral"}'
+_MARKS = {
+    None: "",
+    "5m": ',"cache_control":{"type":"ephemeral"}',
+    "1h": ',"cache_control":{"type":"ephemeral","ttl":"1h"}',
+}
 
 
 class BodyWriter:
@@ -97,7 +101,7 @@ def _message(message: ApiMessage, images: Mapping[str, bytes]) -> bytes:
 def _block(block: Block, images: Mapping[str, bytes] = _NONE) -> str:
     if isinstance(block, KeptBlock):
         return block.item.body
-    mark = _MARK if block.breakpoint else ""
+    mark = _MARKS[block.breakpoint]
     match block:
         case TextBlock(text):
             return f'{{"type":"text","text":{_quote(text)}{mark}}}'

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, cast
 
-from codelaw.domain.models import ModelProfile, Prices
+from codelaw.domain.models import ModelProfile, Prices, PriceStep
 
 OFFLINE_MODEL = "offline"
 
@@ -127,7 +127,13 @@ def _vendors() -> dict[str, str]:
 
 @cache
 def _known(name: str) -> ModelProfile:
-    fields = dict(_rows()[name])
-    prices = fields.pop("prices", None)
-    search = _SEARCH_PRICES.get(fields["provider"], 0.0)
-    return ModelProfile(**fields, prices=Prices(**prices, search=search) if prices else None)
+    row = _rows()[name]
+    fields: dict[str, Any] = {
+        key: tuple(cast("list[Any]", value)) if isinstance(value, list) else value for key, value in row.items()
+    }
+    if prices := row.get("prices"):
+        steps = tuple(PriceStep(**step) for step in prices.get("steps", ()))
+        search = _SEARCH_PRICES.get(row["provider"], 0.0)
+        known: dict[str, Any] = {**prices, "steps": steps, "search": search}
+        fields["prices"] = Prices(**known)
+    return ModelProfile(**fields)

@@ -68,7 +68,7 @@ def marked(messages: Sequence[ApiMessage], ends: Collection[int]) -> dict[int, A
             while last > 0 and isinstance(blocks[last], KeptBlock):
                 last -= 1  # the vendor takes no breakpoint there
             if not isinstance(block := blocks[last], KeptBlock):
-                blocks[last] = replace(block, breakpoint=True)
+                blocks[last] = replace(block, breakpoint="5m")
             found[place] = ApiMessage(message.role, tuple(blocks))
         if not wanted:
             break

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from codelaw.context.sections import Section, View
     from codelaw.domain.media.images import Image
 
-Role = Literal["user", "assistant"]
+Role = Literal["user", "assistant", "system"]
 Spelling = tuple[Role, tuple[Block, ...]]
 
 
@@ -186,9 +186,9 @@ def _system(view: View, *, free: int) -> tuple[TextBlock, ...]:
     summaries = view.named("summaries")
     if summaries is not None:
         later.extend(message.content for message in summaries.messages)
-    blocks = [TextBlock(static, breakpoint=True), *map(TextBlock, later)]
+    blocks = [TextBlock(static, breakpoint="5m"), *map(TextBlock, later)]
     if free > 0:
-        blocks[-1] = replace(blocks[-1], breakpoint=True)
+        blocks[-1] = replace(blocks[-1], breakpoint="5m")
     return tuple(blocks)
 
 
