@@ -13,7 +13,8 @@ from typing import Any, Self
 import pytest
 
 from codelaw.adapters.models.anthropic import LARGEST_ANSWER, LARGEST_EVENT, AnthropicModel
-from codelaw.adapters.models.anthropic_stream import LONGEST_NAME, MOST_CALLS, MOST_TOKENS, bytes_for, room_for
+from codelaw.adapters.models.anthropic_blocks import LONGEST_NAME, MOST_CALLS, MOST_TOKENS
+from codelaw.adapters.models.anthropic_stream import bytes_for, room_for
 from codelaw.adapters.models.endpoints import LARGEST_ERROR
 from codelaw.adapters.models.events import Events, TooLarge
 from codelaw.domain.errors import ModelFailure

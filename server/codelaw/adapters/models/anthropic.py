@@ -6,34 +6,21 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from codelaw.adapters.certificates import trusted
 from codelaw.adapters.loading import load
-from codelaw.adapters.models.anthropic_body import BodyWriter
-from codelaw.adapters.models.anthropic_failures import (
-    SHOWN,
-    ErrorEvent,
-    error_event,
-    kind_of_event,
-    kind_of_status,
-    measures,
-    retry_after,
-    told,
-)
-from codelaw.adapters.models.anthropic_stream import (
-    EndlessReply,
-    MalformedEvent,
-    ReplyReader,
-    bytes_for,
-    room_for,
-)
-from codelaw.adapters.models.apart import Abandoned, apart
-from codelaw.adapters.models.endpoints import LARGEST_ERROR, Misbehaved, guards
-from codelaw.adapters.models.events import Events, TooLarge
-from codelaw.adapters.models.unreachable import cause_of, place_of, secrets_of
+from codelaw.adapters.models.anthropic_blocks import EndlessReply, MalformedEvent
+from codelaw.adapters.models.anthropic_body import BodyWriter, beta_headers, unknown_fields
+from codelaw.adapters.models.anthropic_failures import ErrorEvent, error_event, failure_of
+from codelaw.adapters.models.anthropic_stream import ReplyReader, bytes_for, room_for
+from codelaw.adapters.models.apart import apart
+from codelaw.adapters.models.endpoints import LARGEST_ERROR, guards
+from codelaw.adapters.models.events import Events
+from codelaw.adapters.models.unreachable import place_of, secrets_of
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.models import Delta, FailureKind, Heard, ModelReply, ModelRequest
+from codelaw.domain.models import Delta, Heard, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic, AsyncStream
@@ -52,6 +39,8 @@ _CONNECT = 30.0
 _TAIL = 0.25
 _MODELS = 1000
 _NO_METHOD = frozenset({404, 405, 501})
+_PAUSES = 10
+"""So many times a reply is gone on with that the vendor has paused."""
 _PATIENCE = 2
 """So many times the silence may an answer's head take, from the first byte of the request."""
 LARGEST_EVENT = 8 << 20
@@ -77,6 +66,8 @@ class AnthropicModel:
         self._secrets = [secret for secret in (self._key, *secrets_of(self._base_url)) if secret]
         self._silence = silence
         self._writer = BodyWriter()
+        self._unknown: frozenset[str] = frozenset()
+        """Fields that this endpoint has refused to take from any request."""
         self._loading: asyncio.Task[AsyncAnthropic] | None = None
 
     async def warm(self) -> None:
@@ -105,14 +96,19 @@ class AnthropicModel:
         """
         self._check_key()
         client = await self._client()
-        reader = ReplyReader(on_delta, room_for(request.max_tokens))
+        progress = request.display == "updates"
+        reader = ReplyReader(on_delta, room_for(request.max_tokens), progress=progress)
         most = bytes_for(request.max_tokens)
         try:
-            await apart(self._stream(client, self._writer.write(request), reader, most))
+            for _ in range(_PAUSES):
+                await self._heeded(client, request, reader, most)
+                if not reader.paused:
+                    break
+                request = replace(request, messages=(*request.messages, reader.resume()))
         except ModelFailure:
             raise
         except Exception as error:
-            failure = _failure(error, reader, self._without_key, self._base_url, request.model)
+            failure = failure_of(error, reader, self._without_key, self._base_url, request.model)
             if failure is None:
                 raise
             # A connection that dies after the stop reason has lost nothing, nor one that falls silent behind a call.
@@ -120,9 +116,26 @@ class AnthropicModel:
             if (reader.complete or reader.enough) and failure.kind == "network":
                 return reader.reply()
         else:
-            return reader.reply()
+            if not reader.filled or reader.enough:
+                return reader.reply()
+            message = f"The reply of {place_of(self._base_url)} filled the window of {request.model}."
+            failure = ModelFailure("overflow", message, partial=reader.text, usage=reader.usage)
         # Raised outside the handler: the SDK's error may hold headers, and no log should follow a chain to them.
         raise failure
+
+    async def _heeded(self, client: AsyncAnthropic, request: ModelRequest, reader: ReplyReader, most: int) -> None:
+        """Ask without the fields that the endpoint does not know, which it says of one after the other."""
+        import anthropic  # noqa: PLC0415 - loaded by now
+
+        while True:
+            try:
+                return await apart(self._stream(client, request, reader, most))
+            except anthropic.BadRequestError as error:
+                unknown = unknown_fields(request, error.api_message or str(error.message)) - self._unknown
+                if not unknown:
+                    raise
+                self._unknown |= unknown
+                _log.info("%s does not know %s", place_of(self._base_url), ", ".join(sorted(unknown)))
 
     async def count(self, request: ModelRequest) -> int | None:
         """The vendor's count of a request's input, which costs nothing; None where the endpoint has no such method.
@@ -149,7 +162,7 @@ class AnthropicModel:
         try:
             return await apart(question)
         except Exception as error:
-            failure = _failure(error, ReplyReader(lambda _: None), self._without_key, self._base_url, model)
+            failure = failure_of(error, ReplyReader(lambda _: None), self._without_key, self._base_url, model)
             if failure is None:
                 raise
         raise failure  # outside the handler, as in `reply`
@@ -190,14 +203,19 @@ class AnthropicModel:
         except InvalidURL as error:
             raise ModelFailure("invalid", f"The base URL is not valid: {error}") from None
 
-    async def _stream(self, client: AsyncAnthropic, body: bytes, reader: ReplyReader, most: int) -> None:
+    async def _stream(self, client: AsyncAnthropic, request: ModelRequest, reader: ReplyReader, most: int) -> None:
         from anthropic import AsyncStream  # noqa: PLC0415 - loaded by now
 
         loop = asyncio.get_running_loop()
         # For all of it until the head has come: a head may drip, byte by byte.
         async with asyncio.timeout(_PATIENCE * self._silence) as limit:
             stream: AsyncStream[object] = await client.post(
-                "/v1/messages", cast_to=object, content=body, stream=True, stream_cls=AsyncStream[object]
+                "/v1/messages",
+                cast_to=object,
+                content=self._writer.write(request, without=self._unknown),
+                options={"headers": beta_headers(request, without=self._unknown)},
+                stream=True,
+                stream_cls=AsyncStream[object],
             )
             async with stream:
                 limit.reschedule(loop.time() + self._silence)
@@ -325,68 +343,3 @@ def _cut(reader: ReplyReader, content_type: str, place: str) -> ModelFailure:
         return ModelFailure("malformed", f"{place} did not answer with an event stream ({shown}).", place=place)
     message = f"{place} ended the stream before the reply was complete."
     return ModelFailure("truncated", message, partial=reader.text, usage=reader.usage, place=place)
-
-
-def _failure(
-    error: Exception, reader: ReplyReader, hide: Callable[[str], str], url: str, model: str
-) -> ModelFailure | None:
-    """`error` as a failure of the call; None when it is a bug of ours."""
-    import anthropic  # noqa: PLC0415 - loaded by now
-    import httpx2  # noqa: PLC0415
-
-    kind: FailureKind
-    place = place_of(url)
-    wait: float | None = None
-    match error:
-        # Keys are masked before the words are cut: a part of one would not be known again.
-        case anthropic.APIStatusError():
-            message = error.api_message or str(error.message)
-            kind = kind_of_status(error.status_code, error.type or _error_type(error.body), message)
-            wait = retry_after(error.response.headers)
-            if kind == "spending" and error.status_code == 429 and wait is not None:
-                kind = "rate_limit"  # some call the quota of a minute by the same words; that one says how long
-            status = f"{error.status_code} " if error.status_code >= 400 else ""
-            message = told(kind, place, model, hide(f"{status}{error.type or 'error'}: {message}")[:SHOWN])
-        case ErrorEvent():
-            kind = kind_of_event(error.type, error.message)
-            message = told(kind, place, model, hide(f"{error.type or 'error'}: {error.message}")[:SHOWN])
-        case Misbehaved() | anthropic.APIConnectionError(__cause__=Misbehaved()):
-            kind, message = "invalid", str(error.__cause__ or error)
-        case EndlessReply():
-            kind, message = "invalid", f"{place} sends {error}: the connection was closed. Is max_tokens heeded there?"
-        case anthropic.APITimeoutError() | httpx2.TimeoutException() | TimeoutError():
-            kind, message = "network", f"{place} was silent for too long."
-        case anthropic.APIConnectionError(__cause__=httpx2.UnsupportedProtocol() | httpx2.InvalidURL()):
-            kind, message = "invalid", f"The base URL is not valid: {_cause(error)}"
-        case anthropic.APIConnectionError():
-            kind, message = "network", f"No connection to {place}: {cause_of(error)}"
-        case Abandoned():
-            kind, message = "network", f"The request to {place} was given up by the HTTP library."
-        case httpx2.HTTPError() | httpx2.StreamError():
-            kind, message = "network", f"The connection to {place} broke: {cause_of(error)}"
-        case json.JSONDecodeError() | UnicodeDecodeError() | MalformedEvent() | TooLarge():
-            kind, message = "malformed", f"The stream of {place} could not be read: {error}"[:300]
-        case _:
-            return None
-    size, limit = measures(message) if kind == "overflow" else (None, None)
-    return ModelFailure(
-        kind,
-        hide(message),
-        partial=reader.text,
-        retry_after=wait,
-        usage=reader.usage,
-        limit=limit,
-        size=size,
-        place=place,
-    )
-
-
-def _error_type(body: object) -> str | None:
-    """The type of an error object that is not wrapped in `error`, as some gateways send it."""
-    kind = cast("dict[str, Any]", body).get("type") if isinstance(body, dict) else None
-    return kind if isinstance(kind, str) and kind != "error" else None
-
-
-def _cause(error: Exception) -> str:
-    cause = error.__cause__ or error
-    return f"{type(cause).__name__}: {cause}"[:300] if str(cause) else type(cause).__name__
