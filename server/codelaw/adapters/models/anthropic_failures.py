@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from codelaw.adapters.models.anthropic_blocks import EndlessReply, MalformedEvent
-from codelaw.adapters.models.apart import Abandoned
-from codelaw.adapters.models.endpoints import Misbehaved
-from codelaw.adapters.models.events import TooLarge
-from codelaw.adapters.models.unreachable import cause_of, place_of
-from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import FailureKind
-
-if TYPE_CHECKING:
-    from codelaw.adapters.models.anthropic_stream import ReplyReader
 
 LONGEST_ASKED = 86_400.0
 """Seconds: who asks for more means a day."""
@@ -138,13 +128,13 @@ class ErrorEvent(Exception):
         self.message = message
 
 
-def error_event(body: object, data: bytes) -> ErrorEvent:
+def error_event(body: object, data: str) -> ErrorEvent:
     """What the data of an error event says; `body` is its JSON, None where it has none."""
     fields = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
     error = fields.get("error")
     inner = cast("dict[str, Any]", error) if isinstance(error, dict) else fields
     said, kind = inner.get("message"), inner.get("type")
-    message = said if isinstance(said, str) else data[:SHOWN].decode("utf-8", "replace")
+    message = said if isinstance(said, str) else data[:SHOWN]
     return ErrorEvent(kind if isinstance(kind, str) and kind != "error" else None, message)
 
 
@@ -199,68 +189,3 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     except (TypeError, ValueError, OverflowError, OSError):
         return None
     return min(max(0.0, until), LONGEST_ASKED)
-
-
-def failure_of(
-    error: Exception, reader: ReplyReader, hide: Callable[[str], str], url: str, model: str
-) -> ModelFailure | None:
-    """`error` as a failure of the call; None when it is a bug of ours."""
-    import anthropic  # noqa: PLC0415 - loaded by now
-    import httpx2  # noqa: PLC0415
-
-    kind: FailureKind
-    place = place_of(url)
-    wait: float | None = None
-    match error:
-        # Keys are masked before the words are cut: a part of one would not be known again.
-        case anthropic.APIStatusError():
-            message = error.api_message or str(error.message)
-            kind = kind_of_status(error.status_code, error.type or _error_type(error.body), message)
-            wait = retry_after(error.response.headers)
-            if kind == "spending" and error.status_code == 429 and wait is not None:
-                kind = "rate_limit"  # some call the quota of a minute by the same words; that one says how long
-            status = f"{error.status_code} " if error.status_code >= 400 else ""
-            message = told(kind, place, model, hide(f"{status}{error.type or 'error'}: {message}")[:SHOWN])
-        case ErrorEvent():
-            kind = kind_of_event(error.type, error.message)
-            message = told(kind, place, model, hide(f"{error.type or 'error'}: {error.message}")[:SHOWN])
-        case Misbehaved() | anthropic.APIConnectionError(__cause__=Misbehaved()):
-            kind, message = "invalid", str(error.__cause__ or error)
-        case EndlessReply():
-            kind, message = "invalid", f"{place} sends {error}: the connection was closed. Is max_tokens heeded there?"
-        case anthropic.APITimeoutError() | httpx2.TimeoutException() | TimeoutError():
-            kind, message = "network", f"{place} was silent for too long."
-        case anthropic.APIConnectionError(__cause__=httpx2.UnsupportedProtocol() | httpx2.InvalidURL()):
-            kind, message = "invalid", f"The base URL is not valid: {_cause(error)}"
-        case anthropic.APIConnectionError():
-            kind, message = "network", f"No connection to {place}: {cause_of(error)}"
-        case Abandoned():
-            kind, message = "network", f"The request to {place} was given up by the HTTP library."
-        case httpx2.HTTPError() | httpx2.StreamError():
-            kind, message = "network", f"The connection to {place} broke: {cause_of(error)}"
-        case json.JSONDecodeError() | UnicodeDecodeError() | MalformedEvent() | TooLarge() | RecursionError():
-            kind, message = "malformed", f"The stream of {place} could not be read: {error}"[:300]
-        case _:
-            return None
-    size, limit = measures(message) if kind == "overflow" else (None, None)
-    return ModelFailure(
-        kind,
-        hide(message),
-        partial=reader.text,
-        retry_after=wait,
-        usage=reader.usage,
-        limit=limit,
-        size=size,
-        place=place,
-    )
-
-
-def _error_type(body: object) -> str | None:
-    """The type of an error object that is not wrapped in `error`, as some gateways send it."""
-    kind = cast("dict[str, Any]", body).get("type") if isinstance(body, dict) else None
-    return kind if isinstance(kind, str) and kind != "error" else None
-
-
-def _cause(error: Exception) -> str:
-    cause = error.__cause__ or error
-    return f"{type(cause).__name__}: {cause}"[:300] if str(cause) else type(cause).__name__

@@ -56,7 +56,9 @@ _STOP: dict[str, StopReason] = {
 
 
 GATHERED_FROM = 1 << 16
-"""Characters of a reply from which on deltas that come together are told together: each is looked at with the whole."""
+"""Characters of a reply from which on deltas are told together: each is looked at with the whole."""
+_GATHERED = 128
+"""Characters of text that are then told together."""
 
 
 def room_for(max_tokens: int) -> int:
@@ -79,6 +81,8 @@ class ReplyReader:
         self._room = self._left = room
         self._gathered: list[str] = []
         """Text that is not told yet."""
+        self._waiting = 0
+        """Characters of it."""
         self._text: list[str] = []
         self._said = 0
         """Characters of the text."""
@@ -175,6 +179,8 @@ class ReplyReader:
         """
         body = mapping(event, "event")
         self.events += 1
+        if body.get("type") != "content_block_delta":
+            self.flush()
         match body.get("type"):
             case "content_block_delta":
                 self._delta(body.get("index"), mapping(body.get("delta"), "delta"))
@@ -246,6 +252,7 @@ class ReplyReader:
         if self._gathered:
             piece = "".join(self._gathered)
             self._gathered.clear()
+            self._waiting = 0
             heard = self._on_delta(TextDelta(piece))
             self.enough, self._whole = self.enough or heard is True, heard == "whole"
 
@@ -338,7 +345,8 @@ class ReplyReader:
         self._text.append(piece)
         self._said += len(piece)
         self._gathered.append(piece)
-        if self._room - self._left < GATHERED_FROM:
+        self._waiting += len(piece)
+        if self._room - self._left < GATHERED_FROM or self._waiting >= _GATHERED:
             self.flush()
 
     def _think(self, place: int, text: object) -> None:
