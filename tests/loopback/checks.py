@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -150,9 +150,15 @@ def _messages(messages: Any, *, tools: bool) -> str | None:
                 return f"messages.{place}.content.{inner}: {wrong}"
     if sum(len(_pictures(message["content"])) for message in messages) > _MOST_PICTURES:
         return f"messages: Too many images: at most {_MOST_PICTURES} are allowed"
-    if messages[-1]["role"] != "user":
+    if messages[-1]["role"] != "user" and not paused(messages):
         return "This model does not support assistant message prefill. The conversation must end with a user message."
     return None
+
+
+def paused(messages: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the last message is an answer that the vendor has paused, and that it is to go on with."""
+    content = messages[-1]["content"]
+    return isinstance(content, list) and any(block.get("type") == "server_tool_use" for block in content)
 
 
 def _content(block: Mapping[str, Any], role: str) -> str | None:
@@ -183,6 +189,9 @@ def _content(block: Mapping[str, Any], role: str) -> str | None:
             if role != "user":
                 return "`image` blocks can only be in `user` messages"
             return _picture(block.get("source"))
+        case "server_tool_use" | "web_search_tool_result":
+            if role != "assistant":
+                return f"`{kind}` blocks can only be in `assistant` messages"
         case "thinking" | "redacted_thinking":
             if role != "assistant":
                 return f"`{kind}` blocks can only be in `assistant` messages"

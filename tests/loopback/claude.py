@@ -234,7 +234,9 @@ def _parameters(body: Mapping[str, Any], model: Model, betas: frozenset[str]) ->
     choice = (body.get("tool_choice") or {}).get("type")
     if choice in {"any", "tool"} and not model.forced_tools:
         return 'tool_choice: type "tool" and "any" are not supported for this model.'
-    if not model.prefill and body["messages"][-1]["role"] == "assistant":
+    last = body["messages"][-1]
+    on = any(block["type"] == "server_tool_use" for block in _blocks(last))
+    if not model.prefill and last["role"] == "assistant" and not on:
         return PREFILL
     for place, message in enumerate(body["messages"]):
         if message["role"] == "system" and (not model.system_in_messages or place == 0):

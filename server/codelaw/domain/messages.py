@@ -56,7 +56,7 @@ class KeptItem:
     """A part of a reply that the model's maker wants back as it was, and that nobody reads: signed thinking (P-5)."""
 
     body: str
-    """JSON, as it goes back."""
+    """JSON, as it goes back; empty where only the place counts, at which text goes on behind a call."""
     text: int = 0
     """Characters of the reply's text in front of it."""
     calls: int = 0

@@ -275,7 +275,7 @@ async def test_calls_that_are_no_objects_are_broken(vendor: LoopbackVendor, mode
         ("refusal", "refusal"),
         ("stop_sequence", "stop_sequence"),
         ("pause_turn", "max_tokens"),
-        ("model_context_window_exceeded", "max_tokens"),
+        ("compaction", "max_tokens"),
         ("something_new", "end_turn"),
     ],
 )

@@ -128,13 +128,13 @@ class ErrorEvent(Exception):
         self.message = message
 
 
-def error_event(body: object, data: bytes) -> ErrorEvent:
+def error_event(body: object, data: str) -> ErrorEvent:
     """What the data of an error event says; `body` is its JSON, None where it has none."""
     fields = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
     error = fields.get("error")
     inner = cast("dict[str, Any]", error) if isinstance(error, dict) else fields
     said, kind = inner.get("message"), inner.get("type")
-    message = said if isinstance(said, str) else data[:SHOWN].decode("utf-8", "replace")
+    message = said if isinstance(said, str) else data[:SHOWN]
     return ErrorEvent(kind if isinstance(kind, str) and kind != "error" else None, message)
 
 

@@ -150,7 +150,7 @@ def _said(message: Message, declared: AbstractSet[str]) -> Iterator[Block]:
             yield TextBlock(text[told : item.text])
         yield from (CallBlock(_spelt(call, declared)) for call in calls[made : item.calls])
         told, made = max(told, item.text), max(made, item.calls)
-        if kept is not None:
+        if kept is not None and item.body:
             yield KeptBlock(item, kept)
     if text[told:].strip():
         yield TextBlock(text[told:])
