@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.loopback.claude import THINKING, Account
+from tests.loopback.claude import Account
+from tests.loopback.rules import THINKING
 from tests.loopback.script import VendorReply
 from tests.loopback.server import Captured, LoopbackVendor
 from tests.lsp.raw import RawClient
