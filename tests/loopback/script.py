@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
@@ -33,7 +34,7 @@ class VendorReply:
     calls: Sequence[Mapping[str, Any]] = ()
     blocks: Sequence[Mapping[str, Any]] = ()
     """Thinking, in order: `{"type": "thinking", "thinking", "note"?}` or `{"type": "redacted_thinking"}`, in front of
-    text and calls, or of the call that `"call"` counts; signed, and one empty without any, where an account thinks."""
+    text and calls, or of the call that `"call"` counts, or behind the last; signed, and one empty without any, where an account thinks."""
     compaction: str = ""
     """The summary that answers a request to compact, in a block of its own."""
     searches: Sequence[Mapping[str, Any]] = ()
@@ -161,6 +162,27 @@ def whole(
     return named | {"content": content, **stopped, "usage": {**usage, **_searched(reply), **_thought(content)}}
 
 
+def received(rows: Iterable[Event]) -> list[dict[str, Any]]:
+    """The blocks that a client has in the end which keeps everything."""
+    made: dict[int, dict[str, Any]] = {}
+    written: dict[int, str] = {}
+    fields = {"thinking_delta": "thinking", "signature_delta": "signature", "text_delta": "text"}
+    for name, event in rows:
+        if name == "content_block_start":
+            made[event["index"]] = dict(event["content_block"])
+        elif name == "content_block_delta":
+            place, delta = event["index"], event["delta"]
+            if (field := fields.get(delta["type"])) is not None:
+                made[place][field] += delta[field]
+            else:
+                written[place] = written.get(place, "") + delta["partial_json"]
+    for place, text in written.items():
+        made[place]["input"] = text
+        with suppress(ValueError):
+            made[place]["input"] = json.loads(text or "{}")
+    return [made[place] for place in sorted(made)]
+
+
 _Part = tuple[Mapping[str, Any], Mapping[str, Any], Sequence[Mapping[str, Any]]]
 """A block as a client has it in the end, how it begins, and what follows."""
 
@@ -187,11 +209,14 @@ def _content(reply: VendorReply, request: Mapping[str, Any], number: int, accoun
         said.append({"type": "text", "text": text})
         deltas = [{"type": "text_delta", "text": piece} for piece in _parts(text, size)]
         yield said[-1], {"type": "text", "text": ""}, deltas
-    for place, call in enumerate(reply.calls):
+    for place in range(len(reply.calls) + 1):
         for block in _wanted(reply, request, account):
             if account is not None and block.get("call") == place:
                 said.append(account.thought(request, said, block))
                 yield _thinking(said[-1], size)
+        if place == len(reply.calls):
+            return
+        call = reply.calls[place]
         raw = call.get("json")
         arguments = raw if raw is not None else json.dumps(call["input"]) if call["input"] else ""
         start = {

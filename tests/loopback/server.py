@@ -26,7 +26,7 @@ from urllib.parse import unquote
 from tests.loopback.cache import PromptCache
 from tests.loopback.checks import CHARACTERS, LARGEST_BODY, cost, count, malformed, uncounted
 from tests.loopback.claude import Account, Judged
-from tests.loopback.script import VendorReply, events, whole
+from tests.loopback.script import VendorReply, events, received, whole
 from tests.loopback.summaries import Summariser, wants_summary
 
 Scripted = VendorReply | Callable[["Captured"], VendorReply | None]
@@ -60,6 +60,8 @@ class Captured:
     """Why the strict reading refused the body; an overflow is not meant."""
     transformed: Sequence[Mapping[str, str]] = ()
     """The thinking that was dropped, as the answer says."""
+    answer: list[dict[str, Any]] | None = None
+    """The blocks of a streamed answer that was sent whole."""
     diagnosis: Mapping[str, Any] | None = None
     """What the answer says of the cache, where it was asked."""
     lost: list[str] = field(default_factory=list[str])
@@ -393,6 +395,7 @@ class _Stream:
         self._chunk(b"")
         await self.writer.drain()
         self.request.answer_last_byte = time.monotonic()
+        self.request.answer = received(rows)
         return True
 
     async def _break(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ from tests.loopback.rules import (
     RULES,
     UPDATES,
 )
-from tests.loopback.script import VendorReply, events
+from tests.loopback.script import VendorReply, events, received
 
 MODEL = "claude-sonnet-5-5"
 TOOLS = [{"name": "Read", "description": "d", "input_schema": {"type": "object"}}]
@@ -45,27 +44,11 @@ def answer(account: Account, body: dict[str, Any], *blocks: dict[str, Any]) -> d
     """What a client that keeps everything makes of the stream of an answer with one call."""
     call = {"name": "Read", "input": {"path": "a"}, "id": f"t{len(body['messages'])}"}
     reply = VendorReply(blocks=blocks, text="so", calls=(call,))
-    return {"role": "assistant", "content": received(reply, body, account)}
+    return {"role": "assistant", "content": streamed(reply, body, account)}
 
 
-def received(reply: VendorReply, body: dict[str, Any], account: Account) -> list[dict[str, Any]]:
-    made: dict[int, dict[str, Any]] = {}
-    written: dict[int, str] = {}
-    usage = {"input_tokens": 1, "output_tokens": 1}
-    for name, event in events(reply, body, usage, 1, account=account):
-        if name == "content_block_start":
-            made[event["index"]] = dict(event["content_block"])
-        elif name == "content_block_delta":
-            delta = event["delta"]
-            field = {"thinking_delta": "thinking", "signature_delta": "signature", "text_delta": "text"}
-            if delta["type"] in field:
-                part = field[delta["type"]]
-                made[event["index"]][part] += delta[part]
-            else:
-                written[event["index"]] = written.get(event["index"], "") + delta["partial_json"]
-    for place, text in written.items():
-        made[place]["input"] = json.loads(text or "{}")
-    return [made[place] for place in sorted(made)]
+def streamed(reply: VendorReply, body: dict[str, Any], account: Account) -> list[dict[str, Any]]:
+    return received(events(reply, body, {"input_tokens": 1, "output_tokens": 1}, 1, account=account))
 
 
 def result(body: dict[str, Any], text: str = "found") -> dict[str, Any]:
@@ -308,7 +291,7 @@ def test_thinking_stands_where_it_is_scripted_and_goes_back_there() -> None:
     plain, note = {"type": "thinking", "thinking": "hm"}, {"type": "thinking", "thinking": "I look.", "note": True}
     calls = [{"name": "Read", "input": {"path": path}, "id": path} for path in "ab"]
     reply = VendorReply(blocks=(plain, {**note, "call": 1}, {**plain, "call": 1}), text="so", calls=calls)
-    content = received(reply, body, account)
+    content = streamed(reply, body, account)
     assert [block["type"] for block in content] == ["thinking", "text", "tool_use", "thinking", "thinking", "tool_use"]
     assert [block["thinking"] for block in content if block["type"] == "thinking"] == ["", "I look.", ""]
     renamed = [block | {"id": f"own_{block['id']}"} if block["type"] == "tool_use" else block for block in content]
@@ -323,8 +306,8 @@ def test_thinking_stands_where_it_is_scripted_and_goes_back_there() -> None:
 
 def test_refusals_early_and_late_and_turns_that_pause() -> None:
     account, body = Account(), asked()
-    assert received(VendorReply(stop_reason="refusal"), body, account) == []
-    late = received(VendorReply(text="Well, I", stop_reason="refusal"), body, account)
+    assert streamed(VendorReply(stop_reason="refusal"), body, account) == []
+    late = streamed(VendorReply(text="Well, I", stop_reason="refusal"), body, account)
     assert [block["type"] for block in late] == ["thinking", "text"]
     for reason in ("pause_turn", "model_context_window_exceeded"):
         told = list(
@@ -338,7 +321,7 @@ def test_a_block_of_compaction_stands_for_what_it_sums_up() -> None:
     account = Account()
     body = session(account)
     asks = {**body, "messages": body["messages"][:3], "compaction": {"type": "summarize"}}
-    [block] = received(VendorReply(compaction="all so far"), asks, account)
+    [block] = streamed(VendorReply(compaction="all so far"), asks, account)
     [*_, stopped, _] = events(VendorReply(compaction="all so far"), asks, {"output_tokens": 0}, 1, account=account)
     assert stopped[1]["delta"]["stop_reason"] == "compaction"
     kept = {**body, "messages": [{"role": "assistant", "content": [block]}, *body["messages"][3:]]}
