@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.loopback.claude import THINKING, Account
+from tests.loopback.claude import Account
+from tests.loopback.rules import THINKING
 from tests.loopback.script import VendorReply
 from tests.loopback.server import Captured, LoopbackVendor
 from tests.lsp.raw import RawClient
@@ -67,6 +69,59 @@ async def test_within_a_turn_and_across_turns_and_a_restart(vendor: LoopbackVend
     assert vendor.refused == []
     assert [request.lost for request in vendor.messages if request.lost] == []
     assert [request.transformed for request in vendor.messages if request.transformed] == []
+
+
+async def test_a_fork_keeps_it_and_exports_mark_it_alone(vendor: LoopbackVendor, root: Path, start: Start) -> None:
+    (root / "a.py").write_text("x = 1\n")
+    async with start(options=options(vendor)) as client:
+        vendor.play(read("a.py", NOTE, HIDDEN), VendorReply(text="1"), VendorReply(text="2"), VendorReply(text="3"))
+        first = await send(client, "What is x?")
+        chat = first["chatId"]
+        await send(client, "And twice?", chat)
+        fork = (await client.request("codelaw/chat/fork", {"chatId": chat, "turnId": first["turnId"]}))["id"]
+        await send(client, "And thrice?", fork)
+        assert len(thinking(vendor.messages[-1])) == 3
+        assert thinking(vendor.messages[-1]) == thinking(vendor.messages[-2])
+        told = {form: await exported(client, chat, form) for form in ("markdown", "json")}
+        told["read"] = json.dumps(await client.request("codelaw/chat/read", {"chatId": chat}))
+    secrets = [block.get("signature") or block["data"] for block in thinking(vendor.messages[-1])]
+    assert [form for form, text in told.items() for secret in secrets if secret in text] == []
+    assert "**Thinking kept:** 3 blocks" in told["markdown"]
+    assert "**Thinking kept:** 1 block\n" in told["markdown"]
+    said = [message["metadata"]["kept"] for message in json.loads(told["json"])["messages"]]
+    assert [kept for kept in said if kept] == [{"maker": "anthropic", "blocks": count} for count in (2, 1, 1)]
+    assert "kept" not in told["read"]
+    assert vendor.refused == []
+
+
+async def exported(client: RawClient, chat: str, form: str) -> str:
+    return (await client.request("codelaw/chat/export", {"chatId": chat, "format": form}))["text"]
+
+
+async def test_a_cut_reply_goes_on_with_its_thinking(vendor: LoopbackVendor, root: Path, start: Start) -> None:
+    async with start(options=options(vendor)) as client:
+        cut = VendorReply(text="It is ha", blocks=(THOUGHT, HIDDEN), stop_reason="max_tokens")
+        vendor.play(cut, VendorReply(text="lf."), VendorReply(text="2"))
+        result = await send(client, "What is x?")
+        assert result["answer"] == "It is half."
+        await send(client, "And twice?", result["chatId"])
+    assert [len(thinking(request)) for request in vendor.messages] == [0, 2, 2]
+    assert vendor.refused == []
+
+
+async def test_behind_a_call_that_is_stored_otherwise_none_goes_back(
+    vendor: LoopbackVendor, root: Path, start: Start
+) -> None:
+    (root / "a.py").write_text("x = 1\n")
+    calls = ({"name": "Edit", "input": {"path": "a.py", "old": "1", "new": "2"}}, {"name": "LS", "input": {}})
+    blocks = (THOUGHT, {**NOTE, "call": 0}, {**NOTE, "call": 1})
+    async with start(options=options(vendor)) as client:
+        vendor.play(VendorReply(text="Now.", calls=calls, blocks=blocks), VendorReply(text="1"))
+        await send(client, "Make x 2.")
+    content = vendor.messages[-1].json["messages"][1]["content"]
+    assert [block["type"] for block in content] == ["thinking", "text", "thinking", "tool_use", "tool_use"]
+    assert "old_string" in content[3]["input"]
+    assert vendor.refused == []
 
 
 async def test_a_changed_law_leaves_it_out_from_then_on(vendor: LoopbackVendor, root: Path, start: Start) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, Literal
@@ -82,8 +82,15 @@ class KeptItems:
 
     def leading(self) -> KeptItems | None:
         """Those in front of all text and calls, which stay true where these are stored otherwise than they came."""
-        first = tuple(item for item in self.items if not item.text and not item.calls)
-        return replace(self, items=first) if first else None
+        return self._those(lambda item: not item.text and not item.calls)
+
+    def before(self, call: int) -> KeptItems | None:
+        """Those in front of the call with that number, which stay true where it is another now."""
+        return self._those(lambda item: item.calls <= call)
+
+    def _those(self, wanted: Callable[[KeptItem], bool]) -> KeptItems | None:
+        items = tuple(filter(wanted, self.items))
+        return replace(self, items=items) if items else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,8 +163,9 @@ async def test_equal_requests_are_equal_bytes_on_one_connection(vendor: Loopback
 async def test_a_longer_chat_keeps_the_bytes_of_its_beginning(vendor: LoopbackVendor, model: AnthropicModel) -> None:
     vendor.fallback = VendorReply(text="ok")
     longer = (*REQUEST.messages, ApiMessage("assistant", (TextBlock("a"),)), ApiMessage("user", (TextBlock("b"),)))
-    await ask(model)
-    await ask(model, ModelRequest(REQUEST.model, REQUEST.system, longer, 512, (), REQUEST.stop_sequences))
+    system = (TextBlock("system words " * 200, breakpoint="5m"),)  # the vendor's cache takes nothing short
+    await ask(model, ModelRequest(REQUEST.model, system, REQUEST.messages, 512, (), REQUEST.stop_sequences))
+    await ask(model, ModelRequest(REQUEST.model, system, longer, 512, (), REQUEST.stop_sequences))
     first, second = (request.body for request in vendor.messages)
     assert second.startswith(first.removesuffix(b"]}"))
     usages = [request.usage for request in vendor.messages]

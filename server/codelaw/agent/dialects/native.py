@@ -126,7 +126,9 @@ def spell(
         case "user":
             return "user", user_blocks(message)
         case "assistant":
-            return "assistant", tuple(_said(message, declared)) or (TextBlock("…"),)
+            said = tuple(_said(message, declared))
+            # Vendors take no message that is empty, or that thinking ends.
+            return "assistant", said if said and not isinstance(said[-1], KeptBlock) else (*said, TextBlock("…"))
         case "tool":
             failed = message.content.startswith('{"status": "error"')
             # In one block: vendors take no text between the results of parallel calls.

@@ -22,6 +22,7 @@ from codelaw.domain.models import (
     Begun,
     Delta,
     Heard,
+    KeptBlock,
     ModelReply,
     ModelRequest,
     TextBlock,
@@ -119,7 +120,8 @@ class Asker:
     """
     _stream: Stream = field(init=False)
     _items: KeptItems | None = field(init=False, default=None)
-    """Of the newest reply; None where that goes on from another, which is no request that a later one repeats."""
+    """Of the step's first reply. Where others go on from it, those in front of its words: no later request repeats
+    what the others answered."""
     _bare: bool = field(init=False, default=False)
     """Kept items were refused, and are not sent any more (P-5)."""
     _searches: list[WebSearch] = field(default_factory=list[WebSearch])
@@ -134,6 +136,7 @@ class Asker:
         asked = await self._whole("", ())
         if asked.reading.empty and asked.reply.stop_reason != "refusal":
             hint = ApiMessage("user", (TextBlock(render("empty_reply", dialect=self.inputs.dialect.name)),))
+            self._items = None
             asked = await self._whole("", (hint,))
         return asked
 
@@ -153,7 +156,7 @@ class Asker:
                 why = _STOPPED if stopped else _TOO_LONG
                 reading = await self._said(reply)
                 return replace(self._read(reply, reading), cut=why)
-            kept, after = reply.text, _continuation(reply.text, "go_on")
+            kept, after = reply.text, self._continuation(reply.text, "go_on")
             by = "a stop sequence of the endpoint" if stopped else "the output limit"
             self._retry(Retry(number + 1, 0.0, f"the reply was cut off by {by} and is continued"))
         raise AssertionError
@@ -187,7 +190,9 @@ class Asker:
     def _read(self, reply: ModelReply, reading: Reading) -> Asked:
         for channel, text in self._stream.finish(reading):
             self._show(channel, text)
-        return Asked(reply, replace(reading, searches=tuple(self._searches), items=self._items))
+        # Broken calls stand behind the others in a reading, wherever they stood in the reply.
+        items = self._items.before(0) if self._items is not None and reply.broken_calls else self._items
+        return Asked(reply, replace(reading, searches=tuple(self._searches), items=items))
 
     async def _recovered(self, kept: str, after: tuple[ApiMessage, ...]) -> ModelReply:
         recovery = Recovery()
@@ -205,11 +210,20 @@ class Asker:
                 self._retry(retry)
                 await asyncio.sleep(retry.seconds)
                 if recovery.kept:
-                    kept, after = recovery.kept, _continuation(recovery.kept, "resume")
+                    kept, after = recovery.kept, self._continuation(recovery.kept, "resume")
         finally:
             self.turn.spend(recovery.spent)
         self.turn.spend(reply.usage)
         return reply
+
+    def _continuation(self, kept: str, template: str) -> tuple[ApiMessage, ...]:
+        """What has come so far as the model said it, and that it shall go on."""
+        self._items = None if self._items is None else self._items.leading()
+        thought = () if self._items is None else tuple(KeptBlock(item, self._items) for item in self._items.items)
+        return (
+            ApiMessage("assistant", (*thought, TextBlock(kept.rstrip() or "…"))),
+            ApiMessage("user", (TextBlock(render(template)),)),
+        )
 
     def _request(self, after: tuple[ApiMessage, ...]) -> ModelRequest:
         """The view as a request, with messages to append."""
@@ -260,7 +274,6 @@ class Asker:
             raise
         self._feed(joint.end(), joint)
         binding = self.inputs.dialect.binding
-        self._items = None
         if binding is not None and reply.items and not after:
             self._items = KeptItems(binding.maker, reply.items, request.prefix, request.after)
         self._tell_searches(reply)
@@ -321,10 +334,3 @@ class Asker:
 
 def _long(reply: ModelReply) -> bool:
     return len(reply.text) >= LONG_REPLY or bool(reply.calls)
-
-
-def _continuation(kept: str, template: str) -> tuple[ApiMessage, ...]:
-    return (
-        ApiMessage("assistant", (TextBlock(kept.rstrip() or "…"),)),
-        ApiMessage("user", (TextBlock(render(template)),)),
-    )

@@ -19,12 +19,14 @@ from codelaw.templates.render import render
 from codelaw.transcript.repair.closing import CANCELLED, STOPPED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from codelaw.agent.dialects.base import Reading
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.agent.turn.execution import Executor
     from codelaw.agent.turn.window_fitter import WindowFitter
     from codelaw.context.sections import View
-    from codelaw.domain.messages import Message
+    from codelaw.domain.messages import Call, Message
 
 UNREADABLE_LIMIT = 3
 """Unreadable replies in a row that end a turn (R-3)."""
@@ -111,7 +113,9 @@ class Turn:
             return Ending("token_limit", self.open.partial_answer.text, why=asked.cut)
         # An escape in JSON may spell what the text of the reply did not show.
         reading = self.executor.redaction.value(asked.reading)
-        return await self._act(reading if reading is asked.reading else _leading(reading))
+        if reading is not asked.reading and reading.items is not None:
+            reading = replace(reading, items=reading.items.leading())
+        return await self._act(reading)
 
     async def _act(self, reading: Reading) -> Ending | None:
         if reading.answer is not None and await self._held_up(reading, reading.answer):
@@ -132,7 +136,7 @@ class Turn:
         self._unreadable = 0
         plan = planned(reading.calls, self.executor.toolbox)
         calls = tuple(one.call for one in plan)
-        caller = await self.open.say(reading if calls == reading.calls else _leading(reading), calls)
+        caller = await self.open.say(_true(reading, calls), calls)
         await self.executor.run(plan, caller)
         if self.executor.broken:
             message = "The same call failed the same way six times."
@@ -204,9 +208,12 @@ class Turn:
         return asked
 
 
-def _leading(reading: Reading) -> Reading:
-    """A reading that is not stored as it came: only the kept items in front of it are still true (P-5)."""
-    return reading if reading.items is None else replace(reading, items=reading.items.leading())
+def _true(reading: Reading, calls: Sequence[Call]) -> Reading:
+    """A reading whose calls are stored as `calls`: kept items behind one that is another are true no more (P-5)."""
+    changed = next((at for at, call in enumerate(calls) if call != reading.calls[at]), None)
+    if reading.items is None or changed is None:
+        return reading
+    return replace(reading, items=reading.items.before(changed))
 
 
 def last_words(turn: OpenTurn, ending: Ending) -> list[Message]:
