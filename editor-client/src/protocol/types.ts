@@ -831,6 +831,7 @@ outputTokens: number
 totalTokens: number
 costUsd?: number
 webSearches?: number
+thinkingTokens?: number
 kind: "usage"
 contextTokens: number
 contextWindow: number
@@ -984,6 +985,7 @@ outputTokens: number
 totalTokens: number
 costUsd?: number
 webSearches?: number
+thinkingTokens?: number
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema

@@ -252,6 +252,8 @@ class Usage(Payload):
     cost_usd: float | None = None
     web_searches: int | None = None
     """That the vendor charges for; a part of `costUsd` where its price is known."""
+    thinking_tokens: int | None = None
+    """Those of `outputTokens` that were thought, where the vendor tells."""
 
 
 class Notice(Payload):

@@ -191,25 +191,23 @@ class Asker:
 
     async def _recovered(self, kept: str, after: tuple[ApiMessage, ...]) -> ModelReply:
         recovery = Recovery()
-        try:
-            while True:
-                try:
-                    reply = await self._attempt(kept, after)
-                    break
-                except ModelFailure as failure:
-                    if failure.kind == "items" and not self._bare:
-                        self._bare = True
-                        self.turn.notice(Notice("info", "thinking_dropped", _DROPPED))
-                        continue
-                    retry = recovery.after(failure)
-                self._retry(retry)
-                await asyncio.sleep(retry.seconds)
-                if recovery.kept:
-                    kept, after = recovery.kept, _continuation(recovery.kept, "resume")
-        finally:
-            self.turn.spend(recovery.spent)
-        self.turn.spend(reply.usage)
-        return reply
+        while True:
+            try:
+                reply = await self._attempt(kept, after)
+            except ModelFailure as failure:
+                self.turn.spend(failure.usage)
+                if failure.kind == "items" and not self._bare:
+                    self._bare = True
+                    self.turn.notice(Notice("info", "thinking_dropped", _DROPPED))
+                    continue
+                retry = recovery.after(failure)
+            else:
+                self.turn.spend(reply.usage)
+                return reply
+            self._retry(retry)
+            await asyncio.sleep(retry.seconds)
+            if recovery.kept:
+                kept, after = recovery.kept, _continuation(recovery.kept, "resume")
 
     def _request(self, after: tuple[ApiMessage, ...]) -> ModelRequest:
         """The view as a request, with messages to append."""
