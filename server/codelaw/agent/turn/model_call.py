@@ -12,7 +12,7 @@ from codelaw.agent.dialects.base import Reading
 from codelaw.agent.dialects.growing import GrowingText
 from codelaw.agent.model_calls.recovery import Recovery, Retry
 from codelaw.agent.turn.silence import Silence
-from codelaw.context.tokens import estimate, max_tokens
+from codelaw.context.tokens import estimate
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.events import AnswerDelta, RetryEvent, ThoughtDelta, ToolCallEvent
@@ -212,10 +212,11 @@ class Asker:
     def _request(self, after: tuple[ApiMessage, ...]) -> ModelRequest:
         """The view as a request, with messages to append."""
         inputs = self.inputs
-        room = max_tokens(inputs.limits.window, inputs.limits.reserve, self.estimated)
-        return inputs.dialect.request(
+        room = inputs.output(self.estimated)
+        made = inputs.dialect.request(
             self.view, model=inputs.model_name, max_tokens=room, toolbox=inputs.toolbox, after=after
         )
+        return inputs.manner.on(made)
 
     async def _attempt(self, kept: str, after: tuple[ApiMessage, ...]) -> ModelReply:
         """One request. `kept` was withdrawn from the screen: it is shown again, unless the model starts over."""

@@ -17,7 +17,7 @@ from codelaw.protocol import approvals as wire_approvals
 from codelaw.protocol import chats as wire
 from codelaw.protocol import contexts as wire_contexts
 from codelaw.protocol import events as wire_events
-from codelaw.protocol.enclosed import EditorParams, Enclosure, ImageParams, Position, Range, TextParams
+from codelaw.protocol.enclosed import EditorParams, Enclosure, ImageParams, Position, Range, StrategyOptions, TextParams
 
 ENCODED_BYTES = images.MOST_BYTES * 4 // 3 + 4
 
@@ -261,6 +261,6 @@ def _line_range(uri: str, value: Range, documents: EditorDocuments) -> requests.
     return requests.LineRange(value.start.line, character(value.start), value.end.line, character(value.end))
 
 
-def strategy_options(value: wire.StrategyOptions | None) -> dict[str, float]:
+def strategy_options(value: StrategyOptions | None) -> dict[str, float]:
     """The numbers that were given, by the names of settings in Python."""
     return {} if value is None else value.model_dump(exclude_none=True)
