@@ -56,6 +56,8 @@ def test_what_the_client_says_and_answers(log, tmp_path):
         log,
         "chat",
         "hi",
+        "--effort",
+        "low",
         "--model",
         "m",
         "--mode",
@@ -69,7 +71,7 @@ def test_what_the_client_says_and_answers(log, tmp_path):
     assert hello["rootUri"] == tmp_path.resolve().as_uri()
     assert hello["capabilities"]["experimental"]["codelaw"] == {"events": {}, "approvals": {}}
     assert isinstance(hello["processId"], int)
-    chosen = {"model": "m", "mode": "ask", "strategy": "layered"}
+    chosen = {"model": "m", "mode": "ask", "strategy": "layered", "effort": "low"}
     assert received(log, "codelaw/chat/create") == [{"kind": "headless"} | chosen]
     assert received(log, "codelaw/chat/send") == [{"chatId": "c1", "text": "hi"} | chosen]
     assert answers(log)[50]["result"] is None

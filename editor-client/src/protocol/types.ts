@@ -269,6 +269,7 @@ tools?: string[]
 disallowedTools?: string[]
 model?: string
 maxTurns?: number
+effort?: ("low" | "medium" | "high" | "xhigh" | "max")
 problem?: string
 refused?: boolean
 }
@@ -652,6 +653,8 @@ removed: number
 /**
  * A conversation; `model` is the one that will be asked, `running` is the id of the running turn.
  * 
+ * `effort` is there where one was chosen for it.
+ * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "Chat".
  */
@@ -666,6 +669,7 @@ createdAt: number
 updatedAt: number
 turns: number
 running: (string | null)
+effort?: ("low" | "medium" | "high" | "xhigh" | "max")
 }
 /**
  * What the turns of a chat did and nobody has undone, oldest first; where it is too much, the newest of it.
@@ -832,6 +836,7 @@ outputTokens: number
 totalTokens: number
 costUsd?: number
 webSearches?: number
+thinkingTokens?: number
 kind: "usage"
 contextTokens: number
 contextWindow: number
@@ -985,6 +990,7 @@ outputTokens: number
 totalTokens: number
 costUsd?: number
 webSearches?: number
+thinkingTokens?: number
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1000,7 +1006,7 @@ message: string
  * via the `definition` "TurnError".
  */
 export interface TurnError {
-code: ("chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "spending_limit" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "nothing_to_commit" | "revert_conflict" | "server_not_found" | "settings_unreadable")
+code: ("chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "effort_not_taken" | "auth_failed" | "spending_limit" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "nothing_to_commit" | "revert_conflict" | "server_not_found" | "settings_unreadable")
 message: string
 hint: string
 }
@@ -1247,6 +1253,7 @@ title?: (string | null)
 mode?: (("agent" | "ask" | "plan") | null)
 model?: (string | null)
 strategy?: (("layered" | "full" | "last-n" | "summary+recent" | "span-retrieval" | "sliding-window" | "auto") | null)
+effort?: (("low" | "medium" | "high" | "xhigh" | "max") | "default" | null)
 kind?: (("panel" | "inline" | "headless" | "shared") | null)
 }
 /**
@@ -2069,6 +2076,7 @@ chatId?: (string | null)
 mode?: (("agent" | "ask" | "plan") | null)
 model?: (string | null)
 strategy?: (("layered" | "full" | "last-n" | "summary+recent" | "span-retrieval" | "sliding-window" | "auto") | null)
+effort?: (("low" | "medium" | "high" | "xhigh" | "max") | "default" | null)
 strategyOptions?: (StrategyOptions | null)
 attachments?: ((AttachmentParams | ImageParams | TextParams)[] | null)
 editor?: (EditorParams | null)
@@ -2324,6 +2332,7 @@ title?: (string | null)
 mode?: (("agent" | "ask" | "plan") | null)
 model?: (string | null)
 strategy?: (("layered" | "full" | "last-n" | "summary+recent" | "span-retrieval" | "sliding-window" | "auto") | null)
+effort?: (("low" | "medium" | "high" | "xhigh" | "max") | "default" | null)
 }
 /**
  * What is left out stays as it is.
@@ -2505,4 +2514,4 @@ export const METHODS = [
   "codelaw/settings/read"
 ] as const;
 
-export type RefusalCode = "chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "spending_limit" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "nothing_to_commit" | "revert_conflict" | "server_not_found" | "settings_unreadable";
+export type RefusalCode = "chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "effort_not_taken" | "auth_failed" | "spending_limit" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "nothing_to_commit" | "revert_conflict" | "server_not_found" | "settings_unreadable";

@@ -13,7 +13,7 @@ from codelaw.adapters.models.offline import OfflineModel
 from codelaw.adapters.models.scripted import ScriptedModel
 from codelaw.adapters.models.unreachable import place_of
 from codelaw.agent.model_calls.recovery import NO_KEY_HINT
-from codelaw.context.tokens import Window, output_reserve, resolve_window
+from codelaw.context.tokens import Window, most_output, output_reserve, resolve_window
 from codelaw.domain.errors import Refusal
 from codelaw.domain.models import ModelProfile, Prices
 from codelaw.domain.reports import ModelInfo
@@ -109,6 +109,11 @@ def window_of(settings: Settings, name: str) -> Window:
 def reserve_of(settings: Settings, name: str, window: int) -> int:
     """Tokens kept for the answer (W-7)."""
     return output_reserve(window, max_output=settings.model.max_output_tokens, profile=catalog.profile(name))
+
+
+def output_of(settings: Settings, name: str, window: int) -> int:
+    """Tokens of one reply at most (W-7)."""
+    return most_output(window, max_output=settings.model.max_output_tokens, profile=catalog.profile(name))
 
 
 def alias(settings: Settings, wanted: str, asked: str) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import platform
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.models import catalog
@@ -26,6 +26,8 @@ from codelaw.app import models
 from codelaw.app.bringing import Bringing, own_places
 from codelaw.app.brought.agents import BroughtAgents, own_agents
 from codelaw.app.brought.skills import Shelf, Skills, load_called, own_skills
+from codelaw.app.choosing import efforts
+from codelaw.app.plans import Asked, Plan
 from codelaw.app.processing import web_of
 from codelaw.app.referring.referring import Around, Referring
 from codelaw.app.ruling import unreadable, visible
@@ -40,15 +42,14 @@ from codelaw.context.system.skill_index import skill_index
 from codelaw.context.tokens import estimate, guard
 from codelaw.domain.chats import Dialect, Mode, Notice
 from codelaw.domain.errors import Refusal
-from codelaw.domain.messages import Fragment, Message
+from codelaw.domain.messages import Fragment
 from codelaw.settings.places import process_environment
 from codelaw.skills.commands import call
-from codelaw.tools.toolbox import Toolbox, default_toolbox
+from codelaw.tools.toolbox import default_toolbox
 from codelaw.transcript.repair.limits import turn_limit
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
-    from codelaw.context.sections import Section
     from codelaw.domain.chats import Chat, Strategy
     from codelaw.domain.requests import EditorState, Enclosed
     from codelaw.ports.code import CodeIndex
@@ -106,51 +107,6 @@ def pinned(settings: Settings, strategy: Strategy) -> bool:
     """Whether the goal is pinned: by the setting, and for the sliding window unless the user said no (L-7)."""
     context = settings.context
     return context.pin or (strategy == "sliding-window" and "pin" not in context.model_fields_set)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a message is sent with."""
-
-    text: str
-    settings: Settings
-    mode: Mode
-    attachments: Sequence[Enclosed] = ()
-    editor: EditorState | None = None
-    restricted: bool = False
-    """Whether the editor does not trust the folder (S-7)."""
-    redacted: bool = False
-    """A key was taken out of the text (S-5)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A turn that has passed every check."""
-
-    model_name: str
-    mode: Mode
-    dialect: Dialect
-    toolbox: Toolbox
-    limits: Limits
-    system: tuple[Section, ...]
-    law: Law
-    question: Question
-    notices: tuple[Notice, ...]
-    beside: tuple[Fragment, ...] = ()
-    """What is always said right behind the question, and not kept."""
-    restricted: bool = False
-    """The editor does not trust the folder: the law is no layer of its own (S-7)."""
-    skills: Shelf | None = None
-    """What can be loaded, as it was when the turn was planned (X-2)."""
-    searching: bool = False
-    """The vendor may search the web."""
-    agents: Agents | None = None
-    """What Task can begin; None where there are no subagents (X-4)."""
-
-    @property
-    def asked(self) -> Message:
-        """The question as it would be sent, before it belongs to a turn."""
-        return Message("ask", "next", "user", self.question.content, self.question.metadata)
 
 
 def _spoken(dialect: Dialect, model: str, *, searching: bool) -> React | Native:
@@ -248,6 +204,7 @@ class TurnMaker:
             settings.turn.max_steps,
             settings.turn.max_tokens,
             settings.turn.timeout_seconds,
+            output=models.output_of(settings, name, tokens),
         )
         system = system_sections(
             mode=mode,
@@ -266,6 +223,7 @@ class TurnMaker:
         if called is NOTHING_CALLED and call(text) is not None:
             left = await self.shelf(shown, settings, restricted=False) if restricted else None
             called = await load_called(shelf, text, left_out=left)
+        unfit = efforts.problem(name, called.effort)
         called = await self._servers.gathered(text, called)
         around = self.around(settings, agent, restricted=restricted)
         called = await self.referring.gathered(text, called, around)
@@ -278,6 +236,8 @@ class TurnMaker:
         notices += [notice for notice in (shelf.problems, kind_problems) if notice is not None]
         if restricted and await asyncio.to_thread(lambda: any(hides(document.text) for document in law.documents)):
             notices.append(HIDING)
+        if unfit:
+            notices.append(Notice("warning", "command_problem", unfit))
         if law_tokens > LARGE_SHARE * limits.window:
             take = f"{names_of(law.documents)} {'take' if len(law.documents) > 1 else 'takes'}"
             message = f"{take} about {law_tokens} tokens, over a tenth of the window of {limits.window}."
@@ -312,6 +272,7 @@ class TurnMaker:
             restricted=restricted,
             skills=shelf,
             searching=searching,
+            effort=None if unfit else called.effort,
             agents=Agents(
                 kinds,
                 mode,
@@ -353,7 +314,12 @@ class TurnMaker:
         return await self._skills.shelf(shown, settings.skills.paths, home=self._home, restricted=restricted)
 
     async def settled(self, plan: Plan, agent: AgentChat, model: ChatModel, settings: Settings) -> TurnInputs:
-        """What the turn runs with; what its plan says once in a chat counts as said."""
+        """What the turn runs with; what its plan says once in a chat counts as said.
+
+        Raises:
+            Refusal: `effort_not_taken`.
+        """
+        efforts.check(plan.model_name, efforts.effort_of(settings, plan.model_name, agent.chat, plan.effort))
         for notice in plan.notices:
             if notice.code in {"window_small", "law_large", "skill_problem", "agent_problem"}:
                 await agent.house.store.mark_noticed(agent.chat.id, notice.code)
@@ -365,6 +331,7 @@ class TurnMaker:
     def inputs(self, plan: Plan, chat: Chat, model: ChatModel, settings: Settings) -> TurnInputs:
         """What a turn or a compaction of a chat works with, besides its history."""
         laws = NoLaw if plan.restricted else TurnLaw
+        summing = settings.context.summary_model or plan.model_name
         return TurnInputs(
             model=model,
             model_name=plan.model_name,
@@ -377,13 +344,16 @@ class TurnMaker:
             ),
             law=plan.law.layer,
             calibration=self.measures.known,
-            summary_window=models.window_of(settings, settings.context.summary_model or plan.model_name).tokens,
+            summary_window=models.window_of(settings, summing).tokens,
+            summary_profile=catalog.profile(summing),
             settings=history_settings(settings, chat),
             prices=models.prices(plan.model_name),
             caches=models.caches(plan.model_name),
             skills=plan.skills,
             agents=plan.agents,
             sees=models.sees(settings, plan.model_name),
+            profile=catalog.profile(plan.model_name),
+            effort=efforts.effort_of(settings, plan.model_name, chat, plan.effort),
         )
 
     def _check_fit(self, asked: Question, law: Law, system: int, limits: Limits) -> None:

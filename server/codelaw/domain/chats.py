@@ -8,12 +8,14 @@ from typing import Literal
 from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.errors import RefusalCode
 from codelaw.domain.messages import Message
-from codelaw.domain.models import Usage
+from codelaw.domain.models import Effort, Usage
 from codelaw.domain.results import FileChange
 
 Mode = Literal["agent", "ask", "plan"]
 Strategy = Literal["layered", "full", "last-n", "summary+recent", "span-retrieval", "sliding-window", "auto"]
 Dialect = Literal["react", "native"]
+EffortChoice = Effort | Literal["default"]
+"""`default`: what the settings say, or else the vendor."""
 Level = Literal["info", "warning", "error"]
 TurnStatus = Literal["running", "ended"]
 TurnStop = Literal["finished", "cancelled", "step_limit", "token_limit", "refused", "failed"]
@@ -42,6 +44,8 @@ class Chat:
     """Whether a person chose `model`; a chat without a choice goes along with the settings."""
     places: tuple[str, ...] = ()
     """Where its text went or may go: `offline` is this machine, anything else a host. The newest is the last."""
+    effort: Effort | None = None
+    """Chosen for it; None: it goes along with the settings (P-6)."""
 
 
 @dataclass(frozen=True, slots=True)

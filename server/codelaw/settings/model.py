@@ -11,7 +11,7 @@ from codelaw.context.system.persona import LONGEST
 from codelaw.domain.chats import Dialect, Strategy
 from codelaw.domain.laws import FILES
 from codelaw.domain.memories import Category
-from codelaw.domain.models import DEFAULT_MODEL
+from codelaw.domain.models import DEFAULT_MODEL, Effort
 from codelaw.settings.commands import BashGroup
 from codelaw.settings.group import Group
 from codelaw.settings.hooks import HooksGroup
@@ -101,11 +101,17 @@ class ModelGroup(Group):
         description="How the model calls tools: `react` as text that every model can write, `native` by the vendor's"
         " own tool calls.",
     )
+    effort: Effort | None = Field(
+        default=None,
+        description="How much the model does for an answer, where a chat has no choice of its own; unset: its default.",
+    )
     context_window: Count | None = Field(
         default=None, description="Tokens that the model can take in; unset: as its profile says."
     )
     max_output_tokens: Count | None = Field(
-        default=None, description="The most tokens of one reply; unset: as the model's profile says, at most 16384."
+        default=None,
+        description="The most tokens of one reply, what the model thinks counted in; unset: as its profile says, at"
+        " most 32000.",
     )
 
     @property

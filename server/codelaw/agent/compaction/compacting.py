@@ -222,8 +222,6 @@ class _Job:
             problem = f"the model's summary could not be used: {bad}"
         except ModelFailure as failure:
             problem = failure.message.rstrip(".")
-        finally:
-            self.audience.pays(calls.spent)
         if text is not None:
             self.of.failures = 0
             return await self._swap(planned, text, self.cause.reason)

@@ -126,6 +126,7 @@ def inputs_of(kind: Kind, agents: Agents, above: TurnInputs) -> TurnInputs:
         beside=(),
         about={},
         agents=None,
+        effort=kind.effort or above.effort,
     )
     if kind.model is None or kind.model.name == above.model_name:
         return inputs
@@ -133,10 +134,12 @@ def inputs_of(kind: Kind, agents: Agents, above: TurnInputs) -> TurnInputs:
     return replace(
         inputs,
         model_name=asked.name,
-        limits=replace(limits, window=asked.window, reserve=asked.reserve),
+        limits=replace(limits, window=asked.window, reserve=asked.reserve, output=asked.output),
         prices=asked.prices,
         caches=asked.caches,
         sees=asked.sees,
+        profile=asked.profile,
+        effort=kind.effort,
     )
 
 

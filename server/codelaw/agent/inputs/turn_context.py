@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from codelaw.agent.model_calls.thinking import Manner, manner
 from codelaw.context.budget import SHARES, Budget
 from codelaw.context.calibration import Calibration
 from codelaw.context.shortening.economy import DEMOTE_TOKENS
 from codelaw.context.system.law import tokens_of
+from codelaw.context.tokens import max_tokens, most_output
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Dialect
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from codelaw.context.sections import Section
     from codelaw.domain.chats import Strategy
     from codelaw.domain.messages import Fragment, Message
-    from codelaw.domain.models import Prices, Usage
+    from codelaw.domain.models import Effort, ModelProfile, Prices, Usage
     from codelaw.ports.model import ChatModel
     from codelaw.ports.skills import Skills
     from codelaw.tools.toolbox import Toolbox
@@ -39,6 +41,8 @@ class Limits:
     steps: int = 50
     tokens: int | None = None
     seconds: float | None = None
+    output: int = 0
+    """Of one reply at most; 0: the reserve."""
     above: int | None = None
     """Tokens of the turn above a child turn, its children's among them (X-4)."""
 
@@ -100,6 +104,7 @@ class TurnInputs:
     """What was learned of the model's tokenizer (W-4)."""
     summary_window: int = 0
     """Tokens of the summary model's window."""
+    summary_profile: ModelProfile | None = None
     settings: HistorySettings = field(default_factory=HistorySettings)
     prices: Prices | None = None
     """None where they are not known."""
@@ -107,6 +112,10 @@ class TurnInputs:
     """Whether the model's vendor keeps prompts in a cache."""
     sees: bool = False
     """Whether the model sees pictures (M-6)."""
+    profile: ModelProfile | None = None
+    """None where nothing is known of the model."""
+    effort: Effort | None = None
+    """That was chosen; None: the vendor's (P-6)."""
     beside: tuple[Fragment, ...] = ()
     """What is to stand right after the question; what the view says already is not said again (B-7)."""
     about: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
@@ -115,6 +124,25 @@ class TurnInputs:
     """What load_skill can load (X-2)."""
     agents: Agents | None = None
     """What Task can begin (X-4)."""
+
+    @property
+    def manner(self) -> Manner:
+        """How the model is told to think, in all requests of the turn."""
+        return manner(self.profile, self.dialect.name, self.effort)
+
+    @property
+    def summary_manner(self) -> Manner:
+        """The same of the summary model, in a conversation of its own: nothing of it goes back."""
+        return manner(self.summary_profile, "react", None)
+
+    def summary_output(self, estimated: int) -> int:
+        """The most tokens that it may need for a summary of so many, with what it thinks (W-7)."""
+        window = self.summary_window
+        return max_tokens(window, most_output(window, profile=self.summary_profile), estimated)
+
+    def output(self, estimated: int) -> int:
+        """The most tokens of a reply to a request of so many (W-7)."""
+        return max_tokens(self.limits.window, self.limits.output or self.limits.reserve, estimated)
 
     def corrected(self, tokens: int) -> int:
         """An estimate, corrected by what was learned (W-4)."""

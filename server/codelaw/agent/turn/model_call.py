@@ -12,7 +12,7 @@ from codelaw.agent.dialects.base import Reading
 from codelaw.agent.dialects.growing import GrowingText
 from codelaw.agent.model_calls.recovery import Recovery, Retry
 from codelaw.agent.turn.silence import Silence
-from codelaw.context.tokens import estimate, max_tokens
+from codelaw.context.tokens import estimate
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.events import AnswerDelta, RetryEvent, ThoughtDelta, ToolCallEvent
@@ -196,25 +196,23 @@ class Asker:
 
     async def _recovered(self, kept: str, after: tuple[ApiMessage, ...]) -> ModelReply:
         recovery = Recovery()
-        try:
-            while True:
-                try:
-                    reply = await self._attempt(kept, after)
-                    break
-                except ModelFailure as failure:
-                    if failure.kind == "items" and not self._bare:
-                        self._bare = True
-                        self.turn.notice(Notice("info", "thinking_dropped", _DROPPED))
-                        continue
-                    retry = recovery.after(failure)
-                self._retry(retry)
-                await asyncio.sleep(retry.seconds)
-                if recovery.kept:
-                    kept, after = recovery.kept, self._continuation(recovery.kept, "resume")
-        finally:
-            self.turn.spend(recovery.spent)
-        self.turn.spend(reply.usage)
-        return reply
+        while True:
+            try:
+                reply = await self._attempt(kept, after)
+            except ModelFailure as failure:
+                self.turn.spend(failure.usage)
+                if failure.kind == "items" and not self._bare:
+                    self._bare = True
+                    self.turn.notice(Notice("info", "thinking_dropped", _DROPPED))
+                    continue
+                retry = recovery.after(failure)
+            else:
+                self.turn.spend(reply.usage)
+                return reply
+            self._retry(retry)
+            await asyncio.sleep(retry.seconds)
+            if recovery.kept:
+                kept, after = recovery.kept, self._continuation(recovery.kept, "resume")
 
     def _continuation(self, kept: str, template: str) -> tuple[ApiMessage, ...]:
         """What has come so far as the model said it, and that it shall go on."""
@@ -228,10 +226,11 @@ class Asker:
     def _request(self, after: tuple[ApiMessage, ...]) -> ModelRequest:
         """The view as a request, with messages to append."""
         inputs = self.inputs
-        room = max_tokens(inputs.limits.window, inputs.limits.reserve, self.estimated)
-        return inputs.dialect.request(
+        room = inputs.output(self.estimated)
+        made = inputs.dialect.request(
             self.view, model=inputs.model_name, max_tokens=room, toolbox=inputs.toolbox, after=after
         )
+        return inputs.manner.on(made)
 
     async def _attempt(self, kept: str, after: tuple[ApiMessage, ...]) -> ModelReply:
         """One request. `kept` was withdrawn from the screen: it is shown again, unless the model starts over."""

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codelaw.adapters.models import catalog
 from codelaw.adapters.texts import small_text
 from codelaw.agent.inputs.kinds import Kind, ModelFacts
 from codelaw.agent.inputs.subagents import BUILT_IN, built_in, told_built_in
 from codelaw.app import models
 from codelaw.app.brought.finding import files_below, opened_below, own_files_below, present
+from codelaw.app.choosing.efforts import problem
 from codelaw.domain.brought import AgentList, AgentSheet, Sheet
 from codelaw.domain.chats import Mode, Notice
 from codelaw.domain.errors import ToolFailure
@@ -83,14 +85,14 @@ class BroughtAgents:
         """The kinds that a turn of the model `asked` offers, and what is wrong with those that people bring along."""
         if not settings.agents.enabled:
             return (), None
-        found = await self.found(workspace, restricted=restricted)
+        found = _fitting(await self.found(workspace, restricted=restricted), settings, asked)
         brought = tuple(_kind(one, settings, asked) for one in found.agents)
         return (*built_in(mode), *brought), found.notice
 
     async def listed(self, workspace: Workspace, settings: Settings, *, restricted: bool) -> AgentList:
         """The kinds as people are told of them, each with the model that it would have in a new chat."""
-        found = await self.found(workspace, restricted=restricted)
         asked = models.answerer(settings).name
+        found = _fitting(await self.found(workspace, restricted=restricted), settings, asked)
         brought = (
             replace(one, model=models.alias(settings, one.model, asked) if one.model else "")
             for one in (*found.agents, *found.refused)
@@ -99,15 +101,34 @@ class BroughtAgents:
         return AgentList(settings.agents.enabled, told_built_in(), tuple(by_name))
 
 
+def _fitting(found: Found, settings: Settings, asked: str) -> Found:
+    """Without the efforts that the model of a kind does not take, which is told (P-6)."""
+    kept: list[AgentSheet] = []
+    problems = [*found.problems]
+    for one in found.agents:
+        unfit = problem(models.alias(settings, one.model, asked), one.effort)
+        if unfit:
+            problems.append(f"{one.sheet.shown}: {unfit}")
+        kept.append(replace(one, effort=None, problem=f"{one.problem} {unfit}".strip()) if unfit else one)
+    return replace(found, agents=tuple(kept), problems=tuple(problems))
+
+
 def _kind(sheet: AgentSheet, settings: Settings, asked: str) -> Kind:
     """A kind as its file tells it, with what is known of the model that it names: at the same endpoint (P-4)."""
     name = models.alias(settings, sheet.model, asked)
     facts = None
     if name != asked:
         window = models.window_of(settings, name).tokens
-        reserve = models.reserve_of(settings, name, window)
-        sees = models.sees(settings, name)
-        facts = ModelFacts(name, window, reserve, models.prices(name), caches=models.caches(name), sees=sees)
+        facts = ModelFacts(
+            name,
+            window,
+            models.reserve_of(settings, name, window),
+            models.prices(name),
+            caches=models.caches(name),
+            sees=models.sees(settings, name),
+            output=models.output_of(settings, name, window),
+            profile=catalog.profile(name),
+        )
     return Kind(
         sheet.sheet.name,
         sheet.description,
@@ -116,6 +137,7 @@ def _kind(sheet: AgentSheet, settings: Settings, asked: str) -> Kind:
         denied=frozenset(sheet.denied),
         model=facts,
         steps=sheet.steps,
+        effort=sheet.effort,
     )
 
 

@@ -11,8 +11,8 @@ from codelaw.agent.chat.retrieved_context import Beside
 from codelaw.agent.compaction.compacting import NEVER_BEGUN
 from codelaw.agent.inputs.looking import looked_at
 from codelaw.app import models
+from codelaw.app.choosing.destinations import leaves
 from codelaw.app.core import Core
-from codelaw.app.destinations import leaves
 from codelaw.app.requests import inspection
 from codelaw.app.requests.completing import completions
 from codelaw.app.requests.strategy_options import applied
