@@ -67,6 +67,15 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class CacheMiss:
+    """Why the vendor's cache gave less than it could have (X-6)."""
+
+    reason: str
+    """The vendor's word, or ours where it says nothing."""
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class PriceStep:
     """From so many tokens of input on, cached ones included, all of a request costs more."""
 
@@ -274,7 +283,9 @@ class ModelRequest:
     display: Display | None = None
     effort: Effort | None = None
     previous: str = ""
-    """The vendor's id of the last reply of the same chat: it then says why its cache missed."""
+    """The vendor's id of the last reply of the same chat."""
+    diagnosed: bool = False
+    """Whether the vendor is to say why its cache missed: of the first request of a chat too, which it then knows."""
 
     @property
     def digests(self) -> frozenset[str]:

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 from codelaw.domain.chats import Level, Mode, Strategy, TurnStop
 from codelaw.domain.errors import RefusalCode
 from codelaw.domain.messages import Note, Role
-from codelaw.protocol.base import Method, Params, Payload
+from codelaw.protocol.base import CacheMiss, Method, Params, Payload
 from codelaw.protocol.enclosed import EditorParams, Enclosure
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
@@ -252,6 +252,7 @@ class Usage(Payload):
     cost_usd: float | None = None
     web_searches: int | None = None
     """That the vendor charges for; a part of `costUsd` where its price is known."""
+    cache_miss: CacheMiss | None = None
 
 
 class Notice(Payload):

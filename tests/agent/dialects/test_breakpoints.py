@@ -54,3 +54,9 @@ def test_a_breakpoint_ends_the_block_that_it_is_said_of():
     both = marked(said, (4, 5))[2]
     assert [getattr(block, "breakpoint", None) for block in both.blocks] == ["5m", "5m"]
     assert marked(said, ()) == {}
+
+
+def test_those_up_to_a_block_last_an_hour_the_others_five_minutes():
+    said = [ApiMessage("user", (TextBlock("a"), TextBlock("b"))), ApiMessage("assistant", (TextBlock("c"),))]
+    found = marked(said, (1, 2, 3), 2)
+    assert [getattr(block, "breakpoint", None) for at in (0, 1) for block in found[at].blocks] == ["1h", "1h", "5m"]

@@ -12,7 +12,7 @@ from codelaw.domain.messages import Call, KeptItems, WebSearch
 if TYPE_CHECKING:
     from codelaw.agent.dialects.binding import Binding
     from codelaw.context.sections import View
-    from codelaw.domain.models import ApiMessage, ModelReply, ModelRequest
+    from codelaw.domain.models import ApiMessage, ModelReply, ModelRequest, Ttl
     from codelaw.tools.toolbox import Toolbox
 
 Channel = Literal["thought", "answer"]
@@ -94,9 +94,19 @@ class Dialect(Protocol):
         ...
 
     def request(
-        self, view: View, *, model: str, max_tokens: int, toolbox: Toolbox, after: tuple[ApiMessage, ...] = ()
+        self,
+        view: View,
+        *,
+        model: str,
+        max_tokens: int,
+        toolbox: Toolbox,
+        after: tuple[ApiMessage, ...] = (),
+        ttl: Ttl = "5m",
     ) -> ModelRequest:
-        """The view as a request; `after` is appended, unstored, to resume a broken reply."""
+        """The view as a request; `after` is appended, unstored, to resume a broken reply.
+
+        The cache keeps what stays for as long as `ttl` (L-6).
+        """
         ...
 
     def texts(self, view: View, toolbox: Toolbox) -> list[str]:

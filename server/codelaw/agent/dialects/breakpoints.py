@@ -55,8 +55,11 @@ def places(layout: Layout, *, first: bool) -> tuple[int, ...]:
     return tuple(sorted({place for place in (*between[: MOST - 2], layout.end) if place > 0}))
 
 
-def marked(messages: Sequence[ApiMessage], ends: Collection[int]) -> dict[int, ApiMessage]:
-    """The messages in which these numbers of blocks end, by their places, with a breakpoint at each end."""
+def marked(messages: Sequence[ApiMessage], ends: Collection[int], hour: int = 0) -> dict[int, ApiMessage]:
+    """The messages in which these numbers of blocks end, by their places, with a breakpoint at each end.
+
+    Those up to the block `hour` last an hour, the others five minutes.
+    """
     wanted = sorted(ends, reverse=True)
     found: dict[int, ApiMessage] = {}
     behind = 0
@@ -64,11 +67,11 @@ def marked(messages: Sequence[ApiMessage], ends: Collection[int]) -> dict[int, A
         begin, behind = behind, behind + len(message.blocks)
         while wanted and wanted[-1] <= behind:
             blocks = list(found.get(place, message).blocks)
-            last = wanted.pop() - begin - 1
+            last = (end := wanted.pop()) - begin - 1
             while last > 0 and isinstance(blocks[last], KeptBlock):
                 last -= 1  # the vendor takes no breakpoint there
             if not isinstance(block := blocks[last], KeptBlock):
-                blocks[last] = replace(block, breakpoint="5m")
+                blocks[last] = replace(block, breakpoint="1h" if end <= hour else "5m")
             found[place] = ApiMessage(message.role, tuple(blocks))
         if not wanted:
             break

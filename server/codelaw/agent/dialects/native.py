@@ -33,6 +33,7 @@ from codelaw.transcript.repair.closing import unmarked
 
 if TYPE_CHECKING:
     from codelaw.context.sections import View
+    from codelaw.domain.models import Ttl
     from codelaw.tools.toolbox import Toolbox
 
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
@@ -73,11 +74,18 @@ class Native:
         return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
 
     def request(
-        self, view: View, *, model: str, max_tokens: int, toolbox: Toolbox, after: tuple[ApiMessage, ...] = ()
+        self,
+        view: View,
+        *,
+        model: str,
+        max_tokens: int,
+        toolbox: Toolbox,
+        after: tuple[ApiMessage, ...] = (),
+        ttl: Ttl = "5m",
     ) -> ModelRequest:
         """The view as messages with tool use and tool results."""
         self._speller.declared = frozenset(toolbox.names)
-        system, messages = self._speller.spell(view, after)
+        system, messages = self._speller.spell(view, after, ttl)
         made = ModelRequest(model, system, messages, max_tokens, tools=toolbox.schemas(), searching=self._searching)
         return made if self.binding is None else self.binding.bound(made)
 

@@ -17,6 +17,7 @@ from codelaw.domain.models import ApiMessage, ModelReply, ModelRequest, TextBloc
 
 if TYPE_CHECKING:
     from codelaw.context.sections import View
+    from codelaw.domain.models import Ttl
     from codelaw.tools.toolbox import Toolbox
 
 
@@ -49,14 +50,21 @@ class React:
         return ""
 
     def request(
-        self, view: View, *, model: str, max_tokens: int, toolbox: Toolbox, after: tuple[ApiMessage, ...] = ()
+        self,
+        view: View,
+        *,
+        model: str,
+        max_tokens: int,
+        toolbox: Toolbox,
+        after: tuple[ApiMessage, ...] = (),
+        ttl: Ttl = "5m",
     ) -> ModelRequest:
         """The view as alternating text messages; the tools stand in L1 (`toolbox` is not sent).
 
         No stop sequence is sent: there is none that an answer could not hold (R-3).
         """
         self._tools = toolbox.callable
-        system, messages = self._speller.spell(view, after)
+        system, messages = self._speller.spell(view, after, ttl)
         return ModelRequest(model, system, messages, max_tokens)
 
     def texts(self, view: View, toolbox: Toolbox) -> list[str]:

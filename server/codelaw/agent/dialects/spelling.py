@@ -18,6 +18,7 @@ from codelaw.templates.render import render
 if TYPE_CHECKING:
     from codelaw.context.sections import Section, View
     from codelaw.domain.media.images import Image
+    from codelaw.domain.models import Ttl
 
 Role = Literal["user", "assistant", "system"]
 Spelling = tuple[Role, tuple[Block, ...]]
@@ -64,8 +65,13 @@ class Speller(ABC):
         labelled = message.role == "summary" or (message.role == "tool" and isinstance(blocks[0], TextBlock))
         return ("" if labelled else f"[{message.role}] ") + "\n\n".join(_shown(blocks))
 
-    def spell(self, view: View, after: Iterable[ApiMessage]) -> tuple[tuple[TextBlock, ...], tuple[ApiMessage, ...]]:
-        """System blocks and messages, with the breakpoints of `breakpoints.places` behind that of L1."""
+    def spell(
+        self, view: View, after: Iterable[ApiMessage], ttl: Ttl = "5m"
+    ) -> tuple[tuple[TextBlock, ...], tuple[ApiMessage, ...]]:
+        """System blocks and messages, with the breakpoints of `breakpoints.places` behind that of L1.
+
+        Those up to the end of the finished rounds last as long as `ttl`.
+        """
         messages: list[ApiMessage] = []
         rounds = view.named("history")
         first = rounds is None or self._history is None or self._history.section is not rounds
@@ -103,15 +109,15 @@ class Speller(ABC):
             anchor = of.anchors[_steps(view) % len(of.anchors)]
             layout = replace(layout, settled=spelt.ends[anchor], reused=reused, newest_round=spelt.newest_round)
         ends = places(layout, first=first)
-        self._mark(messages, ends)
+        self._mark(messages, ends, past if ttl == "1h" else 0)
         if tail:
             _extend(messages, [("user", tuple(tail))])
         _extend(messages, ((message.role, message.blocks) for message in after))
-        return _system(view, free=MOST - 1 - len(ends)), tuple(messages)
+        return _system(view, ttl, free=MOST - 1 - len(ends)), tuple(messages)
 
-    def _mark(self, messages: list[ApiMessage], ends: tuple[int, ...]) -> None:
+    def _mark(self, messages: list[ApiMessage], ends: tuple[int, ...], hour: int) -> None:
         """Set the breakpoints; what is as it was in the last request is the same object, whose bytes are known."""
-        now = marked(messages, ends)
+        now = marked(messages, ends, hour)
         for place, message in now.items():
             was = self._marked.get(place)
             now[place] = messages[place] = was if was == message and was is not None else message
@@ -179,16 +185,16 @@ def _newest_step(scratchpad: Sequence[Message]) -> int:
     return next(places, 0)
 
 
-def _system(view: View, *, free: int) -> tuple[TextBlock, ...]:
+def _system(view: View, ttl: Ttl, *, free: int) -> tuple[TextBlock, ...]:
     """L1 with its breakpoint, law and summaries; these have one of their own where the messages leave one `free`."""
     static = "\n\n".join(section.content for section in view.layer("L1") if section.name != SCHEMAS)
     later = [section.content for section in view.layer("L2")]
     summaries = view.named("summaries")
     if summaries is not None:
         later.extend(message.content for message in summaries.messages)
-    blocks = [TextBlock(static, breakpoint="5m"), *map(TextBlock, later)]
+    blocks = [TextBlock(static, breakpoint=ttl), *map(TextBlock, later)]
     if free > 0:
-        blocks[-1] = replace(blocks[-1], breakpoint="5m")
+        blocks[-1] = replace(blocks[-1], breakpoint=ttl)
     return tuple(blocks)
 
 

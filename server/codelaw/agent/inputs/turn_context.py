@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from codelaw.agent.model_calls.caching import SECONDS
 from codelaw.context.budget import SHARES, Budget
 from codelaw.context.calibration import Calibration
 from codelaw.context.shortening.economy import DEMOTE_TOKENS
@@ -15,19 +16,16 @@ if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Dialect
     from codelaw.agent.inputs.kinds import Agents
     from codelaw.agent.inputs.shown_laws import TurnLaw
+    from codelaw.agent.model_calls.caching import CacheTtl
     from codelaw.context.builder import History
     from codelaw.context.sections import Section
     from codelaw.domain.chats import Strategy
     from codelaw.domain.messages import Fragment, Message
-    from codelaw.domain.models import Prices, Usage
+    from codelaw.domain.models import Prices, Ttl, Usage
     from codelaw.ports.model import ChatModel
     from codelaw.ports.skills import Skills
     from codelaw.tools.toolbox import Toolbox
     from codelaw.transcript.transcript import Transcript
-
-
-CACHE_SECONDS = 300.0
-"""How long a vendor keeps a prompt in its cache after the last use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +78,7 @@ class HistorySettings:
     """Whether results are cut when they are written to the history (C-1)."""
     as_text: bool = True
     """Whether a turn shows its results as text (C-7)."""
+    cache_ttl: CacheTtl = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +104,12 @@ class TurnInputs:
     """None where they are not known."""
     caches: bool = True
     """Whether the model's vendor keeps prompts in a cache."""
+    ttls: tuple[Ttl, ...] = ()
+    """How long it may be told to."""
+    ttl: Ttl = "5m"
+    """How long the marks in front last, settled before the first step (L-6)."""
+    diagnosed: bool = False
+    """Whether the vendor is asked why its cache missed (X-6)."""
     sees: bool = False
     """Whether the model sees pictures (M-6)."""
     beside: tuple[Fragment, ...] = ()
@@ -173,12 +178,15 @@ class HistoryState:
     """Of the latest real answer, until a compaction or a restore (W-2)."""
     last_active: float = 0.0
     """When the model was last asked, in seconds since the epoch."""
+    ttl: Ttl | None = None
+    """How long the marks in front lasted then; None where that is not known any more."""
 
     @property
     def shown(self) -> tuple[Message, ...]:
         """The rounds in the view."""
         return self.view.rounds.messages if self.view.rounds else ()
 
-    def cold(self, now: float) -> bool:
-        """Whether the vendor has surely forgotten the prompt."""
-        return not 0 <= now - self.last_active <= CACHE_SECONDS  # a clock that was set back says nothing
+    def cold(self, now: float, ttl: Ttl) -> bool:
+        """Whether the vendor has surely forgotten the prompt; where nobody knows for how long it was told to, `ttl`."""
+        kept = SECONDS[self.ttl or ttl]
+        return not 0 <= now - self.last_active <= kept  # a clock that was set back says nothing

@@ -117,6 +117,8 @@ class Asker:
     estimated: int
     """Tokens of the view, corrected; for a vendor that would have told them only at the end of a reply that was closed.
     """
+    previous: str = ""
+    """The vendor's id of the chat's last reply."""
     _stream: Stream = field(init=False)
     _items: KeptItems | None = field(init=False, default=None)
     """Of the newest reply; None where that goes on from another, which is no request that a later one repeats."""
@@ -215,9 +217,10 @@ class Asker:
         """The view as a request, with messages to append."""
         inputs = self.inputs
         room = max_tokens(inputs.limits.window, inputs.limits.reserve, self.estimated)
-        return inputs.dialect.request(
-            self.view, model=inputs.model_name, max_tokens=room, toolbox=inputs.toolbox, after=after
+        request = inputs.dialect.request(
+            self.view, model=inputs.model_name, max_tokens=room, toolbox=inputs.toolbox, after=after, ttl=inputs.ttl
         )
+        return replace(request, previous=self.previous, diagnosed=True) if inputs.diagnosed else request
 
     async def _attempt(self, kept: str, after: tuple[ApiMessage, ...]) -> ModelReply:
         """One request. `kept` was withdrawn from the screen: it is shown again, unless the model starts over."""
@@ -259,6 +262,7 @@ class Asker:
                 self.turn.spend(self._billed(begun, "".join(arrived)))
             raise
         self._feed(joint.end(), joint)
+        self.previous = reply.id or self.previous
         binding = self.inputs.dialect.binding
         self._items = None
         if binding is not None and reply.items and not after:
