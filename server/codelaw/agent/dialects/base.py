@@ -12,7 +12,7 @@ from codelaw.domain.messages import Call, KeptItems, WebSearch
 if TYPE_CHECKING:
     from codelaw.agent.dialects.binding import Binding
     from codelaw.context.sections import View
-    from codelaw.domain.models import ApiMessage, ModelReply, ModelRequest, Ttl
+    from codelaw.domain.models import ApiMessage, ModelReply, ModelRequest
     from codelaw.tools.toolbox import Toolbox
 
 Channel = Literal["thought", "answer"]
@@ -101,11 +101,11 @@ class Dialect(Protocol):
         max_tokens: int,
         toolbox: Toolbox,
         after: tuple[ApiMessage, ...] = (),
-        ttl: Ttl = "5m",
+        lasting: int = 0,
     ) -> ModelRequest:
         """The view as a request; `after` is appended, unstored, to resume a broken reply.
 
-        The cache keeps what stays for as long as `ttl` (L-6).
+        The first `lasting` of its breakpoints are kept for an hour, none behind the finished rounds (L-6).
         """
         ...
 

@@ -33,7 +33,6 @@ from codelaw.transcript.repair.closing import unmarked
 
 if TYPE_CHECKING:
     from codelaw.context.sections import View
-    from codelaw.domain.models import Ttl
     from codelaw.tools.toolbox import Toolbox
 
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
@@ -81,11 +80,11 @@ class Native:
         max_tokens: int,
         toolbox: Toolbox,
         after: tuple[ApiMessage, ...] = (),
-        ttl: Ttl = "5m",
+        lasting: int = 0,
     ) -> ModelRequest:
         """The view as messages with tool use and tool results."""
         self._speller.declared = frozenset(toolbox.names)
-        system, messages = self._speller.spell(view, after, ttl)
+        system, messages = self._speller.spell(view, after, lasting)
         made = ModelRequest(model, system, messages, max_tokens, tools=toolbox.schemas(), searching=self._searching)
         return made if self.binding is None else self.binding.bound(made)
 

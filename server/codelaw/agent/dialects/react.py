@@ -17,7 +17,6 @@ from codelaw.domain.models import ApiMessage, ModelReply, ModelRequest, TextBloc
 
 if TYPE_CHECKING:
     from codelaw.context.sections import View
-    from codelaw.domain.models import Ttl
     from codelaw.tools.toolbox import Toolbox
 
 
@@ -57,14 +56,14 @@ class React:
         max_tokens: int,
         toolbox: Toolbox,
         after: tuple[ApiMessage, ...] = (),
-        ttl: Ttl = "5m",
+        lasting: int = 0,
     ) -> ModelRequest:
         """The view as alternating text messages; the tools stand in L1 (`toolbox` is not sent).
 
         No stop sequence is sent: there is none that an answer could not hold (R-3).
         """
         self._tools = toolbox.callable
-        system, messages = self._speller.spell(view, after, ttl)
+        system, messages = self._speller.spell(view, after, lasting)
         return ModelRequest(model, system, messages, max_tokens)
 
     def texts(self, view: View, toolbox: Toolbox) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from codelaw.agent.dialects.breakpoints import MOST
 from codelaw.agent.model_calls.caching import SECONDS
 from codelaw.context.budget import SHARES, Budget
 from codelaw.context.calibration import Calibration
@@ -124,6 +125,11 @@ class TurnInputs:
     def corrected(self, tokens: int) -> int:
         """An estimate, corrected by what was learned (W-4)."""
         return self.calibration.apply(self.model_name, tokens)
+
+    @property
+    def lasting(self) -> int:
+        """How many breakpoints, from the first on, are kept for an hour."""
+        return MOST if self.ttl == "1h" else 0
 
     @property
     def fixed(self) -> int:

@@ -218,7 +218,12 @@ class Asker:
         inputs = self.inputs
         room = max_tokens(inputs.limits.window, inputs.limits.reserve, self.estimated)
         request = inputs.dialect.request(
-            self.view, model=inputs.model_name, max_tokens=room, toolbox=inputs.toolbox, after=after, ttl=inputs.ttl
+            self.view,
+            model=inputs.model_name,
+            max_tokens=room,
+            toolbox=inputs.toolbox,
+            after=after,
+            lasting=inputs.lasting,
         )
         return replace(request, previous=self.previous, diagnosed=True) if inputs.diagnosed else request
 
