@@ -29,7 +29,7 @@ from codelaw.context.past.strategies import Selection
 from codelaw.context.sections import message_tokens, text_section
 from codelaw.domain.checkpoints import Checkpoint
 from codelaw.domain.messages import Fragment, Message
-from codelaw.domain.models import Usage
+from codelaw.domain.models import Ttl, Usage
 from codelaw.domain.results import ToolResult
 from codelaw.transcript.summaries.summary import sizes
 from codelaw.transcript.transcript import Transcript
@@ -82,6 +82,7 @@ class Running:
     settled: str = ""
     last_usage: Usage | None = None
     last_active: float = 0.0
+    ttl: Ttl | None = None
     compactions: Compactions = field(default_factory=Compactions)
     question: Message = field(default_factory=lambda: Message("ask_now", "now", "user", "And now?"))
     beside: tuple[Fragment, ...] = ()
@@ -161,4 +162,4 @@ class Running:
 
     def _state(self, selection: Selection) -> HistoryState:
         view = project(self.transcript, selection)
-        return HistoryState(self.transcript, view, self.settled, self.last_usage, self.last_active)
+        return HistoryState(self.transcript, view, self.settled, self.last_usage, self.last_active, self.ttl)

@@ -87,7 +87,7 @@ class Oracle:
             self.withheld += len(self._said(body, asked)) - len(could)
         if request.answer is not None:
             newest = [secret for message in body["messages"] for secret in secrets(blocks_of(message))]
-            self.replies.append(Reply(asked, newest[-1] if newest else None, request.answer))
+            self.replies.append(Reply(asked, newest[-1] if newest else None, list(request.answer)))
         return wrong
 
     def _chain(self, body: Mapping[str, Any], asked: Sequence[str]) -> list[tuple[int, Reply]]:
@@ -301,7 +301,7 @@ class Session:
         )
 
     def _blocks(self, calls: int) -> list[dict[str, Any]]:
-        blocks = [
+        blocks: list[dict[str, Any]] = [
             dict(one) for one in self.chance.choices([PLAIN, NOTE, HIDDEN], k=self.chance.choice([0, 1, 1, 2, 3]))
         ]
         for block in blocks:

@@ -79,6 +79,7 @@ Backfill: Backfill
 Backfilled: Backfilled
 BareLocation: BareLocation
 BudgetLine: BudgetLine
+CacheMiss: CacheMiss
 Call: Call
 Cancelled: Cancelled
 Change: Change
@@ -618,6 +619,16 @@ tokens: number
 over: boolean
 }
 /**
+ * Why the vendor's cache gave less than it could have: its own reason, or ours, and a few words for a person.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "CacheMiss".
+ */
+export interface CacheMiss {
+reason: string
+words: string
+}
+/**
  * A tool call as the model wrote it.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -837,6 +848,7 @@ totalTokens: number
 costUsd?: number
 webSearches?: number
 thinkingTokens?: number
+cacheMiss?: CacheMiss
 kind: "usage"
 contextTokens: number
 contextWindow: number
@@ -991,6 +1003,7 @@ totalTokens: number
 costUsd?: number
 webSearches?: number
 thinkingTokens?: number
+cacheMiss?: CacheMiss
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema

@@ -15,7 +15,7 @@ from codelaw.adapters.models.unreachable import place_of
 from codelaw.agent.model_calls.recovery import NO_KEY_HINT
 from codelaw.context.tokens import Window, most_output, output_reserve, resolve_window
 from codelaw.domain.errors import Refusal
-from codelaw.domain.models import ModelProfile, Prices
+from codelaw.domain.models import ModelProfile, Prices, Ttl
 from codelaw.domain.reports import ModelInfo
 
 if TYPE_CHECKING:
@@ -169,6 +169,17 @@ def caches(name: str) -> bool:
     """Whether prompts of a model are cached by its vendor; taken for granted where nothing is known."""
     profile = catalog.profile(name)
     return profile is None or profile.caching
+
+
+def ttls(name: str) -> tuple[Ttl, ...]:
+    """How long the cache of a model's vendor may be told to keep things."""
+    profile = catalog.profile(name)
+    return () if profile is None else profile.ttls
+
+
+def diagnoses(settings: Settings) -> bool:
+    """Whether the endpoint is the vendor's own, which alone says why its cache missed (X-6)."""
+    return answerer(settings).host == place_of(VENDOR)
 
 
 def prices(name: str) -> Prices | None:

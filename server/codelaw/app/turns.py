@@ -100,6 +100,7 @@ def history_settings(settings: Settings, chat: Chat) -> HistorySettings:
         pin=pinned(settings, chat.strategy),
         compress_results=context.compress_results,
         as_text=context.observations == "text",
+        cache_ttl=settings.model.cache_ttl,
     )
 
 
@@ -231,16 +232,15 @@ class TurnMaker:
         law, beside = await find_law(self._workspace, denied, settings.law.files), tuple[Fragment, ...]()
         if restricted:
             law, beside = replace(law, layer=()), (untrusted.restricted(law.documents),)
-        law_tokens = law.tokens
         notices = [*brought.notices, *asked.notices, *law.notices, *([RESTRICTED] if restricted else [])]
         notices += [notice for notice in (shelf.problems, kind_problems) if notice is not None]
         if restricted and await asyncio.to_thread(lambda: any(hides(document.text) for document in law.documents)):
             notices.append(HIDING)
         if unfit:
             notices.append(Notice("warning", "command_problem", unfit))
-        if law_tokens > LARGE_SHARE * limits.window:
+        if law.tokens > LARGE_SHARE * limits.window:
             take = f"{names_of(law.documents)} {'take' if len(law.documents) > 1 else 'takes'}"
-            message = f"{take} about {law_tokens} tokens, over a tenth of the window of {limits.window}."
+            message = f"{take} about {law.tokens} tokens, over a tenth of the window of {limits.window}."
             notices.append(Notice("warning", "law_large", message))
         if asked.pictures and (unseen := models.unseen(settings, name)) is not None:
             notices.append(Notice("warning", "image_unseen", unseen))
@@ -330,7 +330,7 @@ class TurnMaker:
 
     def inputs(self, plan: Plan, chat: Chat, model: ChatModel, settings: Settings) -> TurnInputs:
         """What a turn or a compaction of a chat works with, besides its history."""
-        laws = NoLaw if plan.restricted else TurnLaw
+        laws, denied = NoLaw if plan.restricted else TurnLaw, unreadable(settings, self._workspace.folders)
         summing = settings.context.summary_model or plan.model_name
         return TurnInputs(
             model=model,
@@ -339,9 +339,7 @@ class TurnMaker:
             toolbox=plan.toolbox,
             limits=plan.limits,
             system=plan.system,
-            laws=laws(
-                self._workspace, unreadable(settings, self._workspace.folders), settings.law.files, chat, self.laws
-            ),
+            laws=laws(self._workspace, denied, settings.law.files, chat, self.laws),
             law=plan.law.layer,
             calibration=self.measures.known,
             summary_window=models.window_of(settings, summing).tokens,
@@ -349,6 +347,8 @@ class TurnMaker:
             settings=history_settings(settings, chat),
             prices=models.prices(plan.model_name),
             caches=models.caches(plan.model_name),
+            ttls=models.ttls(plan.model_name),
+            diagnosed=models.diagnoses(settings),
             skills=plan.skills,
             agents=plan.agents,
             sees=models.sees(settings, plan.model_name),

@@ -8,7 +8,7 @@ from typing import Literal
 from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.errors import RefusalCode
 from codelaw.domain.messages import Message
-from codelaw.domain.models import Effort, Usage
+from codelaw.domain.models import CacheMiss, Effort, Usage
 from codelaw.domain.results import FileChange
 
 Mode = Literal["agent", "ask", "plan"]
@@ -82,6 +82,8 @@ class TurnResult:
     cost_usd: float | None = None
     model: str | None = None
     """The model that was asked."""
+    cache_miss: CacheMiss | None = None
+    """The first of the turn."""
 
 
 @dataclass(frozen=True, slots=True)

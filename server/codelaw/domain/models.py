@@ -67,6 +67,15 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class CacheMiss:
+    """Why the vendor's cache gave less than it could have (X-6)."""
+
+    reason: str
+    """The vendor's word, or ours where it says nothing."""
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class PriceStep:
     """From so many tokens of input on, cached ones included, all of a request costs more."""
 
@@ -273,8 +282,8 @@ class ModelRequest:
     """None: nothing is said of it, and the model's own default holds (P-6)."""
     display: Display | None = None
     effort: Effort | None = None
-    previous: str = ""
-    """The vendor's id of the last reply of the same chat: it then says why its cache missed."""
+    previous: str | None = None
+    """The vendor's id of the last reply of the same chat, empty before the first: it says why its cache missed."""
 
     @property
     def digests(self) -> frozenset[str]:

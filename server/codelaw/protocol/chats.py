@@ -11,7 +11,7 @@ from codelaw.domain.chats import EffortChoice, Level, Mode, Strategy, TurnStop
 from codelaw.domain.errors import RefusalCode
 from codelaw.domain.messages import Note, Role
 from codelaw.domain.models import Effort
-from codelaw.protocol.base import Method, Params, Payload
+from codelaw.protocol.base import CacheMiss, Method, Params, Payload
 from codelaw.protocol.enclosed import EditorParams, Enclosure, StrategyOptions
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
@@ -240,6 +240,7 @@ class Usage(Payload):
     """That the vendor charges for; a part of `costUsd` where its price is known."""
     thinking_tokens: int | None = None
     """Those of `outputTokens` that were thought, where the vendor tells."""
+    cache_miss: CacheMiss | None = None
 
 
 class Notice(Payload):

@@ -7,12 +7,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from codelaw.agent.model_calls.caching import CacheTtl
 from codelaw.context.system.persona import LONGEST
 from codelaw.domain.chats import Dialect, Strategy
 from codelaw.domain.laws import FILES
 from codelaw.domain.memories import Category
 from codelaw.domain.models import DEFAULT_MODEL, Effort
 from codelaw.settings.commands import BashGroup
+from codelaw.settings.embedding import EmbeddingGroup
 from codelaw.settings.group import Group
 from codelaw.settings.hooks import HooksGroup
 from codelaw.settings.rules import PermissionsGroup
@@ -112,6 +114,12 @@ class ModelGroup(Group):
         default=None,
         description="The most tokens of one reply, what the model thinks counted in; unset: as its profile says, at"
         " most 32000.",
+    )
+
+    cache_ttl: CacheTtl = Field(
+        default="auto",
+        description="How long the vendor's cache keeps the older part of a chat. `1h` costs more to write and outlives"
+        " pauses. `auto` chooses by the model's prices and by your pauses so far.",
     )
 
     @property
@@ -260,30 +268,6 @@ class MemoryGroup(Group):
         default=500, description="Milliseconds to wait for memory; after that a turn begins without it."
     )
     category: Category | None = Field(default=None, description="Recall only memories of this category; unset: of all.")
-
-
-class EmbeddingGroup(Group):
-    """What makes the vectors by which messages and memories are found again."""
-
-    provider: Literal["hashing", "local", "openai"] = Field(
-        default="hashing",
-        description="`hashing` needs nothing but codelaw, `local` runs a model of the folder `path`, `openai` asks an"
-        " endpoint that speaks the OpenAI embeddings API; the texts of your chats go there.",
-    )
-    model: Name | None = Field(default=None, description="The embedding model's name; unset: the provider's default.")
-    path: str | None = Field(default=None, description="The folder of the model that the provider `local` runs.")
-    base_url: str | None = Field(
-        default=None, repr=False, description="Address of the embeddings API; unset: OpenAI's own."
-    )
-    api_key: str | None = Field(default=None, repr=False, description="The embeddings API's key.")
-    code: Literal["here", "any", "off"] = Field(
-        default="here",
-        description="Whether the code search uses a model too: `here` one that runs on this machine, `any` also an"
-        " endpoint elsewhere, which the workspace's files are then sent to, `off` none.",
-    )
-    dimension: Count | None = Field(
-        default=None, description="Numbers in a vector; unset: 512 for `hashing`, the model's own for `openai`."
-    )
 
 
 class RetrievalGroup(Group):

@@ -87,7 +87,7 @@ async def test_text_thinking_calls_and_usage_arrive(vendor: LoopbackVendor, mode
     reply = await ask(model, deltas=deltas)
     assert reply.text == "Hello ✓"
     assert reply.stop_reason == "tool_use"
-    assert reply.usage == Usage(10, 7, 5, 42)
+    assert reply.usage == Usage(10, 7, 5, 42, thinking_tokens=50)
     assert [(call.tool, call.arguments) for call in reply.calls] == [("Read", {"path": "ä.py"}), ("LS", {})]
     assert reply.calls[0].id == "toolu_a"
     assert "".join(delta.text for delta in deltas if isinstance(delta, TextDelta)) == "Hello ✓"

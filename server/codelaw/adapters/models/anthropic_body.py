@@ -54,7 +54,7 @@ def options(request: ModelRequest, without: Container[str] = ()) -> dict[str, ob
         "stop_sequences": request.stop_sequences,
         "thinking": _thinking(request, without),
         "output_config": request.effort and {"effort": request.effort},
-        "diagnostics": request.previous and {"previous_message_id": request.previous},
+        "diagnostics": None if request.previous is None else {"previous_message_id": request.previous or None},
     }
     return {name: value for name, value in fields.items() if value and name not in without}
 

@@ -73,11 +73,18 @@ class Native:
         return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
 
     def request(
-        self, view: View, *, model: str, max_tokens: int, toolbox: Toolbox, after: tuple[ApiMessage, ...] = ()
+        self,
+        view: View,
+        *,
+        model: str,
+        max_tokens: int,
+        toolbox: Toolbox,
+        after: tuple[ApiMessage, ...] = (),
+        lasting: int = 0,
     ) -> ModelRequest:
         """The view as messages with tool use and tool results."""
         self._speller.declared = frozenset(toolbox.names)
-        system, messages = self._speller.spell(view, after)
+        system, messages = self._speller.spell(view, after, lasting)
         made = ModelRequest(model, system, messages, max_tokens, tools=toolbox.schemas(), searching=self._searching)
         return made if self.binding is None else self.binding.bound(made)
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from codelaw.agent.dialects.breakpoints import MOST
+from codelaw.agent.model_calls.caching import SECONDS
 from codelaw.agent.model_calls.thinking import Manner, manner
 from codelaw.context.budget import SHARES, Budget
 from codelaw.context.calibration import Calibration
@@ -17,19 +19,16 @@ if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Dialect
     from codelaw.agent.inputs.kinds import Agents
     from codelaw.agent.inputs.shown_laws import TurnLaw
+    from codelaw.agent.model_calls.caching import CacheTtl
     from codelaw.context.builder import History
     from codelaw.context.sections import Section
     from codelaw.domain.chats import Strategy
     from codelaw.domain.messages import Fragment, Message
-    from codelaw.domain.models import Effort, ModelProfile, Prices, Usage
+    from codelaw.domain.models import Effort, ModelProfile, Prices, Ttl, Usage
     from codelaw.ports.model import ChatModel
     from codelaw.ports.skills import Skills
     from codelaw.tools.toolbox import Toolbox
     from codelaw.transcript.transcript import Transcript
-
-
-CACHE_SECONDS = 300.0
-"""How long a vendor keeps a prompt in its cache after the last use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +83,7 @@ class HistorySettings:
     """Whether results are cut when they are written to the history (C-1)."""
     as_text: bool = True
     """Whether a turn shows its results as text (C-7)."""
+    cache_ttl: CacheTtl = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,12 @@ class TurnInputs:
     """None where they are not known."""
     caches: bool = True
     """Whether the model's vendor keeps prompts in a cache."""
+    ttls: tuple[Ttl, ...] = ()
+    """How long it may be told to."""
+    ttl: Ttl = "5m"
+    """How long the marks in front last, settled before the first step (L-6)."""
+    diagnosed: bool = False
+    """Whether the vendor is asked why its cache missed (X-6)."""
     sees: bool = False
     """Whether the model sees pictures (M-6)."""
     profile: ModelProfile | None = None
@@ -147,6 +153,11 @@ class TurnInputs:
     def corrected(self, tokens: int) -> int:
         """An estimate, corrected by what was learned (W-4)."""
         return self.calibration.apply(self.model_name, tokens)
+
+    @property
+    def lasting(self) -> int:
+        """How many breakpoints, from the first on, are kept for an hour."""
+        return MOST if self.ttl == "1h" else 0
 
     @property
     def fixed(self) -> int:
@@ -201,12 +212,15 @@ class HistoryState:
     """Of the latest real answer, until a compaction or a restore (W-2)."""
     last_active: float = 0.0
     """When the model was last asked, in seconds since the epoch."""
+    ttl: Ttl | None = None
+    """How long the marks in front lasted then; None where that is not known any more."""
 
     @property
     def shown(self) -> tuple[Message, ...]:
         """The rounds in the view."""
         return self.view.rounds.messages if self.view.rounds else ()
 
-    def cold(self, now: float) -> bool:
-        """Whether the vendor has surely forgotten the prompt."""
-        return not 0 <= now - self.last_active <= CACHE_SECONDS  # a clock that was set back says nothing
+    def cold(self, now: float, ttl: Ttl) -> bool:
+        """Whether the vendor has surely forgotten the prompt; where nobody knows for how long it was told to, `ttl`."""
+        kept = SECONDS[self.ttl or ttl]
+        return not 0 <= now - self.last_active <= kept  # a clock that was set back says nothing

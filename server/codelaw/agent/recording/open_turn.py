@@ -19,7 +19,7 @@ from codelaw.domain.checkpoints import Aside, Demotion
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import Event, NoticeEvent, of_child
 from codelaw.domain.messages import Call, Fragment, Message, Metadata, Note
-from codelaw.domain.models import Prices, Usage
+from codelaw.domain.models import CacheMiss, Prices, Usage
 from codelaw.domain.results import FileChange, ToolResult
 from codelaw.transcript.repair.closing import final_message, open_calls, result_message
 
@@ -72,6 +72,8 @@ class OpenTurn:
     usage: Usage = field(default_factory=Usage)
     last_usage: Usage | None = None
     """Usage of the latest real answer (W-2)."""
+    cache_miss: CacheMiss | None = None
+    """The first of the turn."""
     changes: list[FileChange] = field(default_factory=list[FileChange])
     notices: list[Notice] = field(default_factory=list[Notice])
     partial: GrowingText = field(default_factory=GrowingText)

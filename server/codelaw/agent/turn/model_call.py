@@ -118,6 +118,8 @@ class Asker:
     estimated: int
     """Tokens of the view, corrected; for a vendor that would have told them only at the end of a reply that was closed.
     """
+    previous: str = ""
+    """The vendor's id of the chat's last reply."""
     _stream: Stream = field(init=False)
     _items: KeptItems | None = field(init=False, default=None)
     """Of the step's first reply. Where others go on from it, those in front of its words: no later request repeats
@@ -226,11 +228,17 @@ class Asker:
     def _request(self, after: tuple[ApiMessage, ...]) -> ModelRequest:
         """The view as a request, with messages to append."""
         inputs = self.inputs
-        room = inputs.output(self.estimated)
-        made = inputs.dialect.request(
-            self.view, model=inputs.model_name, max_tokens=room, toolbox=inputs.toolbox, after=after
+        made = inputs.manner.on(
+            inputs.dialect.request(
+                self.view,
+                model=inputs.model_name,
+                max_tokens=inputs.output(self.estimated),
+                toolbox=inputs.toolbox,
+                after=after,
+                lasting=inputs.lasting,
+            )
         )
-        return inputs.manner.on(made)
+        return replace(made, previous=self.previous) if inputs.diagnosed else made
 
     async def _attempt(self, kept: str, after: tuple[ApiMessage, ...]) -> ModelReply:
         """One request. `kept` was withdrawn from the screen: it is shown again, unless the model starts over."""
@@ -272,6 +280,7 @@ class Asker:
                 self.turn.spend(self._billed(begun, "".join(arrived)))
             raise
         self._feed(joint.end(), joint)
+        self.previous = reply.id or self.previous
         binding = self.inputs.dialect.binding
         if binding is not None and reply.items and not after:
             self._items = KeptItems(binding.maker, reply.items, request.prefix, request.after)

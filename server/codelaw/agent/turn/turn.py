@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from codelaw.agent.model_calls.cache_miss import Sent, missed
 from codelaw.agent.model_calls.recovery import explain, refused
 from codelaw.agent.turn.model_call import Asked, Asker
 from codelaw.agent.turn.planned import planned
@@ -200,11 +202,17 @@ class Turn:
         if self.executor.laws is not None:
             self.executor.laws.sent(view)
         estimated = inputs.corrected(view.tokens)
-        asked = await Asker(self.open, inputs, view, estimated).ask()
-        usage = asked.reply.usage
+        past, begun = self.fitter.past, time.time()
+        previous = "" if past.asked is None else past.asked.reply.id
+        asked = await Asker(self.open, inputs, view, estimated, previous).ask()
+        reply, usage = asked.reply, asked.reply.usage
+        now = Sent(view, inputs.model_name, tuple(inputs.toolbox.names), ttl=inputs.ttl, begun=begun, reply=reply)
+        miss, past.asked = missed(past.asked, now), now
+        self.open.cache_miss = self.open.cache_miss or miss
         self.open.last_usage = usage
         self.fitter.learn(view, usage.total_tokens - usage.output_tokens)
-        self.open.emit(UsageEvent(usage, usage.total_tokens or estimated, inputs.limits.window, self.open.step))
+        filled = usage.total_tokens or estimated
+        self.open.emit(UsageEvent(usage, filled, inputs.limits.window, self.open.step, cache_miss=miss))
         return asked
 
 

@@ -17,6 +17,7 @@ from codelaw.protocol import approvals as wire_approvals
 from codelaw.protocol import chats as wire
 from codelaw.protocol import contexts as wire_contexts
 from codelaw.protocol import events as wire_events
+from codelaw.protocol.base import CacheMiss
 from codelaw.protocol.enclosed import EditorParams, Enclosure, ImageParams, Position, Range, StrategyOptions, TextParams
 
 ENCODED_BYTES = images.MOST_BYTES * 4 // 3 + 4
@@ -44,7 +45,7 @@ def _search(value: messages.WebSearch) -> wire.WebSearch:
 def turn_result(value: chats.TurnResult) -> wire.TurnResult:
     return wire.TurnResult.of(
         value,
-        usage=wire.Usage.of(value.usage, cost_usd=value.cost_usd, **_where_any(value.usage)),
+        usage=wire.Usage.of(value.usage, cost_usd=value.cost_usd, cache_miss=_missed(value), **_where_any(value.usage)),
         notices=[wire.Notice.of(item) for item in value.notices],
         changes=[wire.Change.of(item) for item in value.changes],
         error=wire.TurnError.of(value.error) if value.error else None,
@@ -104,12 +105,17 @@ def _where_any(usage: Usage) -> dict[str, int | None]:
     return {"web_searches": usage.web_searches or None, "thinking_tokens": usage.thinking_tokens or None}
 
 
+def _missed(value: events.UsageEvent | chats.TurnResult) -> CacheMiss | None:
+    return None if value.cache_miss is None else CacheMiss.of(value.cache_miss)
+
+
 def _usage(value: events.UsageEvent) -> wire_events.UsageReport:
     return wire_events.UsageReport.of(
         value.usage,
         kind=value.kind,
         cost_usd=None,
         **_where_any(value.usage),
+        cache_miss=_missed(value),
         context_tokens=value.context_tokens,
         context_window=value.context_window,
         step=value.step,

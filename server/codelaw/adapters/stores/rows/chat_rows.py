@@ -133,6 +133,11 @@ def listed(  # noqa: PLR0917 - as the port has it
     return chats, cursors.cursor(chats[-1].updated_at, chats[-1].id) if len(rows) > count else None
 
 
+def begun(session: Session, limit: int) -> list[tuple[str, float]]:
+    rows = session.execute("SELECT chat_id, started_at FROM turns ORDER BY position DESC LIMIT ?", (limit,))
+    return [(str(chat_id), at) for chat_id, at in rows if isinstance(at, float)]
+
+
 def chat(session: Session, is_alive: IsAlive, chat_id: str) -> Chat:
     row = _row(session, chat_id)
     return _chat(_running(session, [row[0]]), is_alive, Reading(), row)
