@@ -31,6 +31,8 @@ FailureKind = Literal[
 """`items`: the kept items of the request are refused, and it can be sent without them (P-5)."""
 
 
+Platform = Literal["bedrock", "vertex", "foundry", "aws"]
+"""A cloud that sells the vendor's models, with an address and credentials of its own."""
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
 """How much a model does for an answer (P-6)."""
 Thinking = Literal["adaptive", "between_tools", "enabled", "disabled"]

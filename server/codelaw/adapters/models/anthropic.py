@@ -17,10 +17,10 @@ from codelaw.adapters.models.apart import apart
 from codelaw.adapters.models.endpoints import EVENT_STREAM, LARGEST_ERROR
 from codelaw.adapters.models.unreachable import secrets_of
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.models import Delta, Heard, ModelReply, ModelRequest
+from codelaw.domain.models import Delta, Heard, ModelReply, ModelRequest, Platform
 
 if TYPE_CHECKING:
-    from codelaw.adapters.models.anthropic_sdk import Connection, Platform
+    from codelaw.adapters.models.anthropic_sdk import Connection
 
 T = TypeVar("T")
 

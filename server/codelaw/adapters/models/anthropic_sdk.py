@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import AsyncIterator, Callable
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import anthropic
 import anyio
@@ -31,10 +31,8 @@ from codelaw.adapters.models.apart import Abandoned
 from codelaw.adapters.models.endpoints import Misbehaved, TooLarge, guards
 from codelaw.adapters.models.unreachable import cause_of, place_of
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.models import FailureKind, ModelRequest
+from codelaw.domain.models import FailureKind, ModelRequest, Platform
 
-Platform = Literal["bedrock", "vertex", "foundry", "aws"]
-"""A cloud that sells the vendor's models, each with addresses and credentials of its own."""
 Client = anthropic.AsyncAnthropic | AsyncAnthropicBedrockMantle | AsyncAnthropicVertex
 LARGEST_ANSWER = 8 << 20
 """Bytes of an answer that is not a stream."""
