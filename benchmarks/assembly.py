@@ -86,7 +86,7 @@ def main() -> None:
             (
                 f"{dialect.name}: what the SDK's spelling costs more",
                 f"{theirs - ours:.2f} ms",
-                "> 2 ms, else ours goes",
+                "> 2 ms",
             ),
         ]
         text = "\n\n".join(section.content for section in system) + (json.dumps(schemas) if schemas else "")
