@@ -37,7 +37,8 @@ def make_model(settings: Settings, provider: Provider) -> ChatModel:
     model = settings.model
     match provider:
         case "anthropic":
-            return AnthropicModel(model.api_key or model.auth_token, model.base_url, platform=model.platform)
+            key = model.api_key or model.auth_token
+            return AnthropicModel(key, model.base_url, platform=model.platform, fallbacks=model.fallbacks)
         case "scripted":
             hint = "Set model.script to a file of replies."
             if model.script is None:

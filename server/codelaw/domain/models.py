@@ -275,6 +275,8 @@ class ModelRequest:
     """None: nothing is said of it, and the model's own default holds (P-6)."""
     display: Display | None = None
     effort: Effort | None = None
+    fallbacks: bool = False
+    """Whether another model of the vendor may answer what this one refuses (P-8)."""
     previous: str = ""
     """The vendor's id of the last reply of the same chat: it then says why its cache missed."""
 
@@ -340,6 +342,8 @@ class ModelReply:
     """What the vendor wants back with it (P-5)."""
     id: str = ""
     """The vendor's id of it."""
+    served: str = ""
+    """The model that has answered, where the one that was asked has refused."""
     cache_miss: str = ""
     """Why the vendor's cache did not give what it could have, in the vendor's word."""
     doubted: bool = False

@@ -100,6 +100,10 @@ class ModelGroup(Group):
         description="The cloud that sells the vendor's models: `bedrock`, `vertex`, `foundry` or `aws`. Region, project"
         " and credentials come from that cloud's own variables, a key from `apiKey`.",
     )
+    fallbacks: bool = Field(
+        default=False,
+        description="Let the vendor answer with another of its models what the chosen one refuses; a notice says so.",
+    )
     script: str | None = Field(default=None, description="The file of replies that the provider `scripted` plays.")
     dialect: Dialect = Field(
         default="react",
