@@ -371,6 +371,7 @@ class _Stream:
 
     async def run(self, body: dict[str, Any], number: int) -> bool:
         head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n"
+        head += "".join(f"{name}: {text}\r\n" for name, text in (self.reply.headers or {}).items())
         self.writer.write(f"{head}request-id: req_{number:04}\r\n\r\n".encode())
         self.request.status = 200
         self.request.answer_first_byte = time.monotonic()

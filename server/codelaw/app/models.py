@@ -37,7 +37,8 @@ def make_model(settings: Settings, provider: Provider) -> ChatModel:
     model = settings.model
     match provider:
         case "anthropic":
-            return AnthropicModel(model.api_key or model.auth_token, model.base_url)
+            key = model.api_key or model.auth_token
+            return AnthropicModel(key, model.base_url, platform=model.platform, fallbacks=model.fallbacks)
         case "scripted":
             hint = "Set model.script to a file of replies."
             if model.script is None:
@@ -59,7 +60,7 @@ class Answerer:
     name: str
     provider: Provider
     host: str = ""
-    """Where the text goes, with the port where one is named; empty: it stays on this machine."""
+    """Where the text goes, with the port where one is named, or the platform; empty: it stays on this machine."""
 
     @property
     def place(self) -> str:
@@ -77,7 +78,10 @@ def answerer(settings: Settings, chat: Chat | None = None) -> Answerer:
     name = chat.model if chat is not None and chat.chosen else settings.model.name
     if OFFLINE in {provider, name}:
         return Answerer(OFFLINE, OFFLINE)
-    return Answerer(name, provider, place_of(settings.model.base_url or VENDOR) if provider == "anthropic" else "")
+    if provider != "anthropic":
+        return Answerer(name, provider)
+    host = (settings.model.base_url is None and settings.model.platform) or place_of(settings.model.base_url or VENDOR)
+    return Answerer(name, provider, host)
 
 
 def check_choice(settings: Settings, name: str) -> None:

@@ -31,6 +31,8 @@ FailureKind = Literal[
 """`items`: the kept items of the request are refused, and it can be sent without them (P-5)."""
 
 
+Platform = Literal["bedrock", "vertex", "foundry", "aws"]
+"""A cloud that sells the vendor's models, with an address and credentials of its own."""
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
 """How much a model does for an answer (P-6)."""
 Thinking = Literal["adaptive", "between_tools", "enabled", "disabled"]
@@ -282,6 +284,8 @@ class ModelRequest:
     """None: nothing is said of it, and the model's own default holds (P-6)."""
     display: Display | None = None
     effort: Effort | None = None
+    fallbacks: bool = False
+    """Whether another model of the vendor may answer what this one refuses (P-8)."""
     previous: str | None = None
     """The vendor's id of the last reply of the same chat, empty before the first: it says why its cache missed."""
 
@@ -347,6 +351,8 @@ class ModelReply:
     """What the vendor wants back with it (P-5)."""
     id: str = ""
     """The vendor's id of it."""
+    served: str = ""
+    """The model that has answered, where the one that was asked has refused."""
     cache_miss: str = ""
     """Why the vendor's cache did not give what it could have, in the vendor's word."""
     doubted: bool = False

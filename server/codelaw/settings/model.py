@@ -12,7 +12,7 @@ from codelaw.context.system.persona import LONGEST
 from codelaw.domain.chats import Dialect, Strategy
 from codelaw.domain.laws import FILES
 from codelaw.domain.memories import Category
-from codelaw.domain.models import DEFAULT_MODEL, Effort
+from codelaw.domain.models import DEFAULT_MODEL, Effort, Platform
 from codelaw.settings.commands import BashGroup
 from codelaw.settings.embedding import EmbeddingGroup
 from codelaw.settings.group import Group
@@ -86,8 +86,8 @@ class ModelGroup(Group):
 
     provider: Literal["auto", Provider] = Field(
         default="auto",
-        description="Who answers. `auto` is `anthropic` when a key or a base URL is configured, else `offline`,"
-        " which needs no network and answers from the workspace's text. `scripted` plays a file of replies.",
+        description="Who answers. `auto` is `anthropic` when a key, a base URL or a platform is configured, else"
+        " `offline`, which needs no network and answers from the workspace's text. `scripted` plays a file of replies.",
     )
     name: Name = Field(default=DEFAULT_MODEL, description="The model of chats for which none was chosen.")
     base_url: str | None = Field(
@@ -96,6 +96,15 @@ class ModelGroup(Group):
     api_key: str | None = Field(default=None, repr=False, description="The vendor's API key.")
     auth_token: str | None = Field(
         default=None, repr=False, description="A token that is sent as `Authorization: Bearer` instead of an API key."
+    )
+    platform: Platform | None = Field(
+        default=None,
+        description="The cloud that sells the vendor's models: `bedrock`, `vertex`, `foundry` or `aws`. Region, project"
+        " and credentials come from that cloud's own variables, a key from `apiKey`.",
+    )
+    fallbacks: bool = Field(
+        default=False,
+        description="Let the vendor answer with another of its models what the chosen one refuses; a notice says so.",
     )
     script: str | None = Field(default=None, description="The file of replies that the provider `scripted` plays.")
     dialect: Dialect = Field(
@@ -124,10 +133,11 @@ class ModelGroup(Group):
 
     @property
     def chosen_provider(self) -> Provider:
-        """The provider, with `auto` decided: `anthropic` when a key or a base URL is configured."""
+        """The provider, with `auto` decided: `anthropic` when a key, a base URL or a platform is configured."""
         if self.provider != "auto":
             return self.provider
-        return "anthropic" if self.api_key or self.auth_token or self.base_url else "offline"
+        reached = self.api_key or self.auth_token or self.base_url or self.platform
+        return "anthropic" if reached else "offline"
 
 
 class NamedModel(Group):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from codelaw.adapters.models.anthropic import AnthropicModel
+from codelaw.adapters.models.anthropic_failures import RateLimits
 from codelaw.adapters.models.anthropic_stream import ReplyReader
 from codelaw.agent.dialects.native import spell
 from codelaw.domain.errors import ModelFailure
@@ -30,6 +33,7 @@ from tests.loopback.rules import UPDATES
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
 
+NOW = 1_790_000_000.0
 DIAGNOSIS = "cache-diagnosis-2026-04-07"
 REQUEST = ModelRequest("claude-sonnet-5-5", (), (ApiMessage("user", (TextBlock("q"),)),), 32_000)
 
@@ -47,8 +51,8 @@ async def model(vendor: LoopbackVendor) -> AsyncIterator[AnthropicModel]:
     await made.close()
 
 
-async def ask(model: AnthropicModel, **fields: Any) -> ModelReply:
-    return await model.reply(replace(REQUEST, **fields), lambda _: None)
+async def ask(endpoint: AnthropicModel, **fields: Any) -> ModelReply:
+    return await endpoint.reply(replace(REQUEST, **fields), lambda _: None)
 
 
 @pytest.mark.parametrize(
@@ -310,3 +314,79 @@ async def test_what_the_vendor_paused_goes_back_as_it_came_and_on(
     assert reply.searches == (found, found)
     kinds = [json.loads(item.body)["type"] for item in reply.items]
     assert kinds == ["thinking", *["server_tool_use", "web_search_tool_result"] * 2]
+
+
+async def test_where_it_may_another_model_answers_what_one_refuses(vendor: LoopbackVendor) -> None:
+    vendor.account = None
+    vendor.fallback = VendorReply(status=400, error_type="invalid_request_error",
+                                  error_message="fallbacks: Extra inputs are not permitted")  # fmt: skip
+    model = AnthropicModel("k", vendor.url, fallbacks=True)
+    for name in ("claude-sonnet-5-5", "some-other-model"):
+        with pytest.raises(ModelFailure):
+            await ask(model, model=name)
+    await model.close()
+    sent = [
+        (one.json["model"], one.json.get("fallbacks"), one.headers.get("anthropic-beta")) for one in vendor.messages
+    ]
+    assert sent == [
+        ("claude-sonnet-5-5", "default", "server-side-fallback-2026-07-01"),
+        ("claude-sonnet-5-5", None, None),
+        ("some-other-model", None, None),
+    ]
+
+
+def test_of_a_model_that_has_refused_only_the_text_is_kept() -> None:
+    handed = {"type": "fallback", "from": {"model": "claude-fable-5-1"}, "to": {"model": "claude-opus-5"}}
+    before = [*thinking(0, "s0"), *text(1, "Let me "), *call(2, "a")]
+    reply = read([*before, *block(3, handed), *thinking(4, "s4"), *text(5, "see."), *stopped()])
+    assert (reply.served, reply.text, reply.calls) == ("claude-opus-5", "Let me see.", ())
+    assert [json.loads(item.body)["signature"] for item in reply.items] == ["s4"]
+
+
+def limits(kind: str, limit: int, remaining: int, seconds: float) -> dict[str, str]:
+    reset = datetime.fromtimestamp(NOW + seconds, UTC).isoformat().replace("+00:00", "Z")
+    return {
+        f"anthropic-ratelimit-{kind}-{name}": str(value)
+        for name, value in {"limit": limit, "remaining": remaining, "reset": reset}.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("headers", "later", "seconds"),
+    [
+        ({}, 0, 0.0),
+        (limits("requests", 50, 1, 58.8), 0, 0.0),
+        (limits("requests", 60, 0, 60), 0, 1.0),
+        (limits("requests", 60, 0, 60), 0.7, 0.0),
+        (limits("input-tokens", 60_000, 0, 60), 0, 30.0),
+        (limits("input-tokens", 60_000, 20_000, 40), 0, 10.0),
+        (limits("input-tokens", 60_000, 20_000, 40), 4, 6.0),
+        (limits("output-tokens", 60_000, 20, 40), 0, 0.0),
+        (limits("requests", 60, 0, 60) | limits("tokens", 60_000, 0, 60), 0, 30.0),
+        (limits("requests", 2, 0, 3600), 0, 0.0),
+        (limits("requests", 60, 60, 0), 0, 0.0),
+        (limits("requests", 60, 0, 60) | {"anthropic-ratelimit-requests-reset": "soon"}, 0, 0.0),
+        (limits("requests", 60, 0, 60) | {"anthropic-ratelimit-requests-limit": "inf"}, 0, 0.0),
+    ],
+)
+def test_how_long_a_rate_limit_makes_wait(headers: dict[str, str], later: float, seconds: float) -> None:
+    known = RateLimits()
+    known.used = 30_000
+    known.take(headers, NOW)
+    assert known.wait(NOW + later) == pytest.approx(seconds, abs=0.01)
+    assert known.wait(NOW + later) == 0.0
+
+
+async def test_a_request_that_would_be_refused_is_not_sent(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+    reset = datetime.fromtimestamp(time.time() + 60, UTC).isoformat()
+    names = {"limit": "4", "remaining": "0", "reset": reset}
+    headers = {f"anthropic-ratelimit-requests-{name}": value for name, value in names.items()}
+    vendor.play(VendorReply(text="one", headers=headers))
+    await ask(model)
+    with pytest.raises(ModelFailure, match="rate limit") as caught:
+        await ask(model)
+    assert caught.value.kind == "rate_limit"
+    assert 0 < (caught.value.retry_after or 0) <= 15
+    assert len(vendor.messages) == 1
+    # Whoever has waited asks, and hears what the vendor says.
+    assert (await ask(model)).text == "ok"

@@ -14,13 +14,14 @@ from codelaw.adapters.models.anthropic_blocks import EndlessReply
 from codelaw.adapters.models.anthropic_failures import error_event
 from codelaw.adapters.models.anthropic_stream import ReplyReader, bytes_for, room_for
 from codelaw.adapters.models.apart import apart
+from codelaw.adapters.models.catalog import profile
 from codelaw.adapters.models.endpoints import EVENT_STREAM, LARGEST_ERROR
 from codelaw.adapters.models.unreachable import secrets_of
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.models import Delta, Heard, ModelReply, ModelRequest
+from codelaw.domain.models import Delta, Heard, ModelReply, ModelRequest, Platform
 
 if TYPE_CHECKING:
-    from codelaw.adapters.models.anthropic_sdk import Connection, Platform
+    from codelaw.adapters.models.anthropic_sdk import Connection
 
 T = TypeVar("T")
 
@@ -48,7 +49,8 @@ class AnthropicModel:
     """A `ChatModel` on any endpoint that speaks the Messages API.
 
     `api_key` None or empty is for endpoints that want none, and for a `platform` that finds its own. `silence` is how
-    many seconds without an event count as a broken stream. Requests are never repeated here, but for those that an
+    many seconds without an event count as a broken stream. With `fallbacks` the vendor has another of its models answer
+    what one of them refuses. Requests are never repeated here, but for those that an
     endpoint refuses for a field that is new to it: `agent/model_calls/recovery` repeats them, visibly.
     """
 
@@ -58,6 +60,7 @@ class AnthropicModel:
         base_url: str | None = None,
         *,
         platform: Platform | None = None,
+        fallbacks: bool = False,
         silence: float = _SILENCE,
     ) -> None:
         self._key = (api_key or "").strip()
@@ -65,6 +68,8 @@ class AnthropicModel:
         # An explicit base URL, so that the SDK does not look into the environment: only `settings` does.
         self._base_url = base_url or (None if platform else VENDOR)
         self._secrets = [secret for secret in (self._key, *secrets_of(self._base_url or "")) if secret]
+        # Two platforms do not know them.
+        self._fallbacks = fallbacks and platform not in {"bedrock", "vertex"}
         self._silence = silence
         self._loading: asyncio.Task[Connection] | None = None
 
@@ -93,6 +98,9 @@ class AnthropicModel:
             ModelFailure: sorted by kind; its message never holds the key (S-5).
         """
         connection = await self._connected()
+        known = await asyncio.to_thread(profile, request.model) if self._fallbacks else None
+        if known is not None and known.provider == "anthropic":
+            request = replace(request, fallbacks=True)
         reader = ReplyReader(on_delta, room_for(request.max_tokens), progress=request.display == "updates")
         try:
             await self._heard(self._read_all(connection, request, reader), connection, request.model, reader)
@@ -103,6 +111,8 @@ class AnthropicModel:
         if reader.filled and not reader.enough:
             message = f"The reply of {connection.place} filled the window of {request.model}."
             raise ModelFailure("overflow", message, partial=reader.text, usage=reader.usage, place=connection.place)
+        usage = reader.usage
+        connection.limits.used = usage.input_tokens + usage.cache_write_tokens
         return reader.reply()
 
     async def count(self, request: ModelRequest) -> int | None:

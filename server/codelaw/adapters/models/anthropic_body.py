@@ -30,6 +30,7 @@ from codelaw.domain.models import (
 
 _UPDATES = "thinking-display-updates-2026-08-18"
 _DIAGNOSIS = "cache-diagnosis-2026-04-07"
+_FALLBACK = "server-side-fallback-2026-07-01"
 _SHOWN = frozenset({"adaptive", "enabled"})
 """The kinds of thinking that may be shown."""
 _UNKNOWN = re.compile(
@@ -55,6 +56,7 @@ def options(request: ModelRequest, without: Container[str] = ()) -> dict[str, ob
         "thinking": _thinking(request, without),
         "output_config": request.effort and {"effort": request.effort},
         "diagnostics": None if request.previous is None else {"previous_message_id": request.previous or None},
+        "fallbacks": request.fallbacks and "default",
     }
     return {name: value for name, value in fields.items() if value and name not in without}
 
@@ -63,7 +65,11 @@ def beta_headers(request: ModelRequest, without: Container[str] = ()) -> dict[st
     """The betas of the vendor that the fields of a request need."""
     fields = options(request, without)
     thinking = cast("Mapping[str, object]", fields.get("thinking", {}))
-    needed = {_UPDATES: thinking.get("display") == "updates", _DIAGNOSIS: "diagnostics" in fields}
+    needed = {
+        _UPDATES: thinking.get("display") == "updates",
+        _DIAGNOSIS: "diagnostics" in fields,
+        _FALLBACK: "fallbacks" in fields,
+    }
     betas = [beta for beta, is_needed in needed.items() if is_needed]
     return {"anthropic-beta": ",".join(betas)} if betas else {}
 
@@ -76,7 +82,7 @@ def unknown_fields(request: ModelRequest, words: str) -> frozenset[str]:
         return frozenset({"display"})
     named = {name for name in options(request) if name != "stop_sequences" and name in words}
     if "anthropic-beta" in words:
-        named |= {"display", "diagnostics"}
+        named |= {"display", "diagnostics", "fallbacks"}
     return frozenset(named)
 
 

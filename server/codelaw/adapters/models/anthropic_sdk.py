@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import AsyncIterator, Callable
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import anthropic
 import anyio
@@ -20,6 +21,7 @@ from codelaw.adapters.models.anthropic_body import BodyWriter, beta_headers, unk
 from codelaw.adapters.models.anthropic_failures import (
     SHOWN,
     ErrorEvent,
+    RateLimits,
     kind_of_event,
     kind_of_status,
     measures,
@@ -31,10 +33,8 @@ from codelaw.adapters.models.apart import Abandoned
 from codelaw.adapters.models.endpoints import Misbehaved, TooLarge, guards
 from codelaw.adapters.models.unreachable import cause_of, place_of
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.models import FailureKind, ModelRequest
+from codelaw.domain.models import FailureKind, ModelRequest, Platform
 
-Platform = Literal["bedrock", "vertex", "foundry", "aws"]
-"""A cloud that sells the vendor's models, each with addresses and credentials of its own."""
 Client = anthropic.AsyncAnthropic | AsyncAnthropicBedrockMantle | AsyncAnthropicVertex
 LARGEST_ANSWER = 8 << 20
 """Bytes of an answer that is not a stream."""
@@ -95,6 +95,7 @@ class Connection:
 
     def __init__(self, client: Client) -> None:
         self._client = client
+        self.limits = RateLimits()
         self._writer = BodyWriter()
         self._unknown: frozenset[str] = frozenset()
         """Fields that the endpoint has refused to take from any request."""
@@ -111,10 +112,17 @@ class Connection:
         await self._client.close()
 
     async def stream(self, request: ModelRequest) -> RawEvents:
-        """Ask; fields that are new to the endpoint, which it says of one after the other, are left out from then on."""
+        """Ask; fields that are new to the endpoint, which it says of one after the other, are left out from then on.
+
+        Raises:
+            ModelFailure: the rate limit is used up for a while, and the request was not sent.
+        """
+        if seconds := self.limits.wait(time.time()):
+            message = f"{self.place} takes the next request in {seconds:.0f} s: its rate limit is used up"
+            raise ModelFailure("rate_limit", message, retry_after=seconds, place=self.place)
         while True:
             try:
-                return await self._client.post(
+                stream = await self._client.post(
                     "/v1/messages",
                     cast_to=object,
                     options={"headers": beta_headers(request, self._unknown)},
@@ -128,6 +136,9 @@ class Connection:
                     raise
                 self._unknown |= unknown
                 _log.info("%s does not know %s", self.place, ", ".join(sorted(unknown)))
+            else:
+                self.limits.take(stream.response.headers, time.time())
+                return stream
 
     async def count(self, request: ModelRequest) -> int | None:
         """The input tokens of a request; None where the endpoint does not count."""

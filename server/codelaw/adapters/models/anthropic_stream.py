@@ -109,6 +109,7 @@ class ReplyReader:
         """Of all attempts that the vendor has made for the reply, as far as it tells them apart."""
         self._id = ""
         self._cache_miss = ""
+        self._served = ""
         self._stop: str | None = None
         self._stopped_by = ""
         self._refusal = ""
@@ -244,6 +245,7 @@ class ReplyReader:
             refusal=self._refusal if stop == "refusal" else "",
             id=self._id,
             cache_miss=self._cache_miss,
+            served=self._served,
             doubted=self.doubted,
         )
 
@@ -284,6 +286,12 @@ class ReplyReader:
                 self._item(place, block).call = call
                 if call.tool == "web_search":
                     self._searches[place] = call
+            case "fallback":
+                # Another model goes on from the text alone: it is not given the thinking and the calls of the first.
+                self._items.clear()
+                self._calls.clear()
+                self._searches.clear()
+                self._served = word(mapping(block.get("to"), "to").get("model"))
             case "web_search_tool_result":
                 self._item(place, block)
                 self._found[named(block.get("tool_use_id"), "tool_use_id")] = pages_of(block.get("content"))

@@ -285,6 +285,9 @@ class Asker:
         if binding is not None and reply.items and not after:
             self._items = KeptItems(binding.maker, reply.items, request.prefix, request.after)
         self._tell_searches(reply)
+        if reply.served:
+            message = f"{self.inputs.model_name} refused the request; {reply.served} has answered instead."
+            self.turn.notice(Notice("info", "model_fell_back", message))
         if reply.doubted and all(notice.code != "usage_doubted" for notice in self.turn.notices):
             self.turn.notice(Notice("warning", "usage_doubted", _DOUBTED))
         usage = reply.usage
