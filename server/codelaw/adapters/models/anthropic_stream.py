@@ -242,7 +242,9 @@ class ReplyReader:
         match block.get("type"):
             case "text":
                 self._say(block.get("text"))
-            case "thinking" | "redacted_thinking":
+            case "thinking" | "redacted_thinking" if (
+                not self._searches
+            ):  # which do not go back, nor what is behind them
                 self._items[_index(index)] = _OpenItem(str(block["type"]), {}, self._said, len(self._calls))
                 self._bound_calls()
                 for name in _KEPT:
