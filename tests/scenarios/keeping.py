@@ -59,7 +59,7 @@ class Reply:
     """Digests of the request: in front of each of its messages, and of the whole."""
     newest: str | None
     """The thinking that stood last in the request."""
-    content: list[Mapping[str, Any]]
+    content: Sequence[Mapping[str, Any]]
 
     @property
     def secrets(self) -> list[str]:
@@ -314,7 +314,7 @@ class Session:
         )
 
     def _blocks(self, calls: int) -> list[dict[str, Any]]:
-        blocks = [
+        blocks: list[dict[str, Any]] = [
             dict(one) for one in self.chance.choices([PLAIN, NOTE, HIDDEN], k=self.chance.choice([0, 1, 1, 2, 3]))
         ]
         for block in blocks:

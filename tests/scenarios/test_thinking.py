@@ -139,11 +139,13 @@ async def test_a_changed_law_leaves_it_out_from_then_on(vendor: LoopbackVendor, 
     assert vendor.refused == []
 
 
-async def test_a_maker_that_refuses_it_gets_none_and_the_turn_goes_on(
-    vendor: LoopbackVendor, root: Path, start: Start
+@pytest.mark.parametrize("name", [MODEL, "claude-opus-5"])
+async def test_a_maker_that_refuses_it_gets_none_from_then_on_and_the_turn_goes_on(
+    vendor: LoopbackVendor, root: Path, start: Start, name: str
 ) -> None:
     (root / "a.py").write_text("x = 1\n")
-    async with start(options=options(vendor)) as client:
+    model = {**options(vendor)["model"], "name": name}
+    async with start(options=options(vendor, model=model)) as client:
         vendor.play(read("a.py"), *(VendorReply(text=str(number)) for number in (1, 2, 3, 4)))
         chat = (await send(client, "What is x?"))["chatId"]
         vendor.account = Account()  # as another key would be: no signature of the first one's is known to it
@@ -153,7 +155,7 @@ async def test_a_maker_that_refuses_it_gets_none_and_the_turn_goes_on(
         assert [notice["code"] for notice in result["notices"]] == ["thinking_dropped"]
         assert [bool(thinking(request)) for request in vendor.messages[-2:]] == [True, False]
         await send(client, "And thrice?", chat)
-    async with start(options=options(vendor)) as client:
+    async with start(options=options(vendor, model=model)) as client:
         result = await send(client, "And again?", chat)
         assert (result["answer"], result["notices"]) == ("4", [])
     assert [len(thinking(request)) for request in vendor.messages[-2:]] == [1, 2], "what came since goes back"
