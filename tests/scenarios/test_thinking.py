@@ -162,6 +162,10 @@ async def test_a_maker_that_refuses_it_gets_none_from_then_on_and_the_turn_goes_
     assert len(vendor.refused) == 1
 
 
+def history(report: dict[str, Any]) -> int:
+    return sum(section["tokens"] for section in report["sections"] if section["name"] == "history")
+
+
 async def test_another_maker_gets_none_and_its_own_maker_gets_it_again(
     vendor: LoopbackVendor, root: Path, start: Start
 ) -> None:
@@ -170,6 +174,11 @@ async def test_another_maker_gets_none_and_its_own_maker_gets_it_again(
         chat = (await send(client, "first"))["chatId"]
         await send(client, "second", chat, model="some-local-model")
         assert thinking(vendor.messages[-1]) == []
+        foreign = await client.request("codelaw/context/inspect", {"chatId": chat})
+        await client.request("codelaw/chat/update", {"chatId": chat, "model": "claude-opus-5-5"})
+        own = await client.request("codelaw/context/inspect", {"chatId": chat})
+        assert ("thinking, sealed" in str(foreign), "thinking, sealed" in str(own)) == (False, True)
+        assert history(own) - history(foreign) > 30, "what is sent is counted"
         await send(client, "third", chat, model="claude-opus-5-5")
         assert len(thinking(vendor.messages[-1])) == 1
     assert vendor.refused == []
