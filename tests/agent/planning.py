@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from codelaw.agent.compaction.compaction_plan import Plan, plan
+from codelaw.agent.dialects.react import React
 from codelaw.agent.inputs.selection import gathered, layered, select
 from codelaw.agent.inputs.turn_context import HistorySettings, HistoryState, Limits, TurnInputs
 from codelaw.agent.turn.window_plan import (
@@ -53,7 +54,7 @@ def inputs_of(window: int, *, system: int = 500, ratio: float = 1.0, **settings:
     return TurnInputs(
         model=nothing,
         model_name="m",
-        dialect=nothing,
+        dialect=React(),
         toolbox=nothing,
         limits=Limits(window, window // 10),
         system=(text_section("L1", "core", prose(system)),),

@@ -30,16 +30,22 @@ from tests.loopback.server import Captured, LoopbackVendor
 MODEL = "claude-sonnet-5-5"
 OTHERS = ("claude-opus-5-5", "claude-haiku-5-5", "claude-fable-5-1", "claude-fable-5-2", "claude-opus-5",
           "claude-sonnet-5", "claude-opus-4-8", "claude-sonnet-4-5", "some-local-model")  # fmt: skip
-SETTINGS: dict[str, Any] = {
-    "model": {"contextWindow": 32_000, "name": MODEL, "dialect": "native"},
-    "context": {"keepRounds": 3, "summaryTimeoutSeconds": 20},
-    "permissions": {"default": "allow"},
-}
+SEARCH = {"query": "names", "pages": [["Names", "https://a.example/names"]]}
 FILES = 5
 PLAIN = {"type": "thinking", "thinking": "hm"}
 NOTE = {"type": "thinking", "thinking": "I look at it now.", "note": True}
 HIDDEN = {"type": "redacted_thinking"}
 OPERATIONS = 14
+
+
+def settings(dialect: str) -> dict[str, Any]:
+    """So small a window that batches and compactions come."""
+    return {
+        "model": {"contextWindow": 32_000, "name": MODEL, "dialect": dialect},
+        "context": {"keepRounds": 3, "summaryTimeoutSeconds": 20},
+        "permissions": {"default": "allow"},
+        "tools": {"webSearch": dialect == "native"},
+    }
 
 
 # ------------------------------------------------------------------------------------------------------------- oracle
@@ -53,16 +59,24 @@ class Reply:
     """Digests of the request: in front of each of its messages, and of the whole."""
     newest: str | None
     """The thinking that stood last in the request."""
-    content: list[Mapping[str, Any]]
+    content: Sequence[Mapping[str, Any]]
 
     @property
     def secrets(self) -> list[str]:
         return secrets(self.content)
 
+    @property
+    def due(self) -> list[str]:
+        """The thinking with something behind it, for none may end a message, and in front of all searches."""
+        kinds = [block["type"] for block in self.content]
+        spoken = [at for at, kind in enumerate(kinds) if kind not in THINKING]
+        searched = kinds.index("server_tool_use") if "server_tool_use" in kinds else len(kinds)
+        return secrets(self.content[: min(max(spoken, default=0), searched)])
+
     def leading(self) -> Reply:
         """With the thinking in front of its calls alone."""
         first = next((at for at, block in enumerate(self.content) if block["type"] == "tool_use"), len(self.content))
-        return Reply(self.asked, self.newest, self.content[:first])
+        return Reply(self.asked, self.newest, self.content[: first + 1])
 
 
 @dataclass
@@ -82,7 +96,7 @@ class Oracle:
         wrong: list[str] = []
         if known(body) is not None and body.get("tools"):
             could = self._chain(body, asked)
-            wrong = [f"messages.{place}" for place, reply in could if not sent.issuperset(reply.secrets)]
+            wrong = [f"messages.{place}" for place, reply in could if not sent.issuperset(reply.due)]
             self.returned += len(sent)
             self.withheld += len(self._said(body, asked)) - len(could)
         if request.answer is not None:
@@ -95,7 +109,7 @@ class Oracle:
         found: list[tuple[int, Reply]] = []
         for place, reply in reversed(self._said(body, asked)):
             fits = reply.asked[-1] == asked[place]
-            if fits and (not found or reply.secrets[-1] == found[-1][1].newest):
+            if fits and (not found or found[-1][1].newest in reply.secrets):
                 found.append((place, reply))
         return found[::-1]
 
@@ -240,8 +254,7 @@ class Session:
             assert refusal.code == "nothing_to_undo"  # noqa: PT017
 
     async def _restart(self) -> None:
-        dialect = self.bench.dialect
-        await self.bench.reopen(**{**SETTINGS, "model": {**SETTINGS["model"], "dialect": dialect}})
+        await self.bench.reopen(**settings(self.bench.dialect))
 
     async def _other_dialect(self) -> None:
         self.bench.dialect = "react" if self.bench.dialect == "native" and self.chance.random() < 0.3 else "native"
@@ -316,7 +329,8 @@ class Session:
             raw = call.get("json") or json.dumps(call["input"])
             return VendorReply(text=f"Thought: {text}\nAction: {call['name']}[{raw}]", delay=delay)
         calls = tuple(self._call() for _ in range(self.chance.choice([1, 1, 1, 2, 3])))
-        return VendorReply(text=text, calls=calls, blocks=self._blocks(len(calls)), delay=delay)
+        searches = (SEARCH,) * (self.chance.random() < 0.1)
+        return VendorReply(text=text, calls=calls, blocks=self._blocks(len(calls)), searches=searches, delay=delay)
 
     def _end(self, delay: float) -> list[VendorReply]:
         final = "Thought: done\nAction: Finish[done]" if self.bench.dialect == "react" else "It is **done**.\n"
@@ -347,7 +361,7 @@ async def session(seed: int, folder: Path, operations: int = OPERATIONS) -> Sess
     home.mkdir()
     async with LoopbackVendor(account=Account()) as vendor:
         bench = Bench("native", root, home, vendor, None)  # type: ignore[arg-type]
-        bench.session = await open_session(bench, SETTINGS)
+        bench.session = await open_session(bench, settings(bench.dialect))
         played = Session(bench, seed)
         try:
             await played.play(operations)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +14,7 @@ from codelaw.agent.inputs.turn_context import HistoryState
 from codelaw.context.builder import after
 from codelaw.context.escaping import one_line
 from codelaw.context.past.projection import ARCHIVE, project
+from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.errors import Refusal
 from codelaw.domain.results import observation_of
 from codelaw.transcript.repair.hygiene import hygiene
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from codelaw.context.past.strategies import Selection
     from codelaw.context.sections import Section
     from codelaw.domain.chats import StoredChat
-    from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, ThreadSummary
+    from codelaw.domain.checkpoints import Aside, Checkpoint, ThreadSummary
     from codelaw.domain.messages import Message
     from codelaw.domain.models import Ttl, Usage
     from codelaw.ports.store import ChatStore
@@ -149,6 +151,14 @@ class Past:
                     self._settle(settled)
 
         await to_the_end(asyncio.ensure_future(write()))
+
+    def refused(self, items: AbstractSet[str]) -> tuple[Demotion, ...]:
+        """What leaves out, from now on, the kept items that begin with one of `items` (P-5)."""
+        return tuple(
+            Demotion(one.id, "thinking")
+            for one in self.transcript.messages
+            if items and (kept := one.metadata.kept) is not None and kept.items[0].body in items
+        )
 
     async def shorten(self, demotions: Sequence[Demotion]) -> bool:
         """`reshape` with demotions alone. Whether they are in force: they only save tokens, so a turn does without."""

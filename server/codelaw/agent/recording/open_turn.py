@@ -76,6 +76,8 @@ class OpenTurn:
     """The first of the turn."""
     changes: list[FileChange] = field(default_factory=list[FileChange])
     notices: list[Notice] = field(default_factory=list[Notice])
+    refused: frozenset[str] = frozenset()
+    """Kept items that their maker did not take, as `Binding.refused` names them (P-5)."""
     partial: GrowingText = field(default_factory=GrowingText)
     """The text of the reply that is arriving."""
     partial_answer: GrowingText = field(default_factory=GrowingText)

@@ -272,6 +272,7 @@ class Asker:
         except ModelFailure as failure:
             if failure.kind == "items" and self.inputs.dialect.binding is not None:
                 self.inputs.dialect.binding.refuse(request)
+                self.turn.refused = self.inputs.dialect.binding.refused
             self._feed(joint.end(), joint)
             failure.partial = joint.text
             raise

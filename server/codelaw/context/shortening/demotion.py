@@ -91,6 +91,8 @@ def _told(message: Message) -> Sequence[str]:
 def _shown(
     message: Message, demotions: AbstractSet[Demotion], refs: Mapping[str | None, str | None], told: AbstractSet[str]
 ) -> Message:
+    if message.metadata.kept is not None and Demotion(message.id, "thinking") in demotions:
+        message = replace(message, metadata=replace(message.metadata, kept=None))
     possible = demotable(message)
     if possible is None or possible not in demotions:
         return message
