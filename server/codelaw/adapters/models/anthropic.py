@@ -29,11 +29,12 @@ from codelaw.adapters.models.anthropic_stream import (
     room_for,
 )
 from codelaw.adapters.models.apart import Abandoned, apart
+from codelaw.adapters.models.described import described, path_of
 from codelaw.adapters.models.endpoints import LARGEST_ERROR, Misbehaved, guards
 from codelaw.adapters.models.events import Events, TooLarge
 from codelaw.adapters.models.unreachable import cause_of, place_of, secrets_of
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.models import Delta, FailureKind, Heard, ModelReply, ModelRequest
+from codelaw.domain.models import Delta, FailureKind, Heard, ModelProfile, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic, AsyncStream
@@ -144,6 +145,12 @@ class AnthropicModel:
         self._check_key()
         client = await self._client()
         return await self._answered(_offers(client, name), name)
+
+    async def profile(self, name: str, known: ModelProfile | None) -> ModelProfile | None:
+        """What the endpoint says of a model over what is `known`; None where it says nothing. Fails as `offers`."""
+        self._check_key()
+        client = await self._client()
+        return described(await self._answered(client.get(path_of(name), cast_to=object), name), name, known)
 
     async def _answered(self, question: Coroutine[Any, Any, T], model: str) -> T:
         try:
