@@ -124,7 +124,7 @@ class Vendor:
     """A model that answers with an id each time, the first time in a reply that is cut."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[bool, str]] = []
+        self.asked: list[str | None] = []
 
     async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> ModelReply:
         on_delta(TextDelta("A part of the answer."))

@@ -394,6 +394,24 @@ def test_a_plan_is_carried_out_where_there_is_one(log):
     assert sent == [("hi", None), ("how?", "plan"), ("why?", "ask"), ("Carry out the plan.", "agent")]
 
 
+def test_the_effort_is_chosen_at_the_prompt(log):
+    terminal = Terminal("plain", log, "chat")
+    for typed, shown in (
+        ("/effort", "there are default, low, medium"),
+        ("hi", "chat c1"),
+        ("/effort low", "have the effort low"),
+        ("/effort", "The effort is low"),
+        ("and?", "chat c1"),
+    ):
+        terminal.until("> ")
+        terminal.type(f"{typed}\n")
+        terminal.until(shown)
+    terminal.until("> ")
+    terminal.type("\x04")
+    assert terminal.status() == 0
+    assert [params.get("effort") for params in received(log, "codelaw/chat/send")] == [None, "low"]
+
+
 def test_a_plan_of_an_earlier_conversation_is_carried_out(log):
     terminal = Terminal("planned", log, "chat", "--chat", "c1")
     terminal.until("agent> ")

@@ -123,6 +123,8 @@ class LoopbackVendor:
         self.key = key
         self.models: Sequence[str] | None = None
         """What `GET /v1/models` lists; None: there is no such list."""
+        self.described: dict[str, dict[str, Any]] = {}
+        """What it says of them besides their names."""
         self.counts = True
         """Whether it counts tokens when asked to."""
         self.characters = characters
@@ -325,7 +327,7 @@ class LoopbackVendor:
         name = unquote(path.removeprefix("/v1/models").lstrip("/"))
         if name and name not in models:
             return await _error(request, writer, 404, "not_found_error", f"model: {name}")
-        shown = [{"type": "model", "id": model, "display_name": model} for model in models]
+        shown = [{"type": "model", "id": one, "display_name": one} | self.described.get(one, {}) for one in models]
         page = {"data": shown, "has_more": False, "first_id": None, "last_id": None}
         return await _json(request, writer, 200, next((one for one in shown if one["id"] == name), page))
 

@@ -170,6 +170,7 @@ PictureRef: PictureRef
 PlacePosition: PlacePosition
 PlaceRange: PlaceRange
 Position: Position
+PriceStep: PriceStep
 Proposal: Proposal
 Proposing: Proposing
 QuickFix: QuickFix
@@ -1797,6 +1798,9 @@ items: MentionItem[]
 /**
  * A model that can be chosen; sizes in tokens. Without `vision` nobody knows whether it sees pictures.
  * 
+ * `effort` are those that it takes, prices US dollars for a million tokens, `retired` the day on which its maker ends
+ * it. `largestWindow` is what it has where `contextWindow` is less, and can be raised to that.
+ * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "Model".
  */
@@ -1807,6 +1811,27 @@ maxOutput: number
 provider: string
 current: boolean
 vision?: boolean
+family: string
+effort?: ("low" | "medium" | "high" | "xhigh" | "max")[]
+defaultEffort?: ("low" | "medium" | "high" | "xhigh" | "max")
+priceIn?: number
+priceOut?: number
+priceRead?: number
+priceSteps?: PriceStep[]
+source: ("profile" | "endpoint" | "editor")
+retired?: string
+largestWindow?: number
+}
+/**
+ * Above so many tokens of a request, `input` and `output` cost so many times as much.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "PriceStep".
+ */
+export interface PriceStep {
+above: number
+input: number
+output: number
 }
 /**
  * Other models than before may be asked: `model/list` and what is shown of chats are to be read again.

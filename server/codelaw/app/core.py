@@ -388,7 +388,7 @@ class Core:
         changed = replace(chat, title=title, mode=mode or chat.mode, strategy=strategy or chat.strategy)
         if model is not None:
             changed = chosen(self._settings.value, changed, model)
-        await self._keep(agent, with_effort(self._settings.value, changed, effort))
+        await self._keep(agent, with_effort(self._settings.value, changed, effort, self._turns.profiles.told))
 
     async def _keep(self, agent: AgentChat, changed: Chat) -> None:
         """Make a changed chat durable."""

@@ -29,6 +29,7 @@ from codelaw.app.brought.skills import Shelf, Skills, load_called, own_skills
 from codelaw.app.choosing import efforts
 from codelaw.app.plans import Asked, Plan
 from codelaw.app.processing import web_of
+from codelaw.app.profiles import Profiles
 from codelaw.app.referring.referring import Around, Referring
 from codelaw.app.ruling import unreadable, visible
 from codelaw.app.servers.brought import BroughtServers
@@ -134,6 +135,7 @@ class TurnMaker:
         self._code = code
         self._operating_system = f"{platform.system()} {platform.machine()}"
         self.measures = Measures()
+        self.profiles = Profiles()
         self.laws = ShownLaws()
         environment = process_environment()
         self._home = environment.get("HOME", "")
@@ -169,19 +171,22 @@ class TurnMaker:
             Refusal: `window_too_small` or `context_overflow`, before any model call (W-3, L-4, B-2); not when `checked`
                 is off, for an inspection.
         """
-        dialect = settings.model.dialect
+        dialect, told = settings.model.dialect, self.profiles.told
         services = None if restricted else self._services
         offered = services.offered if services is not None else frozenset[str]()
         mode = "ask" if restricted and mode == "agent" else mode
         brought = await self._servers.brought(settings, begin=checked, restricted=restricted, agent=agent)
         shown = visible(self._workspace, settings)
         shelf = await self.shelf(shown, settings, restricted=restricted)
-        window = models.window_of(settings, name)
+        if checked:
+            self.profiles.look_up(settings, name)
+        profile = models.profile_of(name, told)
+        window = models.window_of(settings, name, told)
         tokens = self.measures.window(name, window.tokens)
         searching = settings.tools.web_search and dialect == "native" and not restricted
         spoken = _spoken(dialect, name, searching=searching)
         index = await asyncio.to_thread(skill_index, shelf.offered, tokens)
-        kinds, kind_problems = await self.agents.kinds(shown, settings, mode, name, restricted=restricted)
+        kinds, kind_problems = await self.agents.kinds(shown, settings, mode, name, restricted=restricted, told=told)
         toolbox = arranged(
             default_toolbox(
                 bash_timeout=settings.tools.bash.timeout_seconds,
@@ -201,11 +206,11 @@ class TurnMaker:
         said = connectors(brought.instructions, toolbox.servers, tokens)
         limits = Limits(
             tokens,
-            models.reserve_of(settings, name, tokens),
+            models.reserve_of(settings, name, tokens, told),
             settings.turn.max_steps,
             settings.turn.max_tokens,
             settings.turn.timeout_seconds,
-            output=models.output_of(settings, name, tokens),
+            output=models.output_of(settings, name, tokens, told),
         )
         system = system_sections(
             mode=mode,
@@ -224,7 +229,7 @@ class TurnMaker:
         if called is NOTHING_CALLED and call(text) is not None:
             left = await self.shelf(shown, settings, restricted=False) if restricted else None
             called = await load_called(shelf, text, left_out=left)
-        unfit = efforts.problem(name, called.effort)
+        unfit = efforts.problem(profile, called.effort)
         called = await self._servers.gathered(text, called)
         around = self.around(settings, agent, restricted=restricted)
         called = await self.referring.gathered(text, called, around)
@@ -242,12 +247,15 @@ class TurnMaker:
             take = f"{names_of(law.documents)} {'take' if len(law.documents) > 1 else 'takes'}"
             message = f"{take} about {law.tokens} tokens, over a tenth of the window of {limits.window}."
             notices.append(Notice("warning", "law_large", message))
-        if asked.pictures and (unseen := models.unseen(settings, name)) is not None:
+        if asked.pictures and (unseen := models.unseen(settings, name, told)) is not None:
             notices.append(Notice("warning", "image_unseen", unseen))
         size = guard(limits.window)
         if size == "warn":
             message = f"The window has only {limits.window} tokens; below 32000 long tasks suffer."
             notices.append(Notice("warning", "window_small", message))
+        if profile is not None and profile.retired:
+            ends = f"{name} is ended by its maker on {profile.retired}: choose another model before that."
+            notices.append(Notice("warning", "model_retired", ends))
         if checked:
             if size == "block":
                 raise Refusal(
@@ -319,9 +327,10 @@ class TurnMaker:
         Raises:
             Refusal: `effort_not_taken`.
         """
-        efforts.check(plan.model_name, efforts.effort_of(settings, plan.model_name, agent.chat, plan.effort))
+        profile = models.profile_of(plan.model_name, self.profiles.told)
+        efforts.check(profile, efforts.effort_of(settings, plan.model_name, agent.chat, plan.effort))
         for notice in plan.notices:
-            if notice.code in {"window_small", "law_large", "skill_problem", "agent_problem"}:
+            if notice.code in {"window_small", "law_large", "skill_problem", "agent_problem", "model_retired"}:
                 await agent.house.store.mark_noticed(agent.chat.id, notice.code)
                 agent.noticed.add(notice.code)
 
@@ -331,7 +340,8 @@ class TurnMaker:
     def inputs(self, plan: Plan, chat: Chat, model: ChatModel, settings: Settings) -> TurnInputs:
         """What a turn or a compaction of a chat works with, besides its history."""
         laws, denied = NoLaw if plan.restricted else TurnLaw, unreadable(settings, self._workspace.folders)
-        summing = settings.context.summary_model or plan.model_name
+        summing, told = settings.context.summary_model or plan.model_name, self.profiles.told
+        profile = models.profile_of(plan.model_name, told)
         return TurnInputs(
             model=model,
             model_name=plan.model_name,
@@ -342,17 +352,17 @@ class TurnMaker:
             laws=laws(self._workspace, denied, settings.law.files, chat, self.laws),
             law=plan.law.layer,
             calibration=self.measures.known,
-            summary_window=models.window_of(settings, summing).tokens,
-            summary_profile=catalog.profile(summing),
+            summary_window=models.window_of(settings, summing, told).tokens,
+            summary_profile=models.profile_of(summing, told),
             settings=history_settings(settings, chat),
             prices=models.prices(plan.model_name),
-            caches=models.caches(plan.model_name),
-            ttls=models.ttls(plan.model_name),
+            caches=models.caches(plan.model_name, told),
+            ttls=() if profile is None else profile.ttls,
             diagnosed=models.diagnoses(settings),
             skills=plan.skills,
             agents=plan.agents,
-            sees=models.sees(settings, plan.model_name),
-            profile=catalog.profile(plan.model_name),
+            sees=models.sees(settings, plan.model_name, told),
+            profile=profile,
             effort=efforts.effort_of(settings, plan.model_name, chat, plan.effort),
         )
 

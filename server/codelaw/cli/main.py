@@ -223,6 +223,10 @@ def _trust_commands(commands: Any) -> None:
     _of_a_client(audit)
     audit.add_argument("--json", action="store_true", help="one entry a line")
 
+    models = _command(commands, "models", "the models that can be chosen, and what they cost", running.models)
+    _of_a_client(models)
+    models.add_argument("--provider", metavar="P", help="only those of this provider")
+    models.add_argument("--json", action="store_true", help="one model a line")
     skills = _command(
         commands, "skills", "the skills of this folder and your own, and what is wrong with them", running.skills
     )

@@ -1,4 +1,4 @@
-"""What goes along with a message: documents, pictures, texts, what the user looks at, strategy numbers (M-6, B-1)."""
+"""What goes along with a message: documents, pictures, texts, what the user looks at, and numbers (M-6, L-3, B-1)."""
 
 from __future__ import annotations
 

@@ -15,10 +15,11 @@ from codelaw.adapters.models.anthropic_failures import error_event
 from codelaw.adapters.models.anthropic_stream import ReplyReader, bytes_for, room_for
 from codelaw.adapters.models.apart import apart
 from codelaw.adapters.models.catalog import profile
+from codelaw.adapters.models.described import described
 from codelaw.adapters.models.endpoints import EVENT_STREAM, LARGEST_ERROR
 from codelaw.adapters.models.unreachable import secrets_of
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.models import Delta, Heard, ModelReply, ModelRequest, Platform
+from codelaw.domain.models import Delta, Heard, ModelProfile, ModelReply, ModelRequest, Platform
 
 if TYPE_CHECKING:
     from codelaw.adapters.models.anthropic_sdk import Connection
@@ -132,6 +133,11 @@ class AnthropicModel:
         """
         connection = await self._connected()
         return await self._heard(connection.offers(name), connection, name)
+
+    async def profile(self, name: str, known: ModelProfile | None) -> ModelProfile | None:
+        """What the endpoint says of a model over what is `known`; None where it says nothing. Fails as `offers`."""
+        connection = await self._connected()
+        return described(await self._heard(connection.description(name), connection, name), name, known)
 
     async def _heard(
         self, work: Coroutine[Any, Any, T], connection: Connection, model: str, reader: ReplyReader | None = None

@@ -30,6 +30,7 @@ from codelaw.adapters.models.anthropic_failures import (
 )
 from codelaw.adapters.models.anthropic_stream import ReplyReader
 from codelaw.adapters.models.apart import Abandoned
+from codelaw.adapters.models.described import path_of
 from codelaw.adapters.models.endpoints import Misbehaved, TooLarge, guards
 from codelaw.adapters.models.unreachable import cause_of, place_of
 from codelaw.domain.errors import ModelFailure
@@ -172,6 +173,12 @@ class Connection:
         if not isinstance(getattr(found, "id", None), str):
             raise MalformedEvent("The answer is not a description of a model.")
         return True
+
+    async def description(self, name: str) -> object:
+        """What the endpoint says of a model; None where its client asks for none."""
+        if getattr(self._client, "models", None) is None:
+            return None
+        return await self._client.get(path_of(name), cast_to=object)
 
     def _body(self, spelt: bytes) -> dict[str, Any]:
         """A body as the client takes it: spelt, which spares it walking through each message at every step."""

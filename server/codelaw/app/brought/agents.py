@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codelaw.adapters.models import catalog
 from codelaw.adapters.texts import small_text
 from codelaw.agent.inputs.kinds import Kind, ModelFacts
 from codelaw.agent.inputs.subagents import BUILT_IN, built_in, told_built_in
 from codelaw.app import models
 from codelaw.app.brought.finding import files_below, opened_below, own_files_below, present
 from codelaw.app.choosing.efforts import problem
+from codelaw.app.models import Told
 from codelaw.domain.brought import AgentList, AgentSheet, Sheet
 from codelaw.domain.chats import Mode, Notice
 from codelaw.domain.errors import ToolFailure
@@ -80,19 +80,19 @@ class BroughtAgents:
         return _ranked(read)
 
     async def kinds(
-        self, workspace: Workspace, settings: Settings, mode: Mode, asked: str, *, restricted: bool
+        self, workspace: Workspace, settings: Settings, mode: Mode, asked: str, *, restricted: bool, told: Told
     ) -> tuple[tuple[Kind, ...], Notice | None]:
         """The kinds that a turn of the model `asked` offers, and what is wrong with those that people bring along."""
         if not settings.agents.enabled:
             return (), None
-        found = _fitting(await self.found(workspace, restricted=restricted), settings, asked)
-        brought = tuple(_kind(one, settings, asked) for one in found.agents)
+        found = _fitting(await self.found(workspace, restricted=restricted), settings, asked, told)
+        brought = tuple(_kind(one, settings, asked, told) for one in found.agents)
         return (*built_in(mode), *brought), found.notice
 
-    async def listed(self, workspace: Workspace, settings: Settings, *, restricted: bool) -> AgentList:
+    async def listed(self, workspace: Workspace, settings: Settings, *, restricted: bool, told: Told) -> AgentList:
         """The kinds as people are told of them, each with the model that it would have in a new chat."""
         asked = models.answerer(settings).name
-        found = _fitting(await self.found(workspace, restricted=restricted), settings, asked)
+        found = _fitting(await self.found(workspace, restricted=restricted), settings, asked, told)
         brought = (
             replace(one, model=models.alias(settings, one.model, asked) if one.model else "")
             for one in (*found.agents, *found.refused)
@@ -101,33 +101,33 @@ class BroughtAgents:
         return AgentList(settings.agents.enabled, told_built_in(), tuple(by_name))
 
 
-def _fitting(found: Found, settings: Settings, asked: str) -> Found:
+def _fitting(found: Found, settings: Settings, asked: str, told: Told) -> Found:
     """Without the efforts that the model of a kind does not take, which is told (P-6)."""
     kept: list[AgentSheet] = []
     problems = [*found.problems]
     for one in found.agents:
-        unfit = problem(models.alias(settings, one.model, asked), one.effort)
+        unfit = problem(models.profile_of(models.alias(settings, one.model, asked), told), one.effort)
         if unfit:
             problems.append(f"{one.sheet.shown}: {unfit}")
         kept.append(replace(one, effort=None, problem=f"{one.problem} {unfit}".strip()) if unfit else one)
     return replace(found, agents=tuple(kept), problems=tuple(problems))
 
 
-def _kind(sheet: AgentSheet, settings: Settings, asked: str) -> Kind:
+def _kind(sheet: AgentSheet, settings: Settings, asked: str, told: Told) -> Kind:
     """A kind as its file tells it, with what is known of the model that it names: at the same endpoint (P-4)."""
     name = models.alias(settings, sheet.model, asked)
     facts = None
     if name != asked:
-        window = models.window_of(settings, name).tokens
+        window = models.window_of(settings, name, told).tokens
         facts = ModelFacts(
             name,
             window,
-            models.reserve_of(settings, name, window),
+            models.reserve_of(settings, name, window, told),
             models.prices(name),
-            caches=models.caches(name),
-            sees=models.sees(settings, name),
-            output=models.output_of(settings, name, window),
-            profile=catalog.profile(name),
+            caches=models.caches(name, told),
+            sees=models.sees(settings, name, told),
+            output=models.output_of(settings, name, window, told),
+            profile=models.profile_of(name, told),
         )
     return Kind(
         sheet.sheet.name,

@@ -74,7 +74,7 @@ class ChatRequests(Core):
         )
         if model is not None:
             chat = chosen(settings, chat, model)
-        chat = with_effort(settings, chat, effort)
+        chat = with_effort(settings, chat, effort, self._turns.profiles.told)
         await stores.chats.create(chat, self._folder_addresses())
         return self._shown(chat)
 
@@ -208,7 +208,8 @@ class ChatRequests(Core):
         around = self._turns.around(self._settings.value, agent, restricted=self._restricted)
         called = await self._turns.referring.gathered(text, NOTHING_CALLED, around)
         pictures = [one for one in attachments if isinstance(one, Picture)]
-        if pictures and (unseen := models.unseen(self._settings.value, self._shown(agent.chat).model)) is not None:
+        name, told = self._shown(agent.chat).model, self._turns.profiles.told
+        if pictures and (unseen := models.unseen(self._settings.value, name, told)) is not None:
             called = replace(called, notices=(*called.notices, Notice("warning", "image_unseen", unseen)))
         called = self._redaction.value(called)
         return await agent.following.steer(text, editor, called, hooked=hooked, attachments=attachments)

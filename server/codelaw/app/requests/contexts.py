@@ -194,4 +194,5 @@ class ContextRequests(Core):
         """The kinds of subagents, those included that do not count (X-4)."""
         settings = self._settings.value
         shown = visible(self._workspace, settings)
-        return await self._turns.agents.listed(shown, settings, restricted=self._restricted)
+        told = self._turns.profiles.told
+        return await self._turns.agents.listed(shown, settings, restricted=self._restricted, told=told)

@@ -110,6 +110,9 @@ async def _model(client: Client, settings: dict[str, Any], workspace: Path) -> l
     if answer.state == "broken" and not platform and (reached := await endpoint.reached(url)).state == "broken":
         return [key, reached]  # which knows more of why there is no connection
     findings = [key, Finding("endpoint", answer.state, f"{url} {answer.detail}")]
+    if "retired" in current:
+        ends = f"{current['name']} is ended by its maker on {current['retired']}; set model.name"
+        findings.append(Finding("model", "lacking", ends))
     other = None if answer.state == "good" else await asyncio.to_thread(endpoint.of_another_vendor, configured)
     return [*findings, Finding("model", "lacking", other)] if other is not None else findings
 
