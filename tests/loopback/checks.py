@@ -54,7 +54,7 @@ def malformed(body: Any) -> str | None:
     for field in ("model", "max_tokens", "messages"):
         if field not in body:
             return f"{field}: Field required"
-    if not isinstance(body["max_tokens"], int) or body["max_tokens"] < 1:
+    if not isinstance(body["max_tokens"], int) or body["max_tokens"] < 0:
         return "max_tokens: Input should be greater than or equal to 1"
     if body["max_tokens"] > MOST_OUTPUT:
         return f"max_tokens: {body['max_tokens']} > {MOST_OUTPUT}, which is the maximum allowed number of output tokens"

@@ -236,7 +236,7 @@ class LoopbackVendor:
         request.overflowed = self.always_full or asked > self.window
         if request.overflowed:
             return await _error(request, writer, *self._too_long(request.tokens, body["max_tokens"]))
-        reply = self._next(request, body)
+        reply = VendorReply(stop_reason="max_tokens") if body["max_tokens"] == 0 else self._next(request, body)
         if reply is None:
             return await _error(request, writer, 500, "api_error", "the script has no reply for this request")
         if reply.wait and await _client_leaves(reader, writer, reply.wait):
@@ -253,6 +253,7 @@ class LoopbackVendor:
             headers = dict(reply.headers or {})
             return await _error(request, writer, reply.status, reply.error_type, reply.error_message, headers)
         output = (len(reply.text) + len(reply.thinking) + len(json.dumps([dict(call) for call in reply.calls]))) // 4
+        output = 0 if body["max_tokens"] == 0 else output
         zero = {"input_tokens": 0, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 0}
         request.usage = zero | dict(reply.usage) if reply.usage is not None else self._cache.usage(body, output)
         if not body.get("stream"):

@@ -116,6 +116,12 @@ class ModelGroup(Group):
         " pauses. `auto` chooses by the model's prices and by your pauses so far.",
     )
 
+    warm_cache: bool = Field(
+        default=False,
+        description="Fill the vendor's cache anew when a long chat is looked at after a pause, so that its next answer"
+        " begins sooner. It costs as much as sending the chat, whether or not a message follows.",
+    )
+
     @property
     def chosen_provider(self) -> Provider:
         """The provider, with `auto` decided: `anthropic` when a key or a base URL is configured."""

@@ -31,9 +31,10 @@ from codelaw.adapters.models.anthropic_stream import (
 from codelaw.adapters.models.apart import Abandoned, apart
 from codelaw.adapters.models.endpoints import LARGEST_ERROR, Misbehaved, guards
 from codelaw.adapters.models.events import Events, TooLarge
+from codelaw.adapters.models.filling import filled
 from codelaw.adapters.models.unreachable import cause_of, place_of, secrets_of
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.models import Delta, FailureKind, Heard, ModelReply, ModelRequest
+from codelaw.domain.models import Delta, FailureKind, Heard, ModelReply, ModelRequest, Usage
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic, AsyncStream
@@ -134,6 +135,11 @@ class AnthropicModel:
         client = await self._client()
         body = await asyncio.to_thread(BodyWriter().write_counted, request)
         return await self._answered(_count(client, body), request.model)
+
+    async def fill(self, request: ModelRequest) -> Usage | None:
+        """As `ChatModel` has it: by a request for no output."""
+        self._check_key()
+        return await self._answered(filled(await self._client(), request), request.model)
 
     async def offers(self, name: str) -> bool | None:
         """Whether the endpoint has the model `name`; None where it keeps no list of models. No model is asked.

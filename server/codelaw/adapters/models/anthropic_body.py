@@ -44,8 +44,9 @@ class BodyWriter:
         self._tools: tuple[tuple[ToolSchema, ...], bool, bytes] = ((), False, b"")
 
     def write(self, request: ModelRequest) -> bytes:
-        """The whole body, streaming asked for."""
-        parts = [f'{{"model":{_quote(request.model)},"max_tokens":{request.max_tokens},"stream":true'.encode()]
+        """The whole body, streaming asked for; of a request for no output the vendor takes no stream."""
+        parts = [f'{{"model":{_quote(request.model)},"max_tokens":{request.max_tokens}'.encode()]
+        parts += [b',"stream":true'] if request.max_tokens else []
         if request.stop_sequences:
             parts.append(f',"stop_sequences":{_dump(request.stop_sequences)}'.encode())
         return self._with_input(parts, request)
