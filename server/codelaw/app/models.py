@@ -15,7 +15,7 @@ from codelaw.adapters.models.unreachable import place_of
 from codelaw.agent.model_calls.recovery import NO_KEY_HINT
 from codelaw.context.tokens import Window, output_reserve, resolve_window
 from codelaw.domain.errors import Refusal
-from codelaw.domain.models import ModelProfile, Prices, Ttl
+from codelaw.domain.models import Effort, ModelProfile, Prices, Ttl
 from codelaw.domain.reports import ModelInfo
 
 if TYPE_CHECKING:
@@ -175,6 +175,12 @@ def ttls(name: str) -> tuple[Ttl, ...]:
 def diagnoses(settings: Settings) -> bool:
     """Whether the endpoint is the vendor's own, which alone says why its cache missed (X-6)."""
     return answerer(settings).host == place_of(VENDOR)
+
+
+def bound_effort(name: str) -> Effort | None:
+    """With which a model thinks whose kept items an edit of the past costs (P-5); None where it costs none."""
+    profile = catalog.profile(name)
+    return profile.effort if profile is not None and profile.binds else None
 
 
 def prices(name: str) -> Prices | None:

@@ -190,10 +190,9 @@ class ContextGroup(Group):
         " `shared`) or `kind:id` of one chat; 0 is no limit.",
     )
     economy: bool = Field(
-        default=True, description="Send old tool results as one line each when that saves enough tokens."
-    )
-    demote_tokens: Natural = Field(
-        default=25_000, description="Where it is set: the tokens that `economy` must save at once to act."
+        default=True,
+        description="Send old tool results shorter, and in the end as one line each, when that saves money: in a view"
+        " of at least three tenths of the window.",
     )
     index_tokens: Natural | None = Field(
         default=None,

@@ -31,12 +31,13 @@ async def fill(agent: AgentChat, inputs: TurnInputs) -> None:
     past = agent.past
     selection = await asyncio.to_thread(select, inputs, past.transcript, asked=0)
     state = await asyncio.to_thread(past.state, selection)
-    if not inputs.economical or not state.shown or not state.cold(time.time(), "1h" if inputs.ttls else "5m"):
+    if not inputs.caches or not state.shown or not state.cold(time.time(), "1h" if inputs.ttls else "5m"):
         return
     view = build(state.view, (), None, gathered(inputs, (), ()))
-    known = state.transcript.demoted
     if not selection.ignores_cuts:
-        await past.shorten(await asyncio.to_thread(savings, state.shown, known, inputs, view.tokens, cold=True))
+        await past.shorten(
+            await asyncio.to_thread(savings, state.transcript, state.shown, inputs, view.tokens, cold=True)
+        )
         view = build(past.history(selection), (), None, gathered(inputs, (), ()))
     if inputs.corrected(view.tokens) < LEAST or not agent.idle:
         return

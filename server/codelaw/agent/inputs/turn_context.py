@@ -10,7 +10,6 @@ from codelaw.agent.dialects.breakpoints import MOST
 from codelaw.agent.model_calls.caching import SECONDS
 from codelaw.context.budget import SHARES, Budget
 from codelaw.context.calibration import Calibration
-from codelaw.context.shortening.economy import DEMOTE_TOKENS
 from codelaw.context.system.law import tokens_of
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from codelaw.context.sections import Section
     from codelaw.domain.chats import Strategy
     from codelaw.domain.messages import Fragment, Message
-    from codelaw.domain.models import Prices, Ttl, Usage
+    from codelaw.domain.models import Effort, Prices, Ttl, Usage
     from codelaw.ports.model import ChatModel
     from codelaw.ports.skills import Skills
     from codelaw.tools.toolbox import Toolbox
@@ -54,8 +53,6 @@ class HistorySettings:
     """None: the chat's own."""
     summary_seconds: float = 120.0
     economy: bool = True
-    demote_tokens: int = DEMOTE_TOKENS
-    """Tokens that a batch frees at least."""
     index_tokens: int | None = None
     """Of the list of names below a summary; None for its share of the window (K-5)."""
     history_limit: int = 0
@@ -111,6 +108,8 @@ class TurnInputs:
     """How long the marks in front last, settled before the first step (L-6)."""
     diagnosed: bool = False
     """Whether the vendor is asked why its cache missed (X-6)."""
+    effort: Effort | None = None
+    """With which the model thinks where an edit of the past costs what it has thought (P-5); else None."""
     sees: bool = False
     """Whether the model sees pictures (M-6)."""
     beside: tuple[Fragment, ...] = ()
@@ -135,11 +134,6 @@ class TurnInputs:
     def fixed(self) -> int:
         """Estimated tokens of L1 and L2."""
         return tokens_of(self.system) + tokens_of(self.law)
-
-    @property
-    def economical(self) -> bool:
-        """Whether results stay as they were shown until a batch pays: economy is on, and there is a cache (C-6)."""
-        return self.settings.economy and self.caches
 
     @property
     def mark(self) -> int:
