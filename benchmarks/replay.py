@@ -253,8 +253,10 @@ class Chat(Everything):
     def account(self, number: int, keys: Sequence[Any], sizes: Sequence[int], *, cold: bool) -> None:
         if cold:
             self.written.clear()
-        read = sum(sizes[: self.found(number, keys)])
-        self.paid["billed"] += self.bill.request(sum(sizes), read)
+        marks, _ = self.marks(number, keys)
+        hit, prefixes = self.found(keys, marks)
+        self.written |= {prefixes[end] for end in marks}
+        self.paid["billed"] += self.bill.request(sum(sizes), sum(sizes[:hit]))
         self.read_again(sum(sizes))
 
     def read_again(self, tokens: int) -> None:
@@ -277,8 +279,8 @@ class Chat(Everything):
         state, block = self.state.state[place], self.session.blocks[place]
         return state == GONE or (state != FULL and not block.lines <= block.clines)
 
-    def found(self, number: int, keys: Sequence[Any]) -> int:
-        """How many blocks the cache gives back, which is read and written at our four breakpoints only (L-6)."""
+    def marks(self, number: int, keys: Sequence[Any]) -> tuple[list[int], int]:
+        """Where our four breakpoints stand (L-6), and where the finished turns end."""
         places = [key[0] for key in keys if isinstance(key[0], int)]
         before = len(keys) - len(places)
         finished = [self.shown[place] for place in places if self.session.blocks[place].turn < self.turn]
@@ -288,15 +290,18 @@ class Chat(Everything):
         changed = self.changed(keys)
         if changed < min(past, len(self.before_keys)):  # the request after a batch
             marks = [1, min(self.settled, changed), changed, len(keys)]
+        self.settled = near[0]
+        return marks, past
+
+    def found(self, keys: Sequence[Any], marks: Sequence[int]) -> tuple[int, list[int]]:
+        """How many blocks the cache gives back, which is read at breakpoints only; and each prefix's number."""
         hit, prefixes = 0, [0]
         for key in keys:
             prefixes.append(self.prefixes.setdefault((prefixes[-1], key), len(self.prefixes) + 1))
         for end in marks:
             found = (at for at in range(end, max(0, end - LOOKBACK), -1) if prefixes[at] in self.written)
             hit = max(hit, next(found, 0))
-        self.written |= {prefixes[end] for end in marks}
-        self.settled = near[0]
-        return hit
+        return hit, prefixes
 
     @property
     def tokens(self) -> int:

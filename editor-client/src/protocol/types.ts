@@ -762,6 +762,7 @@ export interface Thought {
 kind: "thought"
 delta: string
 step: number
+progress?: true
 }
 /**
  * An upsert by `callId`; a field left out is unchanged.

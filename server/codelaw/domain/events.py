@@ -66,6 +66,8 @@ class TurnStarted:
 class ThoughtDelta:
     delta: str
     step: int
+    progress: Literal[True] | None = None
+    """It is a note on how the work goes, in a model's own words (P-6)."""
     kind: Literal["thought"] = "thought"
 
 

@@ -306,6 +306,8 @@ class ThinkingDelta:
     """The vendor's own reasoning text as it arrives; shown, never sent back."""
 
     text: str
+    progress: bool = False
+    """It is a note on how the work goes, written for the user."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -244,7 +244,7 @@ class Asker:
             silence.heard()
             arrived.append(delta.text)
             if isinstance(delta, ThinkingDelta):
-                self.turn.emit(ThoughtDelta(delta.text, self.turn.step))
+                self.turn.emit(ThoughtDelta(delta.text, self.turn.step, delta.progress or None))
                 return False
             self._feed(joint.feed(delta.text), joint)
             return self._stream.enough or ("whole" if self._stream.whole else False)
