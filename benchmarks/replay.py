@@ -1,10 +1,11 @@
 """What real sessions would have cost under our context policy, against sending everything (C-5, C-6, K-2, K-8).
 
-    replay.py FOLDER DATA... [--cold real] [--concat 10 --sys 0] [--threshold 0.4 --keep-rounds 2]
+    replay.py FOLDER DATA... [--model NAME] [--cold real] [--concat 10 --sys 0] [--threshold 0.4 --keep-rounds 2]
 
 FOLDER holds the simulator, `replay_cost.py` and `transcripts.py`; DATA are recorded sessions. No model is called: the
-recorded calls and results are replayed as they were, and our own code decides what each request would show. Prices,
-cold starts, and the shares of edited lines and of used names that are still visible are the simulator's.
+recorded calls and results are replayed as they were, and our own code decides what each request would show, at the
+prices of the model NAME. Cold starts, and the shares of edited lines and of used names that are still visible are the
+simulator's. A Read of a path whose last result was shortened is charged once more, with a request of its own.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -21,13 +22,16 @@ from typing import Any, Self
 
 from recorded import Rows, kind_of, messages_of, readable, texts
 
+from codelaw.adapters.models import catalog
 from codelaw.adapters.tokenizer import counter
 from codelaw.context.shortening import economy, relief
 from codelaw.context.shortening.demotion import demoted
-from codelaw.context.shortening.economy import APART, BEFORE, BEHIND, DEMOTE_TOKENS, FLOOR, opened, plan, thin
+from codelaw.context.shortening.economy import TYPICAL, Terms, anchors, plan, thin
 from codelaw.context.shortening.relief import relieve
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Message
+from codelaw.domain.models import Effort, Prices, Usage
+from codelaw.settings.model import ModelGroup
 
 WINDOW = 200_000
 RESERVE = 16_384
@@ -41,6 +45,8 @@ SCALE, PER_CALL = 1.12, 145.0
 """Tokens of the vendor over o200k's, and what a call and its result cost besides, as the simulator has them."""
 SUMMARY = 3_050
 """Tokens of a summary, the median of real ones."""
+ASKED = 120
+"""Tokens of a request for a Read, as the simulator has them."""
 FULL, GONE = 0, 3
 """States of the simulator: as it was said, and archived."""
 
@@ -76,12 +82,34 @@ class Session:
     """As the history has them and as the running turn does, with results as text (True) and as JSON."""
 
 
+Cold = Callable[[int, bool], bool]
+"""Whether the cache has expired before a request: by its number in the session, and whether it begins a turn."""
+COLD: dict[str, Cold] = {
+    "none": lambda _number, _first: False,
+    "turns": lambda number, first: number > 0 and first,
+    "real": lambda number, first: number > 0 and number * 2654435761 % 1000 < (219 if first else 13),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What requests cost, and when the vendor's cache has forgotten them."""
+
+    prices: Prices
+    cold: Cold
+    effort: Effort | None = None
+    """As `Terms` has it."""
+
+    def request(self, tokens: int, read: int) -> float:
+        """A request of so many tokens, `read` of them from the cache and the others written to it."""
+        return self.prices.cost(Usage(cache_read_tokens=read, cache_write_tokens=tokens - read))
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     threshold: float
     keep_rounds: int
-    demote_tokens: int
-    cold: str
+    bill: Bill
     economy: bool = True
     as_text: bool = True
     """`context.observations` is `text` (C-7)."""
@@ -138,102 +166,142 @@ def _module(path: Path) -> ModuleType:
 
 
 class Everything:
-    """Nothing is ever left out."""
+    """A chat of which nothing is ever left out, and what its requests cost."""
+
+    def __init__(self, replay: Replay, session: Session, bill: Bill) -> None:
+        self.replay, self.session, self.bill = replay, session, bill
+        self.count = self.turn = 0
+        """Blocks that the next request may show, and the turn that makes it."""
+        self.before_keys: list[Any] = []
+        """The blocks of the request before."""
+        self.paid = defaultdict[str, float](float)
+        """`ideal`, `billed` and `again`: with a cache of every prefix, of those at breakpoints, and by Reads anew."""
 
     def reset(self, state: Any) -> None:
         """The simulator begins with all blocks in full."""
-
-    def before(self, state: Any, number: int, new_turn: bool) -> None:  # noqa: FBT001 - the simulator's call
-        """They stay so."""
-
-
-class Chat:
-    """A chat of ours, as the simulator asks: what would the next request show?"""
-
-    def __init__(self, replay: Replay, session: Session, settings: Settings) -> None:
-        self.replay, self.session, self.settings = replay, session, settings
-        self.demotions: set[Demotion] = set()
-        self.kept, full = session.messages[settings.as_text]
-        self.shown = list(full)
-        self.used = 0
-        """Tokens of the last request (W-1)."""
-        self.count = self.turn = 0
-        self.least = -WINDOW
-        """Tokens when the last compaction ended, or fewer since (K-8)."""
-        self.prefixes: dict[tuple[int, Any], int] = {}
-        """Numbers of the prefixes that were sent: by that of the prefix without its last block, and that block."""
-        self.written: set[int] = set()
-        """Those that the vendor's cache holds."""
-        self.before_keys: list[Any] = []
-        self.settled = 0
-        """Blocks in front of the first that a batch may still change."""
-        self.billed = 0.0
-        """Cost by the breakpoints set."""
-
-    def reset(self, state: Any) -> None:
         self.state = state
 
     def before(self, state: Any, number: int, new_turn: bool) -> None:  # noqa: FBT001 - the simulator's call
+        """A request is to be made."""
         self.count, self.turn = state.reqs[number][:2]
-        if new_turn:
-            self.begin(cold=self.is_cold(number))
-        self.step()
-        self.used = self.tokens
-        self.bill(number, first=new_turn)
+        cold = self.bill.cold(number, new_turn)
+        self.prepare(first=new_turn, cold=cold)
+        keys, sizes = self.shown_blocks()
+        read = 0 if cold else sum(sizes[: self.changed(keys)])
+        self.paid["ideal"] += self.bill.request(sum(sizes), read)
+        self.paid["read"] += read
+        self.account(number, keys, sizes, cold=cold)
+        self.before_keys = keys
 
-    def bill(self, number: int, *, first: bool) -> None:
-        """What the vendor would bill, whose cache is read and written at our four breakpoints only (L-6)."""
-        state, turn = self.state, self.turn
+    def prepare(self, *, first: bool, cold: bool) -> None:
+        """All stays as it is."""
+
+    def account(self, number: int, keys: Sequence[Any], sizes: Sequence[int], *, cold: bool) -> None:
+        """Nothing is lost, so that nothing is read again."""
+
+    def shown_blocks(self) -> tuple[list[Any], list[int]]:
+        """What the request shows, as the cache tells one from another, and the tokens of each."""
+        state = self.state
         keys: list[Any] = ["sys", ("sum", state.nsum)] if state.summary else ["sys"]
         sizes = [state.sysT, state.summary] if state.summary else [state.sysT]
-        past = len(keys)
-        places: list[int] = []
-        shortened = 0
         for place in range(self.count):
-            form = state.state[place]
-            if form == GONE:
-                continue
-            if form in (LINE, CUT):
-                shortened = len(keys) + 1
-            elif self.session.blocks[place].turn < turn and opened(self.shown[place], self.demotions):
-                places.append(len(keys))
-            keys.append((place, form))
-            sizes.append(self.now(place))
-            past = len(keys) if self.session.blocks[place].turn < turn else past
-        if number > 0 and number * 2654435761 % 1000 < (219 if first else 13) and self.settings.cold == "real":
-            self.written.clear()
-        if self.settings.cold == "turns" and first:
-            self.written.clear()
-        near = range(shortened - BEFORE, shortened + BEHIND + 1)
-        anchors = places[:1] or [past]
-        for place in places[1:]:
-            if place in near and (len(anchors) == 1 or place >= anchors[-1] + APART):
-                anchors.append(place)
-        marks = [1, anchors[number % len(anchors)], past, len(keys)]
-        changed = self.changed(keys)
-        if changed < min(past, len(self.before_keys)):  # the request after a batch
-            marks = [1, min(self.settled, changed), changed, len(keys)]
-        hit, prefixes = 0, [0]
-        for key in keys:
-            prefixes.append(self.prefixes.setdefault((prefixes[-1], key), len(self.prefixes) + 1))
-        for end in marks:
-            found = (at for at in range(end, max(0, end - LOOKBACK), -1) if prefixes[at] in self.written)
-            hit = max(hit, next(found, 0))
-        self.written |= {prefixes[end] for end in marks}
-        self.settled, self.before_keys = anchors[0], keys
-        read = sum(sizes[:hit])
-        self.billed += 0.1 * read + 1.25 * (sum(sizes) - read)
+            if (form := state.state[place]) != GONE:
+                keys.append((place, form))
+                sizes.append(self.now(place))
+        return keys, sizes
+
+    def now(self, place: int) -> int:
+        """Tokens of a block in the form it has."""
+        block = self.session.blocks[place]
+        return block.tok if self.state.state[place] == FULL else block.ctok
 
     def changed(self, keys: Sequence[Any]) -> int:
         """How many blocks are as they were in the request before."""
         pairs = enumerate(zip(keys, self.before_keys, strict=False))
         return next((at for at, (one, other) in pairs if one != other), min(len(keys), len(self.before_keys)))
 
-    def is_cold(self, number: int) -> bool:
-        """Whether the simulator lets the cache expire before this beginning of a turn."""
-        if self.settings.cold == "real":
-            return number > 0 and number * 2654435761 % 1000 < 219
-        return self.settings.cold == "turns" and number > 0
+
+class Chat(Everything):
+    """A chat of ours, as the simulator asks: what would the next request show?"""
+
+    def __init__(self, replay: Replay, session: Session, settings: Settings) -> None:
+        super().__init__(replay, session, settings.bill)
+        self.settings = settings
+        self.demotions: set[Demotion] = set()
+        self.kept, self.full = session.messages[settings.as_text]
+        self.record = {message.id: message for message in self.kept}
+        self.shown = list(self.full)
+        self.used = 0
+        """Tokens of the last request (W-1)."""
+        self.least = -WINDOW
+        """Tokens when the last compaction ended, or fewer since (K-8)."""
+        self.prefixes: dict[tuple[int, Any], int] = {}
+        """Numbers of the prefixes that were sent: by that of the prefix without its last block, and that block."""
+        self.written: set[int] = set()
+        """Those that the vendor's cache holds."""
+        self.settled = 0
+        """Blocks in front of the first that a batch may still change."""
+        self.reads: dict[str, int] = {}
+        """The block of the newest result of Read, by path."""
+
+    def prepare(self, *, first: bool, cold: bool) -> None:
+        if first:
+            self.begin(cold=cold)
+        self.step()
+        self.used = self.tokens
+
+    def account(self, number: int, keys: Sequence[Any], sizes: Sequence[int], *, cold: bool) -> None:
+        if cold:
+            self.written.clear()
+        marks, _ = self.marks(number, keys)
+        hit, prefixes = self.found(keys, marks)
+        self.written |= {prefixes[end] for end in marks}
+        self.paid["billed"] += self.bill.request(sum(sizes), sum(sizes[:hit]))
+        self.read_again(sum(sizes))
+
+    def read_again(self, tokens: int) -> None:
+        """Charge the Reads that the request asks for of paths whose last result is not shown in full any more."""
+        step = self.session.blocks[self.count].step
+        for place in range(self.count, len(self.session.blocks)):
+            block = self.session.blocks[place]
+            if block.step != step:
+                break
+            if block.tool != "Read" or not block.path:
+                continue
+            if (last := self.reads.get(block.path)) is not None and self.lost(last):
+                anew = Usage(cache_read_tokens=tokens, cache_write_tokens=block.tok, output_tokens=ASKED)
+                self.paid["again"] += self.bill.prices.cost(anew)
+                self.paid["reads"] += 1
+            self.reads[block.path] = place
+
+    def lost(self, place: int) -> bool:
+        """Whether lines of a result are not shown any more."""
+        state, block = self.state.state[place], self.session.blocks[place]
+        return state == GONE or (state != FULL and not block.lines <= block.clines)
+
+    def marks(self, number: int, keys: Sequence[Any]) -> tuple[list[int], int]:
+        """Where our four breakpoints stand (L-6), and where the finished turns end."""
+        places = [key[0] for key in keys if isinstance(key[0], int)]
+        before = len(keys) - len(places)
+        finished = [self.shown[place] for place in places if self.session.blocks[place].turn < self.turn]
+        past = before + len(finished)
+        near = [before + place for place in anchors(finished, self.demotions)]
+        marks = [1, near[number % len(near)], past, len(keys)]
+        changed = self.changed(keys)
+        if changed < min(past, len(self.before_keys)):  # the request after a batch
+            marks = [1, min(self.settled, changed), changed, len(keys)]
+        self.settled = near[0]
+        return marks, past
+
+    def found(self, keys: Sequence[Any], marks: Sequence[int]) -> tuple[int, list[int]]:
+        """How many blocks the cache gives back, which is read at breakpoints only; and each prefix's number."""
+        hit, prefixes = 0, [0]
+        for key in keys:
+            prefixes.append(self.prefixes.setdefault((prefixes[-1], key), len(self.prefixes) + 1))
+        for end in marks:
+            found = (at for at in range(end, max(0, end - LOOKBACK), -1) if prefixes[at] in self.written)
+            hit = max(hit, next(found, 0))
+        return hit, prefixes
 
     @property
     def tokens(self) -> int:
@@ -270,10 +338,9 @@ class Chat:
         return plan(
             history,
             self.demotions,
-            context_tokens=self.tokens,
-            demote_tokens=self.settings.demote_tokens,
-            cold=cold,
-            floor=FLOOR,
+            self.record,
+            tokens=self.tokens,
+            terms=Terms(WINDOW, self.bill.prices, cold=cold, effort=self.bill.effort),
         )
 
     def compact(self, goal: int | None) -> None:
@@ -310,6 +377,7 @@ class Chat:
         ]
         if gone:
             self.state.summarise(gone, self.state.summary + SUMMARY, before)
+            self.paid["summed"] += self.bill.prices.cost(Usage(cache_read_tokens=before, output_tokens=SUMMARY))
 
     def thin(self, mark: int) -> None:
         over = self.tokens - mark
@@ -336,11 +404,6 @@ class Chat:
 
     # --------------------------------------------------------------------------------------------- changes of the view
 
-    def now(self, place: int) -> int:
-        """Tokens of a block in the form it has."""
-        block = self.session.blocks[place]
-        return block.tok if self.state.state[place] == FULL else block.ctok
-
     def show(self, place: int, message: Message, form: Form) -> None:
         """Show a block in another form from now on."""
         block = self.session.blocks[place]
@@ -354,28 +417,34 @@ class Chat:
         if not new:
             return
         self.demotions |= new
+        lines = {what.message_id for what in self.demotions if what.part != "cut"}
         places = [place for place in range(self.count) if self.state.state[place] != GONE]
-        kept = [self.kept[place] for place in places]
-        for place, message, line in zip(places, kept, demoted(kept, self.demotions), strict=True):
-            if line is not message and line != self.shown[place]:
-                self.show(place, line, LINE)
+        whole = [self.full[place] for place in places]
+        for place, message, shorter in zip(places, whole, demoted(whole, self.demotions, self.record), strict=True):
+            form = LINE if message.id in lines else CUT
+            if shorter not in (message, self.shown[place]) and (form is LINE or self.state.state[place] == FULL):
+                self.show(place, shorter, form)
 
 
 # ------------------------------------------------------------------------------------------------------------- figures
 
 
-def measured(replay: Replay, sessions: Sequence[Session], system: int, cold: str, settings: Settings | None) -> Counter:
-    """The simulator's sums over all sessions."""
+def measured(
+    replay: Replay, sessions: Sequence[Session], system: int, bill: Bill, settings: Settings | None
+) -> Counter:
+    """The sums over all sessions: the simulator's, and what was paid."""
     total = Counter()
     peak = 0
     for session in sessions:
-        policy = Everything() if settings is None else Chat(replay, session, settings)
-        result = replay.sim.simulate(session.blocks, session.requests, policy, system, 1.25, cold, inv=session.found)
+        policy = Everything(replay, session, bill) if settings is None else Chat(replay, session, settings)
+        result = replay.sim.simulate(session.blocks, session.requests, policy, system, inv=session.found)
         peak = max(peak, result.pop("peak"))
         total.update(result)
-        if isinstance(policy, Chat):
-            total["billed"] += policy.billed + policy.state.extra
+        total.update(policy.paid)
     total["peak"] = peak
+    for part in ("ideal", "billed"):
+        total[part] += total["summed"] if total[part] else 0
+    total["adj"] = total["ideal"] + total["again"]
     return total
 
 
@@ -384,6 +453,7 @@ HEADS = (
     "cost",
     "as billed",
     "with re-reads",
+    "re-reads",
     "tokens",
     "edit",
     "ref",
@@ -402,33 +472,37 @@ def figures(name: str, of: Counter, base: Counter) -> list[str]:
         return f"{100 * of[part] / whole:.1f}" if whole else "–"
 
     sent = of["cr"] + of["cw"]
-    shares = [share("cost", base["cost"]), share("billed", base["cost"]) if of["billed"] else "–"]
-    shares += [share(part, base[part]) for part in ("adj", "total")]
+    shares = [share("ideal", base["ideal"]), share("billed", base["ideal"]) if of["billed"] else "–"]
+    shares += [share("adj", base["ideal"]), str(int(of["reads"])), share("total", base["total"])]
     visible = [share("es", of["en"]), share("rs", of["rn"])]
     sizes = [f"{sent / of['reqs'] / 1e3:.0f}", f"{of['peak'] / 1e3:.0f}"]
-    return [name, *shares, *visible, share("cr", sent), *sizes, str(of["over"]), str(of["comps"])]
+    return [name, *shares, *visible, share("read", sent), *sizes, str(of["over"]), str(of["comps"])]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="holds replay_cost.py and transcripts.py")
     parser.add_argument("files", nargs="+", help="recorded sessions")
-    parser.add_argument("--cold", choices=["none", "turns", "real"], default="none", help="when the cache is forgotten")
+    parser.add_argument("--model", default=ModelGroup().name, help="whose prices count")
+    parser.add_argument("--cold", choices=list(COLD), default="none", help="when the cache is forgotten")
     parser.add_argument("--concat", type=int, default=0, help="so many sessions one after the other as turns of one")
     parser.add_argument("--sys", type=int, default=8_000, help="tokens of L1")
     parser.add_argument("--threshold", type=float, default=0.8, help="part of the window that makes compaction due")
     parser.add_argument("--keep-rounds", type=int, default=10, help="rounds that stay")
-    parser.add_argument("--demote-tokens", type=int, default=DEMOTE_TOKENS, help="tokens that a batch frees at least")
     asked = parser.parse_args()
     replay = Replay(asked.folder)
     sessions = list(replay.sessions(asked.files, asked.concat))
     policies: dict[str, Settings | None] = {"everything": None}
-    ours = Settings(asked.threshold, asked.keep_rounds, asked.demote_tokens, asked.cold)
+    profile = catalog.profile(asked.model)
+    prices = profile.prices if profile is not None and profile.prices is not None else TYPICAL
+    bill = Bill(prices, COLD[asked.cold], profile.effort if profile is not None and profile.binds else None)
+    ours = Settings(asked.threshold, asked.keep_rounds, bill)
     policies |= {"ours": ours, "ours, results as JSON": replace(ours, as_text=False)}
     policies["without economy"] = replace(ours, economy=False)
-    sums = {name: measured(replay, sessions, asked.sys, asked.cold, of) for name, of in policies.items()}
+    sums = {name: measured(replay, sessions, asked.sys, bill, of) for name, of in policies.items()}
     base = sums["everything"]
-    print(f"{len(sessions)} sessions, {base['reqs']} requests, tokens by {replay.sim.T.TOKNAME}, cold: {asked.cold}\n")
+    counted = f"{len(sessions)} sessions, {base['reqs']} requests, tokens by {replay.sim.T.TOKNAME}"
+    print(f"{counted}, cold: {asked.cold}, prices of {asked.model}\n")
     print(f"| {' | '.join(HEADS)} |\n|{'---|' * len(HEADS)}")
     for name, of in sums.items():
         print(f"| {' | '.join(figures(name, of, base))} |")

@@ -75,6 +75,7 @@ const call = (id, tool, title, status, more = {}) => ({
   ...more,
 });
 const thought = (delta) => ({ kind: "thought", delta, step: 1 });
+const progress = (delta, step = 1) => ({ kind: "thought", delta, step, progress: true });
 const notice = (level, code, message) => ({ kind: "notice", level, code, message, step: 1 });
 const answer = (delta) => ({ kind: "answer", delta, step: 3 });
 const ended = (more) => ({ kind: "turn_ended", result: result(more) });
@@ -461,6 +462,42 @@ export const SCENES = [
         message: "The message has 240,000 tokens; 180,000 fit.",
         hint: "Attach less.",
       },
+    }),
+  ]),
+  chat("a silent model", [
+    started(),
+    CALLS[0],
+    notice(
+      "warning",
+      "model_silent",
+      "claude-sonnet-5-5 has sent nothing for 30 s; the request is still open. Wait, or cancel the turn and send the message again: what was done so far is kept.",
+    ),
+  ]),
+  chat("progress notes", [
+    started(),
+    progress("I have read the failures; the bound stands in the retry. "),
+    CALLS[0],
+    thought("Five attempts, so the table may be wrong. "),
+    progress("Now I compare the table of the rules with what the tests say of it."),
+  ]),
+  chat("refused by the model", [
+    started(),
+    thought("I look at it first."),
+    ended({
+      stopReason: "refused",
+      answer: "",
+      error: {
+        code: "model_refused",
+        message: "The model refused to answer (cyber: The request may help an attack).",
+        hint: "Word the request differently, or choose another model: the same request is refused again.",
+      },
+    }),
+  ]),
+  chat("cache missed", [
+    started(),
+    answer("It is bounded."),
+    ended({
+      usage: { ...usage, costUsd: 0.0421, cacheMiss: { reason: "system_changed", words: "the law changed" } },
     }),
   ]),
   chat("cancelled", [

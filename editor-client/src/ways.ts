@@ -40,7 +40,6 @@ const waysIn = (words: WayWords): Readonly<Record<string, Way>> => {
 /** Errors of a turn that may be gone when it is asked again as it is. */
 const PASSING = new Set([
   "model_unavailable",
-  "model_refused",
   "unreadable_reply",
   "repeated_failure",
   "internal_error",

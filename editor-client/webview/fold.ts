@@ -60,10 +60,13 @@ function take(draft: Draft, { event, turnId, seq, at }: ChatEvent): void {
       return;
     }
     case "thought":
-    case "answer":
+    case "answer": {
       answered(draft, turnId);
-      grow(draft, turnId, seq, { kind: event.kind, id: "", step: event.step, at, text: event.delta });
+      const { kind, step, delta: text } = event;
+      const told = kind === "thought" && event.progress === true;
+      grow(draft, turnId, seq, { kind, id: "", step, at, text, ...(told ? { progress: true as const } : {}) });
       return;
+    }
     case "steer":
       steer(draft, turnId, seq, at, event);
       return;
@@ -223,12 +226,15 @@ const RECENT = 5;
 
 const isRetry = (item: Item): boolean => item.kind === "notice" && item.retry !== undefined;
 
+const isKin = (one: Thought | Answer, other: Thought | Answer): boolean =>
+  one.kind === other.kind && one.step === other.step && "progress" in one === "progress" in other;
+
 /** Deltas of one kind and step that nothing stands between are one item. */
 function grow(draft: Draft, turnId: string, seq: number, delta: Thought | Answer): void {
   const items = itemsFor(draft, turnId, seq);
   if (items === null) return;
   const last = items[items.length - 1];
-  if (last?.kind === delta.kind && last.step === delta.step) {
+  if (last !== undefined && isDelta(last) && isKin(last, delta)) {
     if (draft.fresh.has(last)) {
       last.text += delta.text;
       last.at = delta.at;

@@ -154,6 +154,8 @@ interface Base {
 export interface Thought extends Base {
   kind: "thought";
   text: string;
+  /** What the model tells of its work, in words for the user. */
+  progress?: true;
 }
 export interface Answer extends Base {
   kind: "answer";

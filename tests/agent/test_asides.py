@@ -93,11 +93,10 @@ async def test_what_has_changed_is_said_again_and_the_old_stands_as_it_was(bench
     assert (times(bench), times(bench, "works at night")) == (2, 1)
 
 
-@pytest.mark.parametrize("settings", [{"context": {"economy": False}}, {"model": {"name": NO_CACHE}}])
-async def test_where_nothing_is_saved_it_goes_with_its_turn(bench: Bench, settings: dict[str, Any]):
+async def test_without_economy_it_goes_with_its_turn(bench: Bench):
     await remembering(bench)
     chat = await talked(bench, "one")
-    await bench.reopen(memory=PATIENT, **settings)
+    await bench.reopen(memory=PATIENT, context={"economy": False})
     for text in ("two", "three"):
         await talked(bench, text, chat=chat)
         told = said(bench.sent())

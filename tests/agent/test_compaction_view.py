@@ -128,7 +128,7 @@ async def test_heavy_rounds_that_must_stay_are_thinned_in_one_batch_and_pairs_st
     for number in range(4):
         lines = (f"FILE{number}LINE{line} of many\n" for line in range(400))
         (bench.root / f"f{number}.txt").write_text("".join(lines))
-    await small(bench, context={"demoteTokens": 100_000})  # no batch comes before
+    await small(bench)
     chat = None
     for number in range(4):
         read = bench.act("Read", {"path": f"f{number}.txt"})

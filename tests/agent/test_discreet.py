@@ -9,7 +9,7 @@ import pytest
 
 from codelaw.agent.model_calls.discreet import Discreet
 from codelaw.domain.messages import Call
-from codelaw.domain.models import ApiMessage, Block, CallBlock, ModelReply, ModelRequest, ResultBlock, TextBlock
+from codelaw.domain.models import ApiMessage, Block, CallBlock, ModelReply, ModelRequest, ResultBlock, TextBlock, Usage
 from codelaw.domain.safety.redaction import Redaction
 
 KEY, LATER = "k3y-0f-the-first-0ne-77", "an0ther-k3y-that-came-8"
@@ -24,6 +24,10 @@ class Model:
     async def reply(self, request: ModelRequest, on_delta: object) -> ModelReply:
         self.asked.append(request)
         return ModelReply("yes", "end_turn")
+
+    async def fill(self, request: ModelRequest) -> Usage | None:
+        self.asked.append(request)
+        return None
 
     async def count(self, request: ModelRequest) -> int | None:
         self.asked.append(request)

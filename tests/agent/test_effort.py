@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codelaw.domain.errors import Refusal
-from codelaw.domain.models import Delta, Heard, ModelReply, ModelRequest
+from codelaw.domain.models import Delta, Heard, ModelReply, ModelRequest, Usage
 from codelaw.ports.model import ChatModel
 from tests.agent.conftest import Bench
 
@@ -29,6 +29,9 @@ class Listener:
 
     async def count(self, request: ModelRequest) -> int | None:
         return await self._behind.count(request)
+
+    async def fill(self, request: ModelRequest) -> Usage | None:
+        return await self._behind.fill(request)
 
     async def warm(self) -> None:
         await self._behind.warm()

@@ -355,7 +355,7 @@ async def test_the_prompt_cache_is_read_nearly_always(bench: Bench):
 async def test_demotions_come_in_batches_and_the_bytes_before_them_stay(bench: Bench):
     for number in range(30):
         (bench.root / f"f{number}.txt").write_text("".join(f"F{number}L{line} plain words\n" for line in range(150)))
-    await small(bench, model={"contextWindow": 64_000}, context={"demoteTokens": 8_000, "threshold": 0.95})
+    await small(bench, model={"contextWindow": 64_000}, context={"threshold": 0.95})
     chat, breaks = None, 0
     earlier: list[str] = []
     for number in range(30):

@@ -66,7 +66,7 @@ async def test_every_file_of_a_comparison_stays_whole_while_old_rounds_can_be_ar
 async def test_far_from_the_window_a_step_only_adds_to_the_request_before(bench: Bench):
     """From three tenths of the window on the turn's own old results were once cut to lines."""
     files(bench, 30, 150)
-    await small(bench, model={"contextWindow": 160_000}, context={"demoteTokens": 2_000})
+    await small(bench, model={"contextWindow": 160_000})
     bench.vendor.play(*comparison(bench, 30))
     await bench.turn(ask(0))
     sent = [request.json for request in bench.vendor.messages]

@@ -15,8 +15,6 @@ from tests.agent.talking import blocks, said
 
 LAST = "LINE39"
 """Of what a Grep finds, far behind what the cut of it keeps."""
-NO_CACHE = "claude-3-haiku"
-"""A model of whose prompts the vendor keeps none, by its profile."""
 
 
 def searched(bench: Bench) -> None:
@@ -127,13 +125,13 @@ async def test_a_batch_is_kept_with_the_chat(bench: Bench, part: str):
 
 async def test_the_request_after_a_batch_reads_what_the_batch_has_left(bench: Bench):
     """Its breakpoints stand where the last turn's requests have left entries, in front of the first change (L-6)."""
-    for number in range(12):
+    for number in range(20):
         text = "".join(f"FILE{number}LINE{line} of plain words\n" for line in range(90))
         (bench.root / f"f{number}.txt").write_text(text)
     bench.vendor.reset()
-    await bench.reopen(model={"contextWindow": 60_000})
+    await bench.reopen(model={"contextWindow": 40_000})
     chat, batches, last, cache = None, 0, 0, Cache(len)
-    for number in range(12):
+    for number in range(20):
         bench.vendor.play(bench.act("Read", {"path": f"f{number}.txt"}), bench.finish("ok"))
         chat = (await bench.turn(f"what is in file {number}?", chat)).chat_id
     for request in bench.vendor.messages:
@@ -145,15 +143,16 @@ async def test_the_request_after_a_batch_reads_what_the_batch_has_left(bench: Be
     assert cache.most_breakpoints <= 4
 
 
-async def test_a_vendor_without_a_cache_is_sent_the_cut_form_from_the_turn_s_end_on(bench: Bench):
-    """Also of what was said before with another model; and it stays so when that one is asked again."""
-    searched(bench)
-    chat = (await bench.turn("look")).chat_id
-    await bench.reopen(model={"name": NO_CACHE})
-    await bench.turn("and now", chat)
-    assert LAST not in said(bench.sent())
-    before = blocks(bench.sent())
-    await bench.reopen()
-    await bench.turn("again", chat)
-    assert LAST not in said(bench.sent())
-    assert blocks(bench.sent())[1 : len(before)] == before[1:]
+async def test_of_ten_turns_with_a_long_read_each_all_ten_stand(bench: Bench):
+    """Far from the window nothing is shortened, whatever it costs to send it again (C-6)."""
+    files = {number: [f"FILE{number}LINE{line} of plain words" for line in range(300)] for number in range(10)}
+    bench.vendor.reset()
+    chat = None
+    for number, lines in files.items():
+        (bench.root / f"f{number}.txt").write_text("\n".join(lines))
+        bench.vendor.play(bench.act("Read", {"path": f"f{number}.txt"}), bench.finish("ok"))
+        chat = (await bench.turn(f"what is in file {number}?", chat)).chat_id
+    bench.vendor.play(bench.finish("ok"))
+    await bench.turn("and now?", chat)
+    sent = said(bench.sent())
+    assert [number for number, lines in files.items() if not all(line in sent for line in lines)] == []

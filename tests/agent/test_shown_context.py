@@ -85,7 +85,7 @@ async def test_a_dialect_shows_what_the_other_has_written(bench: Bench) -> None:
 
 
 async def test_demoted_results(bench: Bench) -> None:
-    await bench.reopen(context={"demoteTokens": 1})
+    await bench.reopen(model={"contextWindow": 40_000})
     (bench.root / "a.txt").write_text("".join(f"found LINE{line} {'even words ' * 6}\n" for line in range(400)))
     chat = None
     for number in range(5):

@@ -124,12 +124,12 @@ async def test_a_compaction_that_begins_by_itself_counts_the_bodies(bench: Bench
 
 
 async def test_a_batch_leaves_a_loaded_body_alone(bench: Bench):
-    await bench.reopen(context={"demoteTokens": 1})
+    await bench.reopen(model={"contextWindow": 40_000})
     brought(bench.root, ".codelaw/skills/pdf", body=f"BODYMARK {filler(3_000)}")
     (bench.root / "a.txt").write_text("".join(f"found LINE{line} {filler(60)}\n" for line in range(400)))
     bench.vendor.reset()
     chat = await loaded(bench, "pdf")
-    for number in range(4):
+    for number in range(8):
         bench.vendor.play(*(bench.act("Grep", {"pattern": f"LINE{number}.*"}) for _ in range(3)), bench.finish("ok"))
         await bench.turn(f"look {number}", chat)
     bench.vendor.play(bench.finish("ok"))

@@ -29,7 +29,7 @@ from codelaw.agent.turn.window_plan import (
     heard,
     next_action,
     shrunk,
-    uncached,
+    unkept,
 )
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.messages import Fragment
@@ -119,10 +119,14 @@ def test_in_danger_none_waits():
     assert isinstance(before_first_step(made.now, "", 0.0), Compact)
 
 
+def long_ago(made: Running) -> Running:
+    """The chat, its first Read about 17 steps ago."""
+    made.round(500, read("a.py", 200))
+    return made.round(9_000, *(bash("make", lines=1) for _ in range(17)))
+
+
 def test_a_batch_goes_when_the_cache_is_cold_and_not_while_it_is_warm():
-    made = chat().round(500, read("a.py", 150)).round(500, bash("make"))
-    for _ in range(3):
-        made.round(500, bash("make"))
+    made = long_ago(chat())
     made.last_active = LONG - 10
     assert before_first_step(made.now, "", LONG) is None, "it frees less than it costs to write the rest again"
     action = before_first_step(made.now, "", LONG + 1_000)
@@ -134,6 +138,13 @@ def test_a_batch_goes_when_the_cache_is_cold_and_not_while_it_is_warm():
     assert not isinstance(again, Demote) or set(again.demotions).isdisjoint(action.demotions), "each goes once"
 
 
+def test_a_vendor_without_a_cache_is_always_cold():
+    made = long_ago(chat())
+    made.last_active = LONG - 10
+    made.inputs = replace(made.inputs, caches=False)
+    assert isinstance(before_first_step(made.now, "", LONG), Demote)
+
+
 @pytest.mark.parametrize("settings", [{"economy": False}, {"strategy": "full"}])
 def test_no_batch_goes_where_it_saves_nothing(settings: dict[str, Any]):
     made = chat(**settings)
@@ -142,26 +153,23 @@ def test_no_batch_goes_where_it_saves_nothing(settings: dict[str, Any]):
     assert before_first_step(made.now, "", LONG) is None
 
 
-def test_no_batch_goes_below_a_tenth_of_the_window():
-    small, large = chat(window=200_000), chat()
-    for made in (small, large):
-        for _ in range(3):
-            made.round(500, read("a.py", 200), bash("make"))
-    assert before_first_step(small.now, "", LONG) is None
-    assert isinstance(before_first_step(large.now, "", LONG), Demote)
+def test_no_batch_goes_below_three_tenths_of_the_window():
+    assert before_first_step(long_ago(chat(window=200_000)).now, "", LONG) is None
+    assert isinstance(before_first_step(long_ago(chat()).now, "", LONG), Demote)
 
 
-def test_without_a_cache_results_are_cut_at_once():
+def test_where_economy_is_off_results_are_cut_at_once():
     made = chat().round(100, read("a.py"))
     whole = [
         replace(one, metadata=replace(one.metadata, whole=True)) if one.role == "tool" else one
         for one in made.transcript.messages
     ]
     made.transcript = replace(made.transcript, messages=tuple(whole))
-    assert uncached(made.inputs, made.transcript) == ()
-    (demotion,) = uncached(replace(made.inputs, caches=False), made.transcript)
+    assert unkept(made.inputs, made.transcript) == ()
+    assert unkept(replace(made.inputs, caches=False), made.transcript) == ()
+    off = replace(made.inputs, settings=replace(made.inputs.settings, economy=False))
+    (demotion,) = unkept(off, made.transcript)
     assert demotion.part == "cut"
-    assert before_first_step(replace(made.now, inputs=replace(made.inputs, caches=False)), "", LONG) is None
 
 
 # At a step.

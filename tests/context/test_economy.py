@@ -5,26 +5,31 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demotable, demoted
-from codelaw.context.shortening.economy import BEHIND, CARRIED, LARGEST, NEWEST, REWRITTEN, WORTH, anchors, plan, thin
+from codelaw.context.shortening.economy import BEHIND, LATELY, NEWEST, TYPICAL, WORTH, Terms, anchors, plan, thin
 from codelaw.domain.checkpoints import Demotion
-from codelaw.domain.messages import Fragment, Message, Metadata
+from codelaw.domain.messages import Fragment, KeptItem, KeptItems, Message, Metadata
+from codelaw.domain.models import Prices, PriceStep
 from tests.context.spoken import Spoken, bash, edit, read
 
 NONE = frozenset[Demotion]()
+STEP = PriceStep(above=100_000, input=5.0, output=5.0)
 
 
 def total(messages) -> int:
     return sum(map(message_tokens, messages))
 
 
-def planned(spoken: Spoken, already=NONE, **given) -> tuple[Demotion, ...]:
-    asked: dict[str, Any] = {"context_tokens": 100_000, "demote_tokens": 5_000} | given
-    return plan(spoken.record, already, **asked)
+def planned(spoken: Spoken, already=NONE, *, tokens: int = 100_000, **terms: Any) -> tuple[Demotion, ...]:
+    """What is shortened of a chat whose results stand whole but for `already`."""
+    record = {message.id: message for message in spoken.record}
+    shown = demoted(spoken.full, already, record)
+    return plan(shown, already, record, tokens=tokens, terms=Terms(**{"window": 200_000, **terms}))
 
 
 def long_chat(turns: int = 12) -> Spoken:
@@ -41,53 +46,102 @@ def ids(chosen) -> list[str]:
     return [what.message_id for what in chosen]
 
 
-def test_all_that_is_stale_goes_in_one_batch_when_carrying_it_costs_more_than_writing_what_follows():
-    spoken = long_chat()
+@pytest.mark.parametrize(
+    ("window", "steps", "floor"),
+    [
+        (200_000, (), 60_000),
+        (200_000, (STEP,), 60_000),
+        (1_000_000, (), 300_000),
+        (1_000_000, (STEP,), 90_000),
+        (1_000_000, (replace(STEP, above=272_000), replace(STEP, above=500_000)), 244_800),
+    ],
+)
+def test_below_three_tenths_of_the_window_and_nine_of_the_first_step_of_price_nothing_is_shortened(
+    window: int, steps: tuple[PriceStep, ...], floor: int
+):
+    prices = replace(TYPICAL, steps=steps)
+    assert Terms(window, prices).floor == floor
+    spoken = long_chat(30)
+    assert planned(spoken, tokens=floor - 1, window=window, prices=prices, cold=True) == ()
+    assert planned(spoken, tokens=floor, window=window, prices=prices, cold=True) != ()
+    assert planned(Spoken(), cold=True) == ()
+
+
+def test_all_that_is_stale_goes_in_one_batch_when_that_pays():
+    spoken = long_chat(20)
     chosen = planned(spoken)
     assert "result_t0_1" in ids(chosen)
     assert "say_t0_3" in ids(chosen), "large arguments of calls too"
     order = [message.id for message in spoken.record]
     assert ids(chosen) == sorted(ids(chosen), key=order.index), "oldest first"
-    freed = total(spoken.record) - total(demoted(spoken.record, set(chosen)))
-    first = order.index(chosen[0].message_id)
-    written = total(demoted(spoken.record, set(chosen))[first:])
-    assert CARRIED * freed >= REWRITTEN * written
-    assert planned(spoken, demote_tokens=freed) == chosen
-    assert planned(spoken, demote_tokens=freed + 1) == ()
+    assert chosen == planned(spoken, cold=True)
 
 
-def test_what_was_demoted_is_not_planned_again():
-    spoken = long_chat()
-    chosen = frozenset(planned(spoken))
-    assert planned(spoken, chosen) == ()
-    assert planned(spoken, chosen, cold=True) == ()
+def test_a_first_batch_cuts_a_result_and_a_later_one_makes_it_a_line():
+    spoken = (
+        Spoken().turn("t0", bash("make", lines=400), read("a.py")).turn("t1", *(read(f"{n}.py") for n in range(30)))
+    )
+    first = planned(spoken, cold=True)
+    parts = {what.message_id: what.part for what in first}
+    assert parts["result_t0_1"] == "cut"
+    assert parts["result_t0_2"] == "result", "the cut form of a short Read is all of it"
+    record = {message.id: message for message in spoken.record}
+    shown = {message.id: message for message in demoted(spoken.full, set(first), record)}
+    assert shown["result_t0_1"].content == record["result_t0_1"].content
+    assert '"shortened": "' in shown["result_t0_2"].content
+    later = planned(spoken, frozenset(first), cold=True)
+    assert later == (Demotion("result_t0_1", "result"),)
+    assert planned(spoken, frozenset({*first, *later}), cold=True) == (), "and nothing is shortened twice"
 
 
-def test_a_small_context_is_left_alone():
-    assert planned(long_chat(), context_tokens=19_999, cold=True) == ()
-    assert planned(long_chat(), context_tokens=19_999, floor=10_000, cold=True) != ()
-    assert planned(Spoken(), cold=True) == ()
+BEFORE_MUCH = Spoken().turn("t0", read("a.py", 400))
+BEFORE_MUCH.record.append(Message("plan", "t1", "user", "a long plan " * 12_000))
+BEFORE_MUCH.full.append(BEFORE_MUCH.record[-1])
+BEFORE_MUCH.turn("t2", *(bash("true", lines=1) for _ in range(LATELY)))
+"""A stale Read of about 6 000 tokens in front of 50 000 that stay."""
 
 
-def test_a_cold_cache_makes_any_gain_worth_it():
-    spoken = long_chat()
-    assert planned(spoken, demote_tokens=10**9, cold=True) == planned(spoken, demote_tokens=0)
+@pytest.mark.parametrize(
+    ("terms", "pays"),
+    [
+        ({}, False),
+        ({"cold": True}, True),
+        ({"prices": Prices(1.0, 5.0, cache_read=0.1, cache_write=0.3)}, True),
+        ({"prices": Prices(1.0, 5.0, cache_read=0.1, cache_write=0.3, cache_write_1h=2.0)}, True),
+        ({"prices": Prices(1.0, 5.0, cache_read=0.1, cache_write=0.3, cache_write_1h=2.0), "ttl": "1h"}, False),
+        ({"prices": Prices(1.0, 5.0, cache_read=0.02, cache_write=0.3)}, False),
+        ({"prices": replace(TYPICAL, steps=(STEP,)), "tokens": 95_000}, True),
+        ({"prices": replace(TYPICAL, steps=(STEP,)), "tokens": 80_000}, False),
+        ({"prices": replace(TYPICAL, steps=(STEP,)), "tokens": 300_000}, False),
+    ],
+)
+def test_a_batch_pays_by_the_model_s_own_prices(terms: dict[str, Any], pays: bool):
+    assert ids(planned(BEFORE_MUCH, **{"tokens": 80_000, **terms})) == (["result_t0_1"] if pays else [])
 
 
-def test_a_little_that_is_stale_before_much_that_stays_is_carried_on():
-    spoken = Spoken().turn("t0", bash("make", lines=90))
-    spoken.record.append(Message("plan", "t1", "user", "a long plan " * 4_000))
-    spoken.turn("t2", *(bash(f"step {number}") for number in range(NEWEST)))
-    assert planned(spoken, demote_tokens=1) == ()
-    assert ids(planned(spoken, demote_tokens=1, cold=True)) == ["result_t0_1"], "it costs nothing when it is cold"
+@pytest.mark.parametrize(
+    ("effort", "thought", "pays"), [(None, True, 1), ("max", False, 1), ("low", True, 1), ("max", True, 0)]
+)
+def test_the_thinking_that_a_batch_loses_is_a_price_too(effort: Any, thought: bool, pays: int):
+    spoken = Spoken().turn("t0", read("a.py", 40)).turn("t1", *(bash("true", lines=1) for _ in range(LATELY)))
+    if thought:
+        kept = Metadata(kept=KeptItems("vendor", (KeptItem("{}"),)))
+        spoken.full[-1] = replace(spoken.full[-1], metadata=kept)
+    assert len(planned(spoken, tokens=60_000, effort=effort, cold=True)) == pays
 
 
-def test_what_pays_only_from_its_middle_on_is_demoted_from_there():
+def test_what_would_be_read_again_for_more_than_it_costs_stays():
+    spoken = Spoken().turn("t0", read("a.py", 40)).turn("t1", *(bash("true", lines=1) for _ in range(LATELY)))
+    dear = Prices(1.0, 500.0, cache_read=0.01, cache_write=1.25)
+    assert planned(spoken, cold=True) != ()
+    assert planned(spoken, cold=True, prices=dear) == ()
+
+
+def test_what_pays_only_from_its_middle_on_is_shortened_from_there():
     spoken = Spoken().turn("t0", bash("make", lines=20))
-    spoken.full.append(Message("plan", "t1", "user", "a long plan " * 4_000))
-    spoken.turn("t2", *(bash(f"step {number}", lines=200) for number in range(8)))
-    chosen = plan(spoken.full, NONE, context_tokens=100_000, demote_tokens=1)
-    assert ids(chosen) == [f"result_t2_{number}" for number in range(1, 9 - NEWEST)]
+    spoken.full.append(Message("plan", "t1", "user", "a long plan " * 12_000))
+    spoken.turn("t2", *(bash(f"step {number}", lines=200) for number in range(12)))
+    assert ids(planned(spoken)) == [f"result_t2_{number}" for number in range(1, 13 - NEWEST)]
 
 
 def test_the_newest_results_stay_whatever_they_are():
@@ -109,6 +163,22 @@ def test_the_newest_read_of_a_file_touched_lately_stays_and_older_ones_go():
     assert "result_t0_2" in ids(planned(spoken, cold=True)), "no longer in use"
 
 
+def test_other_lines_that_were_read_of_such_a_file_stay_until_they_are_old():
+    def part(first: int, last: int):
+        tool, _, result = read("hot.py")
+        assert isinstance(result.data, dict)
+        return tool, {"path": "hot.py"}, replace(result, data={**result.data, "start_line": first, "end_line": last})
+
+    ranges = [part(10, 80), part(200, 300), part(1, 90), part(250, 350)]
+    spoken = Spoken().turn("t0", *ranges, *(bash(f"a {n}") for n in range(LATELY - 5)))
+    gone = ids(planned(spoken, cold=True))
+    assert [f"result_t0_{n}" in gone for n in range(1, 5)] == [True, False, False, False]
+    spoken.turn("t1", edit("hot.py"), *(bash(f"b {n}") for n in range(LATELY - 2)))
+    spoken.turn("t2", edit("hot.py"), *(bash(f"c {n}") for n in range(NEWEST)))
+    gone = ids(planned(spoken, cold=True))
+    assert [f"result_t0_{n}" in gone for n in range(1, 5)] == [True, True, True, False]
+
+
 def test_a_failed_read_does_not_take_the_place_of_the_one_that_worked():
     tool, arguments, _ = read("a.py")
     failed = tool, arguments, bash("", failed=True)[2]
@@ -116,32 +186,21 @@ def test_a_failed_read_does_not_take_the_place_of_the_one_that_worked():
     assert "result_t_1" not in ids(planned(spoken, cold=True))
 
 
-def test_the_working_set_is_bounded_the_newest_reads_first():
-    spoken = Spoken().turn("t0", *(read(f"f{n}.py", lines=400) for n in range(9)), *(bash(f"a {n}") for n in range(10)))
-    room = 30_000
-    kept = [
-        m
-        for m in spoken.record
-        if m.role == "tool" and m.id not in ids(planned(spoken, cold=True, context_tokens=3 * room, floor=0))
-    ]
-    reads = [message for message in kept if message.metadata.tool_name == "Read"]
-    assert 0 < total(reads) <= room
+def test_the_working_set_is_a_quarter_of_the_window_the_newest_reads_first():
+    spoken = Spoken().turn("t0", *(read(f"f{n}.py", lines=400) for n in range(9)), *(bash(f"a {n}") for n in range(6)))
+    window = 120_000
+    gone = ids(planned(spoken, cold=True, window=window))
+    reads = [one for one in spoken.full if one.metadata.tool_name == "Read" and one.id not in gone]
+    assert window // 4 - 10_000 < total(reads) <= window // 4
     assert [message.id for message in reads] == [f"result_t0_{n}" for n in range(10 - len(reads), 10)]
-
-
-def test_a_result_too_large_for_the_working_set_goes_though_its_file_was_touched_just_now():
-    spoken = long_chat().turn("t", read("large.py", LARGEST // 10), read("small.py"), bash("make"))
-    sizes = {message.id: message_tokens(message) for message in spoken.record}
-    assert sizes["result_t_1"] > LARGEST
-    chosen = ids(planned(spoken, cold=True))
-    assert "result_t_1" in chosen
-    assert "result_t_2" not in chosen
 
 
 def test_steers_and_answers_and_user_texts_are_never_planned():
     spoken = long_chat()
     kinds = {message.id: demotable(message) for message in spoken.record}
-    assert all(kinds[what.message_id] == what for what in planned(spoken, cold=True))
+    chosen = planned(spoken, cold=True)
+    assert all(kinds[what.message_id] == what or what.part == "cut" for what in chosen)
+    assert all(kinds[what.message_id] is not None for what in chosen)
 
 
 # ---------------------------------------------------------------------------------------------- what cannot change
@@ -149,9 +208,10 @@ def test_steers_and_answers_and_user_texts_are_never_planned():
 
 def test_a_batch_begins_at_an_anchor_or_behind_all_that_was_shortened():
     spoken = long_chat()
-    assert anchors(spoken.record, NONE) == (2,), "the question and the first call"
-    chosen = frozenset(planned(spoken))
-    shown = demoted(spoken.record, chosen)
+    assert anchors(spoken.full, NONE) == (2,), "the question and the first call"
+    record = {message.id: message for message in spoken.record}
+    chosen = frozenset(planned(spoken, cold=True))
+    shown = demoted(spoken.full, chosen, record)
     places = anchors(shown, chosen)
     assert list(places) == sorted(set(places))
     assert {"result_t0_1", "say_t0_3"} <= {message.id for message in shown[: places[0]]}
@@ -196,29 +256,27 @@ STEPS = st.lists(
 )
 
 
-@given(
-    st.lists(STEPS, max_size=6), st.booleans(), st.booleans(), st.integers(0, 30_000), st.sampled_from([0, 500, 4_000])
-)
-def test_any_plan_frees_what_it_promises_and_touches_only_what_it_may(turns, native, cold, to_free, least):
+@given(st.lists(STEPS, max_size=6), st.booleans(), st.booleans(), st.integers(0, 30_000))
+def test_any_plan_frees_what_it_promises_and_touches_only_what_it_may(turns, native, cold, to_free):
     spoken = Spoken(native=native)
     for number, steps in enumerate(turns):
         spoken.turn(f"t{number}", *steps)
-    chosen = planned(spoken, demote_tokens=least, cold=cold, floor=0)
-    again = planned(spoken, demote_tokens=least, cold=cold, floor=0)
+    chosen = planned(spoken, cold=cold)
+    again = planned(spoken, cold=cold)
     assert chosen == again, "the same inputs, the same plan"
     assert len(set(chosen)) == len(chosen)
     results = [message.id for message in spoken.record if message.role == "tool"]
     assert not {what.message_id for what in chosen if what.part == "result"} & set(results[-NEWEST:])
-    shown = demoted(spoken.record, set(chosen))
-    for before, after in zip(spoken.record, shown, strict=True):
-        if demotable(before) in chosen:
+    shown = demoted(spoken.full, set(chosen), {message.id: message for message in spoken.record})
+    for before, after in zip(spoken.full, shown, strict=True):
+        if before.id in ids(chosen):
             assert message_tokens(before) - message_tokens(after) >= WORTH
         else:
             assert after is before
-    batch = thin(spoken.record, set(chosen), to_free=to_free)
+    batch = thin(shown, set(chosen), to_free=to_free)
     assert not set(batch) & set(chosen)
-    thinned = demoted(spoken.record, {*chosen, *batch})
-    everything = thin(spoken.record, set(chosen), to_free=10**9)
+    thinned = demoted(shown, {*chosen, *batch})
+    everything = thin(shown, set(chosen), to_free=10**9)
     freed = sum(map(message_tokens, shown)) - sum(map(message_tokens, thinned))
     assert freed >= to_free or set(batch) == set(everything)
 
@@ -256,7 +314,7 @@ def test_what_stands_behind_a_result_goes_with_it_and_stays_with_the_working_set
     for place in results:
         facts = replace(spoken.record[place].metadata, asides=(rules,))
         spoken.record[place] = replace(spoken.record[place], metadata=facts)
-    shown = demoted(spoken.record, set(planned(spoken, demote_tokens=1, cold=True)))
+    shown = demoted(spoken.record, set(planned(spoken, cold=True)))
     assert [bool(shown[place].metadata.asides) for place in results] == [False, True]
 
 

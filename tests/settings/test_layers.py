@@ -46,7 +46,6 @@ def test_without_any_layer_everything_is_the_default() -> None:
         ("context.pin", False),
         ("context.historyLimits", {}),
         ("context.economy", True),
-        ("context.demoteTokens", 25_000),
         ("context.indexTokens", None),
         ("context.recentMin", 4),
         ("context.recentMax", 20),

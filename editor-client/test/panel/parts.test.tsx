@@ -306,6 +306,30 @@ describe("an empty panel", () => {
   });
 });
 
+describe("what the model tells of its work", () => {
+  it("stands apart from its thoughts, in one line whose newest words are seen while they come", () => {
+    const note = (delta: string) => ({ kind: "thought", delta, step: 1, progress: true }) as const;
+    const { container } = show(chat({ kind: "thought", delta: "Hm. ", step: 1 }, note("I read "), note("the law.")));
+    const lines = [...container.querySelectorAll(".thought summary")].map(({ textContent }) => textContent);
+    expect(lines).toEqual(["ThoughtHm. ", "ProgressI read the law."]);
+  });
+});
+
+describe("a cache that missed", () => {
+  it("is told with the turn's figures, and by nothing where nobody knows why", () => {
+    const told = (cacheMiss?: { reason: string; words: string }): string => {
+      const usage = { inputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 9, outputTokens: 1, totalTokens: 11 };
+      const done = ended("c", "t1", "Yes.", "finished", { usage: { ...usage, ...(cacheMiss && { cacheMiss }) } });
+      const { container } = show(chat(done));
+      const words = container.querySelector(".figures")!.textContent;
+      cleanup();
+      return words;
+    };
+    expect(told({ reason: "system_changed", words: "the law changed" })).toContain("cache missed: the law changed");
+    expect(told()).not.toContain("cache");
+  });
+});
+
 describe("an error", () => {
   const failed = (code: string): State => {
     const error = { code, message: "It went wrong.", hint: "Set model.apiKey in config.toml." };
@@ -330,6 +354,11 @@ describe("an error", () => {
     const { posted } = show(failed(code));
     fireEvent.click(screen.getByRole("button", { name: title }));
     expect(posted).toContainEqual({ kind: "command", command });
+  });
+
+  it("of a refusal is not asked again as it is, from its own line", () => {
+    const { container } = show(failed("model_refused"));
+    expect(container.querySelector(".notice")!.textContent).not.toContain("Retry");
   });
 
   it("names no setting that the editor has not, and offers the same where a request was refused", () => {

@@ -7,7 +7,7 @@ import { t } from "../language";
 /** The most that a line holds. */
 const LINE = 200;
 
-/** What the model thought: folded, its beginning as the line, and its newest words while it thinks. */
+/** What the model thought, or told of its work: folded, its beginning as the line, its newest words while it comes. */
 export const Thought = memo(function Thought({ item, live }: { item: ThoughtItem; live: boolean }) {
   const [open, setOpen] = useState(false);
   return (
@@ -18,7 +18,7 @@ export const Thought = memo(function Thought({ item, live }: { item: ThoughtItem
       onToggle={(event) => setOpen(event.currentTarget.open)}
     >
       <summary>
-        <span class="thought-label">{live ? t.thinking : t.thought}</span>
+        <span class="thought-label">{labelOf(item, live)}</span>
         {!open && (
           <span class="thought-line" dir="auto" data-tail={live} aria-hidden={live}>
             <bdi>{live ? tail(item.text) : head(item.text)}</bdi>
@@ -33,6 +33,11 @@ export const Thought = memo(function Thought({ item, live }: { item: ThoughtItem
     </details>
   );
 });
+
+function labelOf({ progress }: ThoughtItem, live: boolean): string {
+  if (progress) return t.progress;
+  return live ? t.thinking : t.thought;
+}
 
 function head(text: string): string {
   return (

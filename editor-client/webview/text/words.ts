@@ -36,6 +36,7 @@ export function figures(result: TurnResult, times: Times | null): string[] {
     t.steps(steps),
     t.tokens(amount(usage.totalTokens)),
     ...(usage.costUsd === undefined ? [] : [cost(usage.costUsd)]),
+    ...(usage.cacheMiss === undefined ? [] : [t.cacheMissed(usage.cacheMiss.words)]),
     ...(times === null ? [] : [span(times.worked)]),
     ...(times === null || times.waited < 1 ? [] : [t.waitedForYou(span(times.waited))]),
   ];

@@ -22,11 +22,20 @@ class Ahead:
         self._bring = load
         self._waiting: asyncio.TimerHandle | None = None
         self._loading: set[asyncio.Task[None]] = set()
+        self.then: Callable[[str], Awaitable[object]] | None = None
+        """What is done with a chat that was loaded, as long as no turn begins."""
+        self._then: asyncio.Task[None] | None = None
 
     def looked_at(self, chat_id: str) -> None:
         """Somebody looks at this chat; it is loaded soon, unless another one is looked at by then."""
         self._give_up()
         self._waiting = asyncio.get_running_loop().call_later(QUIET_SECONDS, self._begin, chat_id)
+
+    def make_way(self) -> None:
+        """A turn begins: nothing is loaded any more that does not load yet, and all stops that is done behind that."""
+        self._give_up()
+        if self._then is not None:
+            self._then.cancel()
 
     @property
     def busy(self) -> bool:
@@ -54,6 +63,11 @@ class Ahead:
     async def _load(self, chat_id: str) -> None:
         try:
             await self._bring(chat_id)
+            if self.then is not None:
+                if self._then is not None:
+                    self._then.cancel()
+                self._then = asyncio.current_task()
+                await self.then(chat_id)
         except Refusal as refusal:  # whoever needs it is told
             _log.info("chat %s is not loaded ahead: %s", chat_id, refusal.message)
         except Exception:  # noqa: BLE001 - nobody waits for it

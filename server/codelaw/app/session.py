@@ -95,6 +95,7 @@ class Session(
             look_again=look_again,
         )
         session._servers.browser = browser
+        session._chats.ahead.then = session.fill_cache
         return session
 
     def models(self) -> list[ModelInfo]:

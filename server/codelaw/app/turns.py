@@ -33,7 +33,6 @@ from codelaw.app.profiles import Profiles
 from codelaw.app.referring.referring import Around, Referring
 from codelaw.app.ruling import unreadable, visible
 from codelaw.app.servers.brought import BroughtServers
-from codelaw.context.shortening.economy import DEMOTE_TOKENS
 from codelaw.context.system import untrusted_law as untrusted
 from codelaw.context.system.connectors import connectors
 from codelaw.context.system.law import LARGE_SHARE, names_of
@@ -86,7 +85,6 @@ def history_settings(settings: Settings, chat: Chat) -> HistorySettings:
         summary_model=context.summary_model,
         summary_seconds=context.summary_timeout_seconds,
         economy=context.economy,
-        demote_tokens=context.demote_tokens if "demote_tokens" in context.model_fields_set else DEMOTE_TOKENS,
         index_tokens=context.index_tokens,
         history_limit=turn_limit(chat.kind, chat.id, context.history_limits),
         strategy=chat.strategy,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from codelaw.domain.models import Delta, Heard, ModelReply, ModelRequest
+from codelaw.domain.models import Delta, Heard, ModelReply, ModelRequest, Usage
 
 
 class ChatModel(Protocol):
@@ -28,6 +28,14 @@ class ChatModel(Protocol):
 
         Raises:
             ModelFailure: the vendor was asked and did not say.
+        """
+        ...
+
+    async def fill(self, request: ModelRequest) -> Usage | None:
+        """Read a request into its vendor's cache and answer nothing; what was billed, or None where nobody can.
+
+        Raises:
+            ModelFailure: as for `reply`.
         """
         ...
 

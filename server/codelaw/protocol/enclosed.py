@@ -83,7 +83,6 @@ class StrategyOptions(Params):
     max_window: Annotated[int, Field(ge=1)] | None = None
     summary_timeout_seconds: Annotated[float, Field(ge=1, allow_inf_nan=False)] | None = None
     total_budget: Annotated[int, Field(ge=1)] | None = None
-    demote_tokens: Annotated[int, Field(ge=0)] | None = None
     index_tokens: Annotated[int, Field(ge=0)] | None = None
     recent_min: Annotated[int, Field(ge=0)] | None = None
     recent_max: Annotated[int, Field(ge=1)] | None = None

@@ -131,6 +131,12 @@ class ModelGroup(Group):
         " pauses. `auto` chooses by the model's prices and by your pauses so far.",
     )
 
+    warm_cache: bool = Field(
+        default=False,
+        description="Fill the vendor's cache anew when a long chat is looked at after a pause, so that its next answer"
+        " begins sooner. It costs as much as sending the chat, whether or not a message follows.",
+    )
+
     @property
     def chosen_provider(self) -> Provider:
         """The provider, with `auto` decided: `anthropic` when a key, a base URL or a platform is configured."""
@@ -200,10 +206,9 @@ class ContextGroup(Group):
         " `shared`) or `kind:id` of one chat; 0 is no limit.",
     )
     economy: bool = Field(
-        default=True, description="Send old tool results as one line each when that saves enough tokens."
-    )
-    demote_tokens: Natural = Field(
-        default=25_000, description="Where it is set: the tokens that `economy` must save at once to act."
+        default=True,
+        description="Send old tool results shorter, and in the end as one line each, when that saves money: in a view"
+        " of at least three tenths of the window.",
     )
     index_tokens: Natural | None = Field(
         default=None,

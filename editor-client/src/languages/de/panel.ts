@@ -42,6 +42,7 @@ export const panel: PanelWords = {
   ended: (reason: string) => `Beendet (${reason})`,
   usage: (read: number, cached: number, written: number, said: number) =>
     `${figure(read)} hinein, ${figure(cached)} aus dem Zwischenspeicher, ${figure(written)} in ihn, ${figure(said)} heraus`,
+  cacheMissed: (words: string) => `Zwischenspeicher verfehlt: ${words}`,
   atLeast: "mindestens ",
 
   // Sending.
@@ -424,6 +425,7 @@ export const panel: PanelWords = {
   notFound: "Nicht gefunden",
   thinking: "Denkt",
   thought: "Gedanken",
+  progress: "Fortschritt",
   inProgress: "In Arbeit",
   toDo: "Offen",
   dropped: "Fallen gelassen",

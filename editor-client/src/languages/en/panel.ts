@@ -41,6 +41,7 @@ export const panel = {
   ended: (reason: string) => `Ended (${reason})`,
   usage: (read: number, cached: number, written: number, said: number) =>
     `${figure(read)} in, ${figure(cached)} read from the cache, ${figure(written)} written to it, ${figure(said)} out`,
+  cacheMissed: (words: string) => `cache missed: ${words}`,
   atLeast: "at least ",
 
   // Sending.
@@ -417,6 +418,7 @@ export const panel = {
   notFound: "Not found",
   thinking: "Thinking",
   thought: "Thought",
+  progress: "Progress",
   inProgress: "In progress",
   toDo: "To do",
   dropped: "Dropped",

@@ -19,7 +19,7 @@ from codelaw.adapters.models.described import described
 from codelaw.adapters.models.endpoints import EVENT_STREAM, LARGEST_ERROR
 from codelaw.adapters.models.unreachable import secrets_of
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.models import Delta, Heard, ModelProfile, ModelReply, ModelRequest, Platform
+from codelaw.domain.models import Delta, Heard, ModelProfile, ModelReply, ModelRequest, Platform, Usage
 
 if TYPE_CHECKING:
     from codelaw.adapters.models.anthropic_sdk import Connection
@@ -124,6 +124,11 @@ class AnthropicModel:
         """
         connection = await self._connected()
         return await self._heard(connection.count(request), connection, request.model)
+
+    async def fill(self, request: ModelRequest) -> Usage | None:
+        """As `ChatModel` has it: by a request for no output."""
+        connection = await self._connected()
+        return await self._heard(connection.fill(request), connection, request.model)
 
     async def offers(self, name: str) -> bool | None:
         """Whether the endpoint has the model `name`; None where it keeps no list of models. No model is asked.

@@ -108,8 +108,9 @@ class BodyWriter:
         self._tools: tuple[tuple[ToolSchema, ...], bool, bytes] = ((), False, b"")
 
     def write(self, request: ModelRequest, without: Container[str] = ()) -> bytes:
-        """The whole body, streaming asked for; `without` names fields that are left out."""
-        parts = [f'{{"model":{_quote(request.model)},"max_tokens":{request.max_tokens},"stream":true'.encode()]
+        """The whole body, streaming asked for, of which a request for no output has none; `without` these fields."""
+        parts = [f'{{"model":{_quote(request.model)},"max_tokens":{request.max_tokens}'.encode()]
+        parts += [b',"stream":true'] if request.max_tokens else []
         parts += [f",{_quote(name)}:{_dump(value)}".encode() for name, value in options(request, without).items()]
         return self._with_input(parts, request)
 

@@ -6,6 +6,7 @@ import json
 import logging
 import time
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from typing import Any, cast
 
 import anthropic
@@ -34,7 +35,7 @@ from codelaw.adapters.models.described import path_of
 from codelaw.adapters.models.endpoints import Misbehaved, TooLarge, guards
 from codelaw.adapters.models.unreachable import cause_of, place_of
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.models import FailureKind, ModelRequest, Platform
+from codelaw.domain.models import FailureKind, ModelRequest, Platform, Usage
 
 Client = anthropic.AsyncAnthropic | AsyncAnthropicBedrockMantle | AsyncAnthropicVertex
 LARGEST_ANSWER = 8 << 20
@@ -154,6 +155,22 @@ class Connection:
         if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 0:
             raise MalformedEvent("The answer is not a count of tokens.")
         return tokens
+
+    async def fill(self, request: ModelRequest) -> Usage:
+        """What a request for no output is billed, which only fills the cache (L-6): it is marked and read as another.
+
+        Raises:
+            MalformedEvent: the answer is no message.
+        """
+        asked = replace(request, max_tokens=0)
+        body = await anyio.to_thread.run_sync(BodyWriter().write, asked, self._unknown)
+        headers = beta_headers(asked, self._unknown)
+        answer: object = await self._client.post(
+            "/v1/messages", cast_to=object, options={"headers": headers}, **self._body(body)
+        )
+        reader = ReplyReader(lambda _: None)
+        reader.take({"type": "message_start", "message": answer})
+        return reader.usage
 
     async def offers(self, name: str) -> bool | None:
         """Whether the endpoint has a model; asked by name first, since a list may leave out the short names."""

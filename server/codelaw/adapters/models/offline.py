@@ -63,6 +63,9 @@ class OfflineModel:
     async def count(self, request: ModelRequest) -> int | None:
         """None: nobody counts."""
 
+    async def fill(self, request: ModelRequest) -> Usage | None:
+        """None: there is no cache."""
+
     async def warm(self) -> None:
         """Nothing to load."""
 

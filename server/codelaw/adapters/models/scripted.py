@@ -110,6 +110,9 @@ class ScriptedModel:
     async def count(self, request: ModelRequest) -> int | None:
         """None: nobody counts."""
 
+    async def fill(self, request: ModelRequest) -> Usage | None:
+        """None: there is no cache."""
+
     async def warm(self) -> None:
         """Nothing to load."""
 

@@ -222,7 +222,7 @@ class AgentChat:
         return running
 
     def _executor(self, opened: OpenTurn, typed: str, inputs: TurnInputs) -> Executor:
-        opened.compressing, opened.keeping = inputs.settings.compress_results, inputs.economical
+        opened.compressing, opened.keeping = inputs.settings.compress_results, inputs.settings.economy
         opened.as_text = inputs.settings.as_text
         urls, house = self._named_urls(typed), self.house
         environment = replace(self.environment(), skills=inputs.skills, named_urls=urls, sees=inputs.sees)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -15,6 +15,7 @@ from codelaw.context.past.projection import project, retold
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening import economy
 from codelaw.context.shortening.demotion import demoted
+from codelaw.context.shortening.economy import TYPICAL, Terms
 from codelaw.context.shortening.lasting import lasting
 from codelaw.domain.checkpoints import CompactionReason, CompactionReport, Demotion
 from codelaw.domain.messages import Message
@@ -117,8 +118,8 @@ def plan(state: HistoryState, inputs: TurnInputs, cause: Cause) -> Plan:
     view = before + (history.rounds.tokens if history.rounds else 0)
     known = state.transcript.demoted
     # What follows the cut is written anew in any case, so demoting costs nothing more: as if the cache were cold.
-    saved = savings(shown, known, inputs, view, cold=True)
-    weighed = _Weighed(rounds, shown, known, saved, inputs)
+    saved = savings(state.transcript, shown, inputs, view, cold=True)
+    weighed = _Weighed(rounds, shown, known, saved, whole(state.transcript), inputs)
     summary = sizes(inputs.limits.window, inputs.settings.index_tokens).total
     # The skills that these rounds have loaded stand behind the summary.
     bodies, _ = carried([one for round_ in rounds for one in round_.messages], body_room(inputs.summary_room))
@@ -207,25 +208,24 @@ def _goal(inputs: TurnInputs, cause: Cause) -> int:
 
 
 def savings(
-    shown: Sequence[Message], known: frozenset[Demotion], inputs: TurnInputs, view: int, *, cold: bool
+    transcript: Transcript, shown: Sequence[Message], inputs: TurnInputs, view: int, *, cold: bool
 ) -> tuple[Demotion, ...]:
-    """What economy demotes in a view of `view` estimated tokens (C-6); nothing when the setting is off."""
-    if not inputs.settings.economy:
+    """What economy shortens of `shown` in a view of `view` estimated tokens (C-6); nothing when the setting is off.
+
+    Where no vendor keeps anything the cache is always cold.
+    """
+    prices, cold = inputs.prices or TYPICAL, cold or not inputs.caches
+    terms = Terms(inputs.limits.window, prices, cold=cold, effort=inputs.bound_effort)
+    tokens = inputs.corrected(view)
+    if not inputs.settings.economy or tokens < terms.floor:
         return ()
-    return economy.plan(
-        shown,
-        known,
-        context_tokens=inputs.corrected(view),
-        demote_tokens=inputs.settings.demote_tokens,
-        cold=cold,
-        floor=floor(inputs),
-        lasting=lasting(shown, inputs.limits.window),
-    )
+    stays = lasting(shown, inputs.limits.window)
+    return economy.plan(shown, transcript.demoted, whole(transcript), tokens=tokens, terms=terms, lasting=stays)
 
 
-def floor(inputs: TurnInputs) -> int:
-    """Tokens of context below which nothing is demoted (C-6): a tenth of the window, 20 000 in one of 200 000."""
-    return inputs.limits.window // 10
+def whole(transcript: Transcript) -> Mapping[str, Message]:
+    """The results that the view may show whole, as the history has them, by id (C-6)."""
+    return {one.id: one for one in transcript.shown if one.role == "tool" and one.metadata.whole}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -238,19 +238,21 @@ class _Weighed:
     """What is demoted already."""
     saved: tuple[Demotion, ...]
     """What is demoted for economy."""
+    record: Mapping[str, Message]
+    """As `whole` has it."""
     inputs: TurnInputs
 
     def sizes(self, demotions: AbstractSet[Demotion] | Sequence[Demotion]) -> Counter[str]:
         """Corrected tokens of each round, by turn."""
         sizes = Counter[str]()
-        for message in demoted(self.shown, self.known | set(demotions)):
+        for message in demoted(self.shown, self.known | set(demotions), self.record):
             sizes[message.turn_id] += message_tokens(message)
         return Counter({turn: self.inputs.corrected(tokens) for turn, tokens in sizes.items()})
 
     def with_(self, demotions: Sequence[Demotion], fixed: int, kept: Sequence[Round] | None = None) -> int:
         """Corrected tokens of a view of these rounds, by default all, beside `fixed` estimated tokens."""
         stay = {round_.turn_id for round_ in (self.rounds if kept is None else kept)}
-        shorter = demoted(self.shown, self.known | set(demotions))
+        shorter = demoted(self.shown, self.known | set(demotions), self.record)
         return self.inputs.corrected(fixed + sum(message_tokens(one) for one in shorter if one.turn_id in stay))
 
     def thinned(self, kept_rounds: Sequence[Round], fixed: int, to: int) -> tuple[Demotion, ...]:

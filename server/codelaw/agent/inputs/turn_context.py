@@ -11,7 +11,6 @@ from codelaw.agent.model_calls.caching import SECONDS
 from codelaw.agent.model_calls.thinking import Manner, manner
 from codelaw.context.budget import SHARES, Budget
 from codelaw.context.calibration import Calibration
-from codelaw.context.shortening.economy import DEMOTE_TOKENS
 from codelaw.context.system.law import tokens_of
 from codelaw.context.tokens import max_tokens, most_output
 
@@ -58,8 +57,6 @@ class HistorySettings:
     """None: the chat's own."""
     summary_seconds: float = 120.0
     economy: bool = True
-    demote_tokens: int = DEMOTE_TOKENS
-    """Tokens that a batch frees at least."""
     index_tokens: int | None = None
     """Of the list of names below a summary; None for its share of the window (K-5)."""
     history_limit: int = 0
@@ -137,6 +134,12 @@ class TurnInputs:
         return manner(self.profile, self.dialect.name, self.effort)
 
     @property
+    def bound_effort(self) -> Effort | None:
+        """With which the model thinks where an edit of the past costs what it has thought (P-5); else None."""
+        of = self.profile
+        return (self.effort or of.effort) if of is not None and of.binds and self.dialect.binding is not None else None
+
+    @property
     def summary_manner(self) -> Manner:
         """The same of the summary model, in a conversation of its own: nothing of it goes back."""
         return manner(self.summary_profile, "react", None)
@@ -163,11 +166,6 @@ class TurnInputs:
     def fixed(self) -> int:
         """Estimated tokens of L1 and L2."""
         return tokens_of(self.system) + tokens_of(self.law)
-
-    @property
-    def economical(self) -> bool:
-        """Whether results stay as they were shown until a batch pays: economy is on, and there is a cache (C-6)."""
-        return self.settings.economy and self.caches
 
     @property
     def mark(self) -> int:

@@ -22,6 +22,7 @@ from codelaw.domain.models import (
     TextBlock,
     TextDelta,
     ThinkingDelta,
+    Usage,
 )
 
 if TYPE_CHECKING:
@@ -127,6 +128,10 @@ class Discreet:
     async def count(self, request: ModelRequest) -> int | None:
         """As the model's own `count`."""
         return await self.model.count(await asyncio.to_thread(_Clean().request, request, self.redaction))
+
+    async def fill(self, request: ModelRequest) -> Usage | None:
+        """As the model's own `fill`."""
+        return await self.model.fill(await asyncio.to_thread(_Clean().request, request, self.redaction))
 
     async def warm(self) -> None:
         """As the model's own."""

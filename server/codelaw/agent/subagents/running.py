@@ -82,7 +82,7 @@ class ChildTurns:
             store=above.store,
             outbox=above.outbox,
             compressing=above.compressing,
-            keeping=inputs.economical,
+            keeping=inputs.settings.economy,
             as_text=above.as_text,
             pictures=above.pictures,
             model=inputs.model_name,

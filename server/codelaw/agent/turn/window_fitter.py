@@ -30,7 +30,7 @@ from codelaw.agent.turn.window_plan import (
     heard,
     is_due,
     next_action,
-    uncached,
+    unkept,
 )
 from codelaw.context.builder import build
 from codelaw.context.past.projection import LASTING, in_turn, unsaid
@@ -84,7 +84,7 @@ class WindowFitter:
             asked = message_tokens(self.open.question)
             self._selected = await asyncio.to_thread(select, self.inputs, self.past.transcript, asked=asked)
         await self._settle_ttl()
-        await self.past.shorten(uncached(self.inputs, self.past.transcript))
+        await self.past.shorten(unkept(self.inputs, self.past.transcript))
         now = await self._now()
         action = await asyncio.to_thread(before_first_step, now, typed, time.time())
         if action is not None:
@@ -218,7 +218,7 @@ class WindowFitter:
     async def _freeze(self, beside: tuple[Fragment, ...], selection: Selection) -> None:
         """From now on these stand beside the question; they stay there as shown where that saves anything (L-3)."""
         new = [one for one in beside if one not in self.open.beside and one.name in LASTING]
-        if new and self.inputs.economical and selection.keeps_bytes:
+        if new and self.inputs.settings.economy and selection.keeps_bytes:
             await self.open.freeze(new, self.inputs.about)
         self.open.beside = beside
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from codelaw.agent.compaction.compaction_plan import Cause, floor, plan, savings
+from codelaw.agent.compaction.compaction_plan import Cause, plan, savings
 from codelaw.agent.compaction.watermark import GROWTH, Ended, waits
 from codelaw.agent.inputs.selection import NARROWED, estimated
 from codelaw.agent.model_calls.recovery import TOO_LONG_HINT
@@ -215,9 +215,9 @@ def is_due(now: Moment, typed: str) -> bool:
     )
 
 
-def uncached(inputs: TurnInputs, transcript: Transcript) -> tuple[Demotion, ...]:
-    """What is shown shorter at once: all there is where no cache saves anything by the same bytes (C-6)."""
-    if inputs.economical:
+def unkept(inputs: TurnInputs, transcript: Transcript) -> tuple[Demotion, ...]:
+    """What is shown shorter at once: all there is where economy is off (C-6)."""
+    if inputs.settings.economy:
         return ()
     whole = [Demotion(message_id, "cut") for message_id in transcript.whole.values()]
     return (*whole, *(Demotion(message_id, "aside") for message_id in transcript.beside))
@@ -231,14 +231,12 @@ def before_first_step(now: Moment, typed: str, at: float) -> Compact | Demote | 
         if not _too_soon(now):
             return Compact(_cause(now))
     inputs, history, shown = now.inputs, now.history, now.history.shown
-    if not shown or now.selection.ignores_cuts or not inputs.economical:
+    if not shown or now.selection.ignores_cuts:
         return None
     asked = now.view.named("question")
     past = [history.view.summaries, history.view.rounds, asked, *inputs.system]
     tokens = tokens_of([section for section in past if section is not None])
-    if inputs.corrected(tokens) < floor(inputs):
-        return None
-    chosen = savings(shown, history.transcript.demoted, inputs, tokens, cold=history.cold(at, inputs.ttl))
+    chosen = savings(history.transcript, shown, inputs, tokens, cold=history.cold(at, inputs.ttl))
     return Demote(chosen) if chosen else None
 
 

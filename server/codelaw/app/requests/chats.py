@@ -105,7 +105,7 @@ class ChatRequests(Core):
         """
         paged = turns is not None or before_turn is not None
         agent = await self._chats.get(chat_id, whole=not paged and limit != 0)
-        if not agent.loaded and before_turn is None:
+        if before_turn is None and (not agent.loaded or self._settings.value.model.warm_cache):
             self._chats.ahead.looked_at(chat_id)
         store = await self._chats.store()
         while True:
@@ -158,6 +158,7 @@ class ChatRequests(Core):
             known = await self._chats.get(chat_id) if chat_id is not None else None
             if known is not None:
                 known.claim()
+                self._chats.ahead.make_way()
                 agent = known
             try:
                 who = models.answerer(settings, wanted(settings, known.chat if known else None, model))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from codelaw.agent.chat.filling import fill
 from codelaw.agent.chat.leaving import not_confirmed
 from codelaw.agent.chat.retrieved_context import Beside
 from codelaw.agent.compaction.compacting import NEVER_BEGUN
@@ -130,6 +131,12 @@ class ContextRequests(Core):
             restricted=self._restricted,
         )
         return self._turns.inputs(plan, agent.chat, self._chat_model(who.provider), settings)
+
+    async def fill_cache(self, chat_id: str) -> None:
+        """Fill the vendor's cache for a chat that somebody looks at after a pause, where the settings want that."""
+        agent = await self._chats.get(chat_id)
+        if self._settings.value.model.warm_cache and agent.idle:
+            await fill(agent, await self._inputs(agent))
 
     async def cancel_compaction(self, chat_id: str) -> bool:
         """Stop a compaction, and only that; False when there was none. The history stays as it was (K-6).

@@ -31,8 +31,8 @@ class TurnPrinter:
         """In a conversation (`talking`), lines may name its commands."""
         self._screen = screen
         self._talking = talking
-        self._block: tuple[str, int] | None = None
-        """Kind and step of the text that is being streamed."""
+        self._block: tuple[str, int, bool] | None = None
+        """Kind and step of the text that is being streamed, and whether it is told of the work."""
         self._worked = False
         self._commands: dict[str, str] = {}
         """By call, since events after the first leave the arguments out."""
@@ -49,7 +49,7 @@ class TurnPrinter:
             case "turn_started":
                 self._unresolved(event.get("mentions", []))
             case "thought" | "answer":
-                self._text(event["kind"], event.get("step", 0), event["delta"])
+                self._text(event["kind"], event.get("step", 0), event["delta"], told=event.get("progress", False))
             case "tool_call":
                 self._call(event)
             case "todo":
@@ -86,7 +86,8 @@ class TurnPrinter:
         reason = result["stopReason"]
         if reason != "finished":
             error: dict[str, Any] = result.get("error") or {}
-            said = " ".join(part for part in (_STOPPED.get(reason, reason), error.get("message")) if part)
+            told = error.get("message") or ""
+            said = told if reason == "refused" and told else f"{_STOPPED.get(reason, reason)} {told}".rstrip()
             self._screen.line(said, style=RED if reason == "failed" else YELLOW)
             if error.get("hint"):
                 self._screen.line(error["hint"], style=DIM)
@@ -94,12 +95,14 @@ class TurnPrinter:
                 self._screen.line("`codelaw doctor` shows what is configured, and whether it answers.", style=DIM)
         self._screen.line(self._bill(result), style=DIM)
 
-    def _text(self, kind: str, step: int, delta: str) -> None:
-        if self._block != (kind, step):
+    def _text(self, kind: str, step: int, delta: str, *, told: bool) -> None:
+        """Text that streams; what the model has `told` of its work for the user begins with a mark."""
+        if self._block != (kind, step, told):
             self._screen.end_line()
             if kind == "answer" and self._worked:
                 self._screen.gap()
-            self._block = (kind, step)
+            self._block = (kind, step, told)
+            delta = f"› {delta}" if told else delta
         self._worked = True
         self._screen.stream(delta, aside=kind == "thought", style=DIM if kind == "thought" else "", prose=True)
 
@@ -176,6 +179,8 @@ class TurnPrinter:
         parts = [f"{steps} step{'' if steps == 1 else 's'}"]
         if sent or usage["outputTokens"]:  # else the model ended before it told
             parts.append(f"{_number(sent)} tokens in{cached}, {_number(usage['outputTokens'])} out")
+        if usage.get("cacheMiss"):
+            parts.append(f"cache missed: {usage['cacheMiss']['words']}")
         if usage.get("costUsd"):
             parts.append(f"${usage['costUsd']:.4f}")
         if self._window is not None and self._window[1]:

@@ -45,20 +45,28 @@ _NAME = re.compile(r"[A-Za-z_][\w./-]{6,}\w")
 _TELLING = re.compile(r"[_/.\d]|[a-z][A-Z]")
 
 
-def demoted(messages: Sequence[Message], demotions: AbstractSet[Demotion]) -> Sequence[Message]:
+def demoted(
+    messages: Sequence[Message], demotions: AbstractSet[Demotion], record: Mapping[str, Message] | None = None
+) -> Sequence[Message]:
     """The messages with those demotions applied; the same object when none of them changes anything.
 
-    Never longer than before: what would not become shorter stays as it was. Never raises.
+    `record` has those messages as the history has them, by id, that are given as their turns showed them. Never longer
+    than before: what would not become shorter stays as it was. Never raises.
     """
     if not demotions:
         return messages
+    if record:
+        cuts = {what.message_id for what in demotions if what.part in {"cut", "result"}} & record.keys()
+        given, messages = messages, [without_pictures(record[one.id]) if one.id in cuts else one for one in messages]
+    else:
+        given = messages
     refs = {message.metadata.call_id: message.metadata.ref for message in messages if message.role == "tool"}
     told = set[str]()
     shown: list[Message] = []
     for message in messages:
         shown.append(_shown(message, demotions, refs, told))
         told.update(_told(shown[-1]))
-    return messages if all(map(_same, shown, messages)) else shown
+    return given if all(map(_same, shown, given)) else shown
 
 
 def demotable(message: Message) -> Demotion | None:

@@ -1,35 +1,48 @@
-"""Which messages are shown as one line, and when that pays (C-6, K-8).
+"""Which messages are shown shorter, and when that pays (C-6, K-8).
 
-A vendor's cache gives back what a request shares with the one before at a tenth of the price, so that any change in
-the history costs the writing of all that follows it. Messages are demoted in batches, or where the cache is rebuilt
-anyway; a demotion stays, so each message is demoted once.
+A vendor's cache gives back what a request shares with the one before for little, so that any change in the history
+costs the writing of all that follows it, and the thinking behind it. So messages are shortened in batches, or where the
+cache is rebuilt anyway. What is shortened stays so: a result is cut once and becomes a line once.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from typing import Any
 
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demotable, demoted
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Call, Message
+from codelaw.domain.models import Effort, Prices, Ttl
 
-DEMOTE_TOKENS = 1_000
-"""Tokens that a batch must free."""
-FLOOR = 20_000
-"""Tokens of context below which nothing is demoted."""
-NEWEST = 1
+TYPICAL = Prices(input=1.0, output=5.0, cache_read=0.1, cache_write=1.25, cache_write_1h=2.0)
+"""What vendors ask as a rule, in parts of the price of input: for models whose prices nobody knows."""
+FLOOR = 0.3
+"""The part of the window below which nothing is shortened."""
+STEP = 0.9
+"""The part of a model's first step of price that is always used."""
+NEWEST = 5
 """Newest results that stay when a turn begins."""
 LATELY = 17
 """Steps for which a file that was read or changed belongs to the working set."""
-WORKING_SET = 24_000
-"""Tokens that the working set may have; in a small context a third of it."""
+WORKING_SET = 4
+"""The part of the window that the working set may have."""
+CARRIED = 30
+"""Requests of real sessions by which a token is read again that stays."""
+READ_AGAIN = 0.05
+"""The chance that what was shortened has to be read again."""
+ASKING = 150
+"""Tokens of output that reading it again takes."""
+TURN = 4_000
+"""Tokens of output of a turn, about half of them thought."""
+THOUGHT_ANEW: Mapping[Effort, float] = {"low": 0.025, "medium": 0.039, "high": 0.045, "xhigh": 0.201, "max": 0.201}
+"""The share of a turn's output that it takes more once what was thought before is lost, as the vendor measured it."""
 BEHIND = 20
 """Messages behind the last one that a batch has shortened, most of which were there already when it did."""
-LARGEST = 8_000
-"""Tokens of a result that is too large for the working set."""
 BEFORE = 40
 """Messages in front of the last one that a batch has shortened, in which the next one begins as a rule."""
 APART = 8
@@ -37,64 +50,98 @@ APART = 8
 SHORT = 300
 """Characters of a body that no batch would make shorter."""
 WORTH = 30
-"""Tokens that the demotion of one message must free."""
-REWRITTEN = 1.15
-"""What a token costs more that is written to the cache (1.25) than one that is read from it (0.1)."""
-CARRIED = 0.1 * 17.25
-"""What a token is taken to cost that stays: it is read so many times more, by the requests of real sessions."""
+"""Tokens that shortening one message must free."""
+HALF = 0.5
+"""The part of a result that its cut form must free, or it becomes a line at once."""
 
 PROFILE = "profile"
 """What is told of the user and the project (B-7)."""
 
 _READS = frozenset({"Read"})
 _CHANGES = frozenset({"Edit", "MultiEdit", "Write"})
+_ALL = range(1 << 60)
+_RANGE = re.compile(r'"start_line": (\d+), "end_line": (\d+)')
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """By what a batch is weighed (C-6)."""
+
+    window: int
+    """Tokens."""
+    prices: Prices = TYPICAL
+    ttl: Ttl = "5m"
+    """How long what is written to the cache lasts."""
+    cold: bool = False
+    """The cache has to be written in any case."""
+    effort: Effort | None = None
+    """With which the model thinks whose kept items an edit costs (P-5); None where it costs none."""
+
+    @property
+    def floor(self) -> int:
+        """Tokens of context below which nothing is shortened."""
+        steps = [int(step.above * STEP) for step in self.prices.steps[:1]]
+        return min(int(self.window * FLOOR), *steps) if steps else int(self.window * FLOOR)
+
+    def writing(self, tokens: int) -> Prices:
+        """The prices of a request of so many tokens, with that of what is written as `cache_write`."""
+        now = self.prices.at(tokens)
+        hour = now.cache_write_1h if self.ttl == "1h" else None
+        return now if hour is None else replace(now, cache_write=hour)
 
 
 def plan(
     messages: Sequence[Message],
     already: AbstractSet[Demotion],
+    record: Mapping[str, Message],
     *,
-    context_tokens: int,
-    demote_tokens: int = DEMOTE_TOKENS,
-    cold: bool = False,
-    floor: int = FLOOR,
+    tokens: int,
+    terms: Terms,
     lasting: AbstractSet[str] = frozenset(),
 ) -> tuple[Demotion, ...]:
-    """What to demote when a turn begins, oldest first; often nothing (C-6).
+    """What to shorten when a turn begins, oldest first; often nothing (C-6).
 
-    `messages` are the finished rounds as shown, `already` what is demoted of them, `context_tokens` those of the whole
-    view. What is neither new nor of the working set is stale. All of it goes when the vendor's cache is `cold`, and
-    when carrying it would cost at least what writing again all that follows the first of it costs; else as much of its
-    newer part as pays in that way. A batch frees at least `demote_tokens`. Messages of `lasting` are left alone.
+    `messages` are the finished rounds as shown, `already` what is shortened of them, `record` the same messages as the
+    history has them, by id; `tokens` are those of the whole view. What is neither new nor of the working set is stale:
+    a result that is shown whole takes its cut form, one that has it becomes a line. All of it goes when that pays, else
+    as much of its newer part as pays most. Messages of `lasting` are left alone.
     """
-    if context_tokens < floor or not messages:
+    if tokens < terms.floor or not messages:
         return ()
-    stays = _working_set(messages, NEWEST, context_tokens) | lasting | _said_again(messages)
-    # A line is shorter than its message, so that what is open bounds the gain: at most turns no line is made at all.
-    least = 1 if cold else max(1, demote_tokens)
-    if sum(message_tokens(message) for message in _open(messages, already, stays)) < least:
-        return ()
-    gains = _gains(messages, messages, already, keep=stays)
-    chosen = tuple(gains) if cold else _paying(messages, gains)
-    return chosen if sum(gains[what] for what in chosen) >= least else ()
+    stays = _working_set(messages, terms.window // WORKING_SET) | lasting | _said_again(messages)
+    gains = _gains(messages, already, record, keep=stays)
+    return _paying(messages, gains, tokens, terms)
 
 
-def _paying(messages: Sequence[Message], gains: Mapping[Demotion, int]) -> tuple[Demotion, ...]:
+def _paying(
+    messages: Sequence[Message], gains: Mapping[Demotion, int], tokens: int, terms: Terms
+) -> tuple[Demotion, ...]:
     """All of the gains when that pays, else those from the one on from which on it pays most."""
     by_message = {what.message_id: gain for what, gain in gains.items()}
-    freed = behind = 0
+    before = terms.writing(int(tokens / STEP))  # soon the view is so large
+    carried = before.cache_read * tokens
+    again = before.cache_read * tokens + before.output * ASKING
+    rethought = before.output * TURN * THOUGHT_ANEW[terms.effort] if terms.effort else 0.0
+    freed = behind = count = risk = 0
+    thought = False
     best: tuple[float, int] = (-1.0, 0)
-    count = 0
     for message in reversed(messages):
         gain = by_message.get(message.id, 0)
         behind += message_tokens(message)
-        if not gain:
-            continue
-        freed += gain
-        count += 1
-        surplus = CARRIED * freed - REWRITTEN * (behind - freed)
-        if surplus >= 0 and (surplus > best[0] or count == len(by_message)):
-            best = surplus, count
+        if gain:
+            freed += gain
+            count += 1
+            if message.role == "tool":
+                risk += READ_AGAIN * (again + before.cache_write * gain)
+            after = terms.writing(tokens - freed)
+            rewritten = (
+                -after.cache_write * freed if terms.cold else (after.cache_write - after.cache_read) * (behind - freed)
+            )
+            saved = CARRIED * (carried - after.cache_read * (tokens - freed))
+            surplus = saved - rewritten - risk - (rethought if thought else 0.0)
+            if surplus >= 0 and (surplus > best[0] or count == len(by_message)):
+                best = surplus, count
+        thought = thought or message.metadata.kept is not None
     return tuple(gains)[len(gains) - best[1] :]
 
 
@@ -146,7 +193,7 @@ def thin(
     """One batch, oldest first, that frees `to_free` tokens, or all that can be freed beside `lasting` (K-8)."""
     chosen: list[Demotion] = []
     freed = 0
-    for what, gain in _gains(messages, messages, already, keep=lasting).items():
+    for what, gain in _gains(messages, already, {}, keep=lasting).items():
         if freed >= to_free:
             break
         chosen.append(what)
@@ -154,45 +201,41 @@ def thin(
     return tuple(chosen)
 
 
-def _open(messages: Sequence[Message], already: AbstractSet[Demotion], stays: AbstractSet[str]) -> Iterable[Message]:
-    """The messages that could be demoted."""
-    return (
-        message
-        for message in messages
-        if message.id not in stays and (what := demotable(message)) is not None and what not in already
-    )
-
-
 def _gains(
-    shown: Sequence[Message],
-    kept: Sequence[Message],
+    messages: Sequence[Message],
     already: AbstractSet[Demotion],
+    record: Mapping[str, Message],
     *,
-    keep: AbstractSet[str] = frozenset(),
+    keep: AbstractSet[str],
 ) -> dict[Demotion, int]:
-    """The demotions that are worth something, in order, with the tokens each frees."""
-    possible = {
-        message.id: what
-        for message in kept
-        if message.id not in keep and (what := demotable(message)) is not None and what not in already
+    """The next form of each message that is worth something, in order, with the tokens it frees."""
+    chosen: list[Demotion] = []
+    for message in messages:
+        what = None if message.id in keep else demotable(message)
+        if what is None or what in already:
+            continue
+        cut = Demotion(message.id, "cut")
+        if what.part == "result" and cut not in already and (own := record.get(message.id)) is not None:
+            size = message_tokens(message)
+            if size - message_tokens(own) >= max(WORTH, HALF * size):
+                what = cut
+        chosen.append(what)
+    sizes = {
+        before.id: message_tokens(before) - message_tokens(after)
+        for before, after in zip(messages, demoted(messages, frozenset(chosen), record), strict=True)
+        if after is not before
     }
-    lines = demoted(kept, frozenset(possible.values()))
-    gains = {
-        possible[message.id]: message_tokens(message) - message_tokens(line)
-        for message, line, before in zip(shown, lines, kept, strict=True)
-        if line is not before
-    }
-    return {what: gain for what, gain in gains.items() if gain >= WORTH}
+    return {what: gain for what in chosen if (gain := sizes.get(what.message_id, 0)) >= WORTH}
 
 
-def _working_set(messages: Sequence[Message], newest: int, context_tokens: int) -> frozenset[str]:
+def _working_set(messages: Sequence[Message], room: int) -> frozenset[str]:
     """The messages that stay: the newest results, and what shows the files that were touched lately (C-6).
 
-    Of such a file that is its newest Read and the results of its changes, newest first, up to a bound. One large result
-    costs more than reading that file again where it is needed.
+    Of such a file that is its newest Read, and what was not long before read of it beside that or changed in it, newest
+    first, in `room` tokens.
     """
     results = [message for message in messages if message.role == "tool"]
-    stays = {message.id for message in results[len(results) - newest if len(results) > newest else 0 :]}
+    stays = {message.id for message in results[-NEWEST:]}
     calls: dict[str, tuple[Call, int]] = {}
     touched: dict[str, int] = {}
     now = 0
@@ -202,21 +245,31 @@ def _working_set(messages: Sequence[Message], newest: int, context_tokens: int) 
             calls[call.id] = call, now
             if call.tool in _READS | _CHANGES:
                 touched[_path(call)] = now
-    read: set[str] = set()
-    room = min(WORKING_SET, context_tokens // 3)
+    read: dict[str, list[range]] = {}
     for message, call, step in _answered(reversed(results), calls):
         path = _path(call)
         if touched.get(path, -LATELY) <= now - LATELY or _failed(message):
             continue
-        if call.tool in _READS and path not in read:
-            read.add(path)
-        elif call.tool not in _CHANGES or step <= now - 2 * LATELY:
+        if call.tool in _READS:
+            lines, known = _lines(message), read.setdefault(path, [])
+            if known and (
+                step <= now - 2 * LATELY or any(lines.start >= one.start and lines.stop <= one.stop for one in known)
+            ):
+                continue
+            known.append(lines)
+        elif step <= now - 2 * LATELY:
             continue
         tokens = message_tokens(message)
-        if tokens <= min(room, LARGEST):
+        if tokens <= room:
             room -= tokens
             stays.add(message.id)
     return frozenset(stays)
+
+
+def _lines(message: Message) -> range:
+    """The lines that a Read has brought; all there may be where it does not say."""
+    found = _RANGE.search(message.content)
+    return range(int(found[1]), int(found[2]) + 1) if found is not None else _ALL
 
 
 def _said_again(messages: Sequence[Message]) -> frozenset[str]:
