@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from itertools import groupby
 
 import pytest
 
 from codelaw.agent.model_calls.discreet import Discreet
 from codelaw.domain.messages import Call
-from codelaw.domain.models import ApiMessage, Block, CallBlock, ModelReply, ModelRequest, ResultBlock, TextBlock, Usage
+from codelaw.domain.models import (
+    ApiMessage,
+    Block,
+    CallBlock,
+    Delta,
+    Heard,
+    ModelReply,
+    ModelRequest,
+    ResultBlock,
+    TextBlock,
+    ThinkingDelta,
+    Usage,
+)
 from codelaw.domain.safety.redaction import Redaction
 
 KEY, LATER = "k3y-0f-the-first-0ne-77", "an0ther-k3y-that-came-8"
@@ -139,3 +152,19 @@ async def test_others_have_a_turn_before_and_after_a_request_is_looked_through(m
     await waiting
     assert len(model.asked) == 1
     assert [what for what, _ in groupby(happened)][:3] == ["another", "looked through", "another"]
+
+
+class Thinker(Model):
+    """Thinks before it answers."""
+
+    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> ModelReply:
+        for piece in ("I look at ", "the tests."):
+            on_delta(ThinkingDelta(piece, progress=True))
+        return await super().reply(request, on_delta)
+
+
+async def test_a_note_on_the_progress_stays_one() -> None:
+    heard: list[Delta] = []
+    await Discreet(Thinker(), Redaction(())).reply(request([said("q")]), heard.append)
+    assert all(isinstance(delta, ThinkingDelta) and delta.progress for delta in heard)
+    assert "".join(delta.text for delta in heard if isinstance(delta, ThinkingDelta)) == "I look at the tests."

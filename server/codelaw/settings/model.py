@@ -98,13 +98,10 @@ class ModelGroup(Group):
         default=None, repr=False, description="A token that is sent as `Authorization: Bearer` instead of an API key."
     )
     platform: Platform | None = Field(
-        default=None,
-        description="The cloud that sells the vendor's models: `bedrock`, `vertex`, `foundry` or `aws`. Region, project"
-        " and credentials come from that cloud's own variables, a key from `apiKey`.",
+        default=None, description="The cloud that sells the vendor's models; it is configured by its own variables."
     )
     fallbacks: bool = Field(
-        default=False,
-        description="Let the vendor answer with another of its models what the chosen one refuses; a notice says so.",
+        default=False, description="Let another of the vendor's models answer what the chosen one refuses."
     )
     script: str | None = Field(default=None, description="The file of replies that the provider `scripted` plays.")
     dialect: Dialect = Field(
@@ -142,8 +139,7 @@ class ModelGroup(Group):
         """The provider, with `auto` decided: `anthropic` when a key, a base URL or a platform is configured."""
         if self.provider != "auto":
             return self.provider
-        reached = self.api_key or self.auth_token or self.base_url or self.platform
-        return "anthropic" if reached else "offline"
+        return "anthropic" if self.api_key or self.auth_token or self.base_url or self.platform else "offline"
 
 
 class NamedModel(Group):
