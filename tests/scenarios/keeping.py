@@ -78,6 +78,12 @@ class Reply:
         first = next((at for at, block in enumerate(self.content) if block["type"] == "tool_use"), len(self.content))
         return Reply(self.asked, self.newest, self.content[: first + 1])
 
+    def first(self) -> Reply:
+        """With the thinking in front of all else alone."""
+        kinds = [block["type"] for block in self.content]
+        spoken = next((at for at, kind in enumerate(kinds) if kind not in THINKING), len(kinds))
+        return Reply(self.asked, self.newest, self.content[: spoken + 1])
+
 
 @dataclass
 class Oracle:
@@ -116,7 +122,8 @@ class Oracle:
     def _said(self, body: Mapping[str, Any], asked: Sequence[str]) -> list[tuple[int, Reply]]:
         """The replies with thinking whose words stand in a request, each with its place.
 
-        Of one whose calls are others now, only the thinking in front of them counts.
+        Of one whose calls are others now, only the thinking in front of them counts, and of one that was cut and gone
+        on with that in front of all.
         """
         found: list[tuple[int, Reply]] = []
         for place, message in enumerate(body["messages"]):
@@ -129,6 +136,9 @@ class Oracle:
                 like = next((one for one in reversed(fit) if outline(one.content) == outline(blocks)), None)
                 now = None if like is None else like.leading()
             if now is None:
+                cut = next((one for one in reversed(fit) if goes_on(blocks, one.content)), None)
+                now = None if cut is None else cut.first()
+            if now is None:
                 now = next((one for one in reversed(self.replies) if spoken(one.content) == spoken(blocks)), None)
             if now is not None and now.secrets:
                 found.append((place, now))
@@ -140,10 +150,17 @@ def secrets(blocks: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def spoken(blocks: Sequence[Mapping[str, Any]]) -> str:
-    """What a reply says and calls, whatever ids its calls have."""
-    text = "".join(block["text"] for block in blocks if block["type"] == "text").strip()
+    """What a reply says and calls, whatever ids its calls have, without what stands behind thinking at its end."""
+    texts = [block["text"] for block in blocks if block["type"] == "text"]
+    text = "".join(texts[:-1] if texts[-1:] == ["…"] else texts).strip()
     calls = [[block["name"], block["input"]] for block in blocks if block["type"] == "tool_use"]
     return json.dumps([text, calls], sort_keys=True)
+
+
+def goes_on(blocks: Sequence[Mapping[str, Any]], cut: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a message begins with a reply that was cut, and another went on with it; not where the turn ended there."""
+    (text, _), (begun, calls) = json.loads(spoken(blocks)), json.loads(spoken(cut))
+    return bool(begun) and not calls and text.startswith(begun) and "[interrupted: " not in text
 
 
 def outline(blocks: Sequence[Mapping[str, Any]]) -> str:
@@ -214,7 +231,8 @@ class Session:
 
     async def _turn(self, model: str | None = None) -> None:
         self.bench.vendor.play(*self._replies())
-        running = await self.bench.session.send(self.chat, self._words(), model=model or self._model())
+        mode = "ask" if self.chance.random() < 0.1 else None  # which has other tools
+        running = await self.bench.session.send(self.chat, self._words(), model=model or self._model(), mode_once=mode)
         self.chat = running.chat_id
         result = await running.result()
         assert result.stop_reason in {"finished", "refused", "failed", "max_steps"}, result
