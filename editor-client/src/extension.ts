@@ -4,6 +4,7 @@ import { Accepted } from "./chat/accepted";
 import { copy, dropped, exportChat, insert, pickFiles, selected } from "./chat/files";
 import { registerLogCommands } from "./chat/log";
 import type { Page } from "./chat/page";
+import { raiseWindow } from "./chat/raising";
 import { Relay } from "./chat/relay";
 import { Shown } from "./chat/shown";
 import { ChatView } from "./chat/view";
@@ -103,6 +104,7 @@ export function activate(context: ExtensionContext): void {
       },
       open: (message) => open(message),
       openExternal: ({ url }) => openExternal(url),
+      raiseWindow: ({ model }) => raiseWindow(started, model),
       showText: (message) => texts.show(message),
       copy: ({ text }) => copy(text),
       insert: ({ text }) => insert(text),

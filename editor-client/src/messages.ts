@@ -173,6 +173,8 @@ export type FromPanel =
   /** Show a text whole in a document that cannot be changed. */
   | { kind: "showText"; title: string; text: string }
   | { kind: "openExternal"; url: string }
+  /** Let a model work in all of the window that it has, by a setting of the user's. */
+  | { kind: "raiseWindow"; model: string }
   | { kind: "copy"; text: string }
   /** Put text at the cursor of the active editor. */
   | { kind: "insert"; text: string }

@@ -55,6 +55,8 @@ export function readMessage(value: unknown): FromPanel | null {
       return readOpen(value);
     case "openExternal":
       return isName(value["url"]) ? { kind, url: value["url"] } : null;
+    case "raiseWindow":
+      return isName(value["model"]) ? { kind, model: value["model"] } : null;
     case "showText":
       return isText(value["text"]) && isText(value["title"])
         ? { kind, title: value["title"].slice(0, 200), text: value["text"] }

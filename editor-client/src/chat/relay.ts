@@ -93,6 +93,8 @@ export class Relay implements Disposable {
         return deeds.open(message, page);
       case "openExternal":
         return deeds.openExternal(message, page);
+      case "raiseWindow":
+        return deeds.raiseWindow(message, page);
       case "showText":
         return deeds.showText(message, page);
       case "copy":

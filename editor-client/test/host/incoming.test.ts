@@ -21,6 +21,7 @@ describe("what the panel says", () => {
     [{ kind: "open", uri: "file:///w/a.py", line: 3, endLine: 5 }],
     [{ kind: "openExternal", url: "https://example.org" }],
     [{ kind: "copy", text: "" }],
+    [{ kind: "raiseWindow", model: "claude-sonnet-5-5" }],
     [{ kind: "showText", title: "make stdout", text: "one\ntwo" }],
     [{ kind: "insert", text: "x" }],
     [{ kind: "diff", chatId: "c", turnId: "t", uri: "file:///w/a.py", path: "a.py" }],

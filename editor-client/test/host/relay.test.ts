@@ -83,7 +83,7 @@ beforeEach(() => {
       new Promise((answer, refuse) => asked.push({ method, params, token, answer, refuse })),
   };
   const kinds =
-    "ready showing focused openTab decide preview open showText openExternal copy insert diff accept review export pickFiles dropped addSelection";
+    "ready showing focused openTab decide preview open raiseWindow showText openExternal copy insert diff accept review export pickFiles dropped addSelection";
   deeds = Object.fromEntries(kinds.split(" ").map((kind) => [kind, vi.fn()]));
   shown = new Shown();
   relay = new Relay(

@@ -162,6 +162,7 @@ export const OverviewRulerLane = { Left: 1 };
 export const TextEditorRevealType = { InCenterIfOutsideViewport: 2 };
 export const FileType = { Unknown: 0, File: 1, Directory: 2, SymbolicLink: 64 };
 export const DiagnosticSeverity = { Error: 0, Warning: 1, Information: 2, Hint: 3 };
+export const ConfigurationTarget = { Global: 1, Workspace: 2 };
 export const ViewColumn = { Active: -1, Beside: -2 };
 export const ProgressLocation = { Notification: 15 };
 export const StatusBarAlignment = { Left: 1, Right: 2 };
@@ -294,6 +295,11 @@ export const workspace = {
   getConfiguration: () => ({
     inspect: (key: string) => editor.settings.get(key),
     get: (key: string, otherwise?: unknown) => editor.settings.get(key)?.globalValue ?? otherwise,
+    update: (key: string, globalValue: unknown, target: unknown) => {
+      did("update", key, globalValue, target);
+      editor.settings.set(key, { globalValue });
+      return Promise.resolve();
+    },
   }),
   registerTextDocumentContentProvider(scheme: string, provider: unknown): Disposable {
     did("registerTextDocumentContentProvider", scheme, provider);

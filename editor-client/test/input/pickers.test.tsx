@@ -146,6 +146,28 @@ describe("the models", () => {
     expect(screen.getByText("200k tokens · anthropic · default")).toBeTruthy();
   });
 
+  test("the window of the chosen one is raised by a click, with the price said", () => {
+    const large = {
+      ...modelOf("claude-large", 200_000, true),
+      largestWindow: 1_000_000,
+      priceIn: 0.1,
+      priceRead: 0.01,
+    };
+    const models = [
+      { ...large, priceSteps: [{ above: 100_000, input: 5, output: 5 }] },
+      modelOf("claude-small", 200_000),
+    ];
+    const panel = open({ models, chat: null });
+    fireEvent.click(button(/^Model:/));
+    const words = "Raise its window from 200k to 1M tokens: a full request costs $0.05 from the cache, $0.50 anew";
+    fireEvent.click(screen.getByRole("button", { name: words }));
+    expect(panel.posted).toContainEqual({ kind: "raiseWindow", model: "claude-large" });
+    expect(screen.queryByRole("dialog")).toBeNull();
+    panel.change({ next: { mode: null, model: "claude-small", strategy: null, effort: null } });
+    fireEvent.click(button(/^Model:/));
+    expect(screen.queryByRole("button", { name: /window/ })).toBeNull();
+  });
+
   test("are filtered by typing, and chosen by keys", () => {
     const panel = open();
     fireEvent.click(button(/^Model:/));

@@ -52,7 +52,10 @@ describe("a picture for a model", () => {
   test("that sees it, or that the panel does not know, says nothing", () => {
     open([picture("shot.png")], { models: [model("first", true)] });
     expect([said(), warned()]).toEqual(["", 0]);
-    open([picture("shot.png")], { models: [model("first", false)], next: { mode: null, model: "x", strategy: null, effort: null } });
+    open([picture("shot.png")], {
+      models: [model("first", false)],
+      next: { mode: null, model: "x", strategy: null, effort: null },
+    });
     expect([said(), warned()]).toEqual(["", 0]);
     open([file], { models: [model("first", false)] });
     expect([said(), warned()]).toEqual(["", 0]);

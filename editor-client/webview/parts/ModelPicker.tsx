@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useId } from "../ids";
 import type { Model } from "../../src/protocol/types";
 import { useHands } from "../hands";
-import { amount } from "../../src/amounts";
+import { amount, cost } from "../../src/amounts";
 import { Icon } from "./Icon";
 import { choiceId, Listbox, moved } from "./Listbox";
 import { t } from "../language";
@@ -104,6 +104,7 @@ function ModelList({ models, value, onClose, onChoose }: ListProps) {
     };
   }, [panel]);
 
+  const chosen = models.find((model) => model.name === value);
   const lines = linesOf(models, typed);
   const current = lines.findIndex((line) => line.name === value);
   const at = Math.min(active ?? Math.max(0, current), lines.length - 1);
@@ -173,8 +174,33 @@ function ModelList({ models, value, onClose, onChoose }: ListProps) {
           }))}
         />
       )}
+      {chosen?.largestWindow !== undefined && (
+        <button
+          type="button"
+          class="link-button raise-window"
+          title={t.raiseWindowHint}
+          onClick={() => {
+            panel.tell({ kind: "raiseWindow", model: chosen.name });
+            onClose();
+          }}
+        >
+          {t.raiseWindow(
+            amount(chosen.contextWindow),
+            amount(chosen.largestWindow),
+            priceOf(chosen, chosen.largestWindow),
+          )}
+        </button>
+      )}
     </div>
   );
+}
+
+/** What a request of so many tokens costs, from the cache and anew; empty where nobody knows. */
+function priceOf({ priceIn, priceRead, priceSteps = [] }: Model, tokens: number): string {
+  if (priceIn === undefined || priceRead === undefined) return "";
+  const times = priceSteps.findLast(({ above }) => tokens > above)?.input ?? 1;
+  const of = (price: number): string => cost((tokens * price * times) / 1_000_000);
+  return t.fullRequest(of(priceRead), of(priceIn));
 }
 
 /** The models that a typed text fits, and the text itself as a name where it is none of theirs. */

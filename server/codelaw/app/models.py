@@ -235,7 +235,7 @@ def _info(settings: Settings, name: str, told: Told, *, current: bool) -> ModelI
         prices=profile.prices,
         source=source,
         retired=profile.retired,
-        largest_window=profile.largest_window,
+        largest_window=largest if (largest := profile.largest_window or 0) > window else None,
     )
 
 

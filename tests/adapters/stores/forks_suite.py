@@ -13,7 +13,9 @@ from codelaw.domain.events import AnswerDelta, CompactionEvent, TodoEvent, TurnE
 from codelaw.domain.models import Usage
 from tests.adapters.stores.suite import NASTY, a_chat, a_checkpoint, a_turn, refusal, said
 
-FORK = a_chat("c2", title="Title (fork)", created_at=900.0, updated_at=900.0, chosen=True, places=("offline", "h"))
+FORK = a_chat(
+    "c2", title="Title (fork)", created_at=900.0, updated_at=900.0, chosen=True, places=("offline", "h"), effort="max"
+)
 
 
 async def a_turn_of(store, number, *, chat_id="c1"):

@@ -114,7 +114,7 @@ class StoreSuite:
         store = await open_store()
         await store.create(a_chat())
         changed = a_chat(title="New", mode="plan", model="other", updated_at=300.0)
-        changed = replace(changed, chosen=True, places=("offline", "host:1"))
+        changed = replace(changed, chosen=True, places=("offline", "host:1"), effort="low")
         await store.update(replace(changed, kind="inline", created_at=1.0))
         assert (await store.load("c1")).chat == changed
 

@@ -393,6 +393,10 @@ export const panel: PanelWords = {
   models: "Modelle",
   useName: "Diesen Namen verwenden",
   modelIs: (name: string) => `Modell: ${name}`,
+  raiseWindow: (from: string, to: string, price: string) =>
+    `Sein Fenster von ${from} auf ${to} Tokens vergrößern${price === "" ? "" : `: ${price}`}`,
+  raiseWindowHint: "Setzt models.NAME.contextWindow in Ihren Einstellungen; dort entfernt, gilt wieder das alte",
+  fullRequest: (read: string, anew: string) => `Eine volle Anfrage kostet ${read} aus dem Cache, ${anew} neu`,
   modelsUnlisted: (why: string) => `Die Modelle lassen sich nicht auflisten: ${why}`,
   default: "Voreinstellung",
   modeAgent: "Agent",

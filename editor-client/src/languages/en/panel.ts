@@ -386,6 +386,10 @@ export const panel = {
   models: "Models",
   useName: "Use this name",
   modelIs: (name: string) => `Model: ${name}`,
+  raiseWindow: (from: string, to: string, price: string) =>
+    `Raise its window from ${from} to ${to} tokens${price === "" ? "" : `: ${price}`}`,
+  raiseWindowHint: "Sets models.NAME.contextWindow in your settings; removing it there undoes this",
+  fullRequest: (read: string, anew: string) => `a full request costs ${read} from the cache, ${anew} anew`,
   modelsUnlisted: (why: string) => `The models cannot be listed: ${why}`,
   default: "default",
   modeAgent: "Agent",
