@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 from codelaw.domain.media.images import image_of
+from tests.loopback.claude import MODELS
 from tests.loopback.spoken import unpaired
 
 LARGEST_BODY = 32 << 20
@@ -89,7 +90,10 @@ def malformed(body: Any) -> str | None:
     for place, sequence in enumerate(body.get("stop_sequences") or ()):
         if not sequence.strip():
             return f"stop_sequences.{place}: each stop sequence must contain non-whitespace"
-    return _messages(body["messages"], tools=bool(names)) or (unpaired(body["messages"]) if not names else None)
+    model = MODELS.get(str(body["model"]))
+    systems = model is not None and model.system_in_messages
+    wrong = _messages(body["messages"], tools=bool(names), systems=systems)
+    return wrong or (unpaired(body["messages"]) if not names else None)
 
 
 def uncounted(body: Any) -> str | None:
@@ -110,13 +114,15 @@ def cost(usage: Mapping[str, int]) -> float:
     return sum(usage.get(name, 0) * price for name, price in COSTS.items())
 
 
-def _messages(messages: Any, *, tools: bool) -> str | None:
+def _messages(messages: Any, *, tools: bool, systems: bool) -> str | None:
     if not isinstance(messages, list) or not messages:
         return "messages: at least one message is required"
     open_calls: list[str] = []
     known: set[str] = set()
     previous = "assistant"
     for place, message in enumerate(messages):
+        if systems and place and message.get("role") == "system":
+            continue
         if set(message) - {"role", "content"}:
             return f"messages.{place}: Extra inputs are not permitted"
         role, content = message.get("role"), message.get("content")
@@ -150,7 +156,7 @@ def _messages(messages: Any, *, tools: bool) -> str | None:
                 return f"messages.{place}.content.{inner}: {wrong}"
     if sum(len(_pictures(message["content"])) for message in messages) > _MOST_PICTURES:
         return f"messages: Too many images: at most {_MOST_PICTURES} are allowed"
-    if messages[-1]["role"] != "user":
+    if previous != "user":
         return "This model does not support assistant message prefill. The conversation must end with a user message."
     return None
 

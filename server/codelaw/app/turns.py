@@ -154,11 +154,11 @@ class Plan:
 
 
 def _spoken(dialect: Dialect, model: str, *, searching: bool) -> React | Native:
+    known, telling = catalog.profile(model), models.takes_system_messages(model)
     if dialect != "native":
-        return React()
-    known = catalog.profile(model)
+        return React(system_messages=telling)
     binding = Binding(model) if known is None else Binding(known.provider, binds=known.binds)
-    return Native(searching=searching, binding=binding)
+    return Native(searching=searching, binding=binding, system_messages=telling)
 
 
 class TurnMaker:

@@ -85,6 +85,11 @@ class Dialect(Protocol):
         """Which kept items go back; None in a dialect that returns none (P-5)."""
         ...
 
+    @property
+    def system_messages(self) -> bool:
+        """Whether codelaw's own words may stand between the messages as system messages (L-6)."""
+        ...
+
     def description(self, toolbox: Toolbox) -> str:
         """What the TOOLS module says of the tools."""
         ...
@@ -94,9 +99,19 @@ class Dialect(Protocol):
         ...
 
     def request(
-        self, view: View, *, model: str, max_tokens: int, toolbox: Toolbox, after: tuple[ApiMessage, ...] = ()
+        self,
+        view: View,
+        *,
+        model: str,
+        max_tokens: int,
+        toolbox: Toolbox,
+        after: tuple[ApiMessage, ...] = (),
+        lasting: int = 0,
     ) -> ModelRequest:
-        """The view as a request; `after` is appended, unstored, to resume a broken reply."""
+        """The view as a request; `after` is appended, unstored, to resume a broken reply.
+
+        The first `lasting` of its breakpoints are kept for an hour (L-6).
+        """
         ...
 
     def texts(self, view: View, toolbox: Toolbox) -> list[str]:

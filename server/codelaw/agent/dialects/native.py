@@ -41,8 +41,8 @@ _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 class NativeSpeller(Speller):
     """Writes messages as this dialect does."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, system_messages: bool = False) -> None:
+        super().__init__(system_messages=system_messages)
         self.declared: AbstractSet[str] = frozenset()
         """The names of the tools that the request declares."""
 
@@ -56,9 +56,15 @@ class Native:
 
     name: Literal["native"] = "native"
 
-    def __init__(self, *, searching: bool = False, binding: Binding | None = None) -> None:
-        """With `searching` the vendor may search the web by its own tool; `binding` says which kept items go back."""
-        self._speller = NativeSpeller()
+    def __init__(
+        self, *, searching: bool = False, binding: Binding | None = None, system_messages: bool = False
+    ) -> None:
+        """With `searching` the vendor may search the web by its own tool; `binding` says which kept items go back.
+
+        With `system_messages` where the model takes them between the others.
+        """
+        self.system_messages = system_messages
+        self._speller = NativeSpeller(system_messages=system_messages)
         self._searching = searching
         self.binding: Binding | None = binding
 
@@ -73,11 +79,18 @@ class Native:
         return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
 
     def request(
-        self, view: View, *, model: str, max_tokens: int, toolbox: Toolbox, after: tuple[ApiMessage, ...] = ()
+        self,
+        view: View,
+        *,
+        model: str,
+        max_tokens: int,
+        toolbox: Toolbox,
+        after: tuple[ApiMessage, ...] = (),
+        lasting: int = 0,
     ) -> ModelRequest:
         """The view as messages with tool use and tool results."""
         self._speller.declared = frozenset(toolbox.names)
-        system, messages = self._speller.spell(view, after)
+        system, messages = self._speller.spell(view, after, lasting)
         made = ModelRequest(model, system, messages, max_tokens, tools=toolbox.schemas(), searching=self._searching)
         return made if self.binding is None else self.binding.bound(made)
 

@@ -34,8 +34,10 @@ class React:
     name: Literal["react"] = "react"
     binding: None = None
 
-    def __init__(self) -> None:
-        self._speller = ReactSpeller()
+    def __init__(self, *, system_messages: bool = False) -> None:
+        """With `system_messages` where the model takes them between the others."""
+        self.system_messages = system_messages
+        self._speller = ReactSpeller(system_messages=system_messages)
         self._tools: AbstractSet[str] = frozenset()
         """The names that a call may have, by the last request."""
 
@@ -49,14 +51,21 @@ class React:
         return ""
 
     def request(
-        self, view: View, *, model: str, max_tokens: int, toolbox: Toolbox, after: tuple[ApiMessage, ...] = ()
+        self,
+        view: View,
+        *,
+        model: str,
+        max_tokens: int,
+        toolbox: Toolbox,
+        after: tuple[ApiMessage, ...] = (),
+        lasting: int = 0,
     ) -> ModelRequest:
         """The view as alternating text messages; the tools stand in L1 (`toolbox` is not sent).
 
         No stop sequence is sent: there is none that an answer could not hold (R-3).
         """
         self._tools = toolbox.callable
-        system, messages = self._speller.spell(view, after)
+        system, messages = self._speller.spell(view, after, lasting)
         return ModelRequest(model, system, messages, max_tokens)
 
     def texts(self, view: View, toolbox: Toolbox) -> list[str]:

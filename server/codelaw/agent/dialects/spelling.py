@@ -6,13 +6,15 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.dialects.breakpoints import MOST, Layout, marked, places
 from codelaw.context.rendering import asked_texts
+from codelaw.context.sections import NEWS
 from codelaw.context.system.modules import SCHEMAS
-from codelaw.domain.messages import Message
-from codelaw.domain.models import ApiMessage, Block, CallBlock, ImageBlock, KeptBlock, ResultBlock, TextBlock
+from codelaw.domain.messages import Fragment, Message
+from codelaw.domain.models import ApiMessage, Block, CallBlock, ImageBlock, KeptBlock, ResultBlock, TextBlock, Ttl
 from codelaw.templates.render import render
 
 if TYPE_CHECKING:
@@ -41,14 +43,23 @@ class Speller(ABC):
     The spelt history of the last view is kept, because it does not change from step to step of a turn.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, system_messages: bool = False) -> None:
+        """With `system_messages` our own words stand between the others as such."""
+        self._system_messages = system_messages
         self._history: _Spelt | None = None
-        self._marked: dict[int, ApiMessage] = {}
-        """Messages with a breakpoint in the last request, by their places."""
 
     @abstractmethod
     def message(self, message: Message) -> Spelling:
         """One message of the view."""
+
+    def spellings(self, message: Message) -> tuple[Spelling, ...]:
+        """The same with our own words behind it as a message of their own, where the model takes that (L-6)."""
+        facts = message.metadata
+        told = tuple(TextBlock(part.text) for part in facts.asides if part.name in NEWS)
+        if not told or not self._system_messages:
+            return (self.message(message),)
+        others = tuple(part for part in facts.asides if part.name not in NEWS)
+        return self.message(replace(message, metadata=replace(facts, asides=others))), ("system", told)
 
     def texts(self, view: View) -> list[str]:
         """Each section as a request holds it: its blocks as they are, a blank line between them (L-5).
@@ -59,13 +70,19 @@ class Speller(ABC):
         return [messages or content for content, messages in shown]
 
     def _text(self, message: Message) -> str:
-        blocks = self.message(message)[1]
+        (_, blocks), *told = self.spellings(message)
         # The text dialect writes the role of a result itself.
         labelled = message.role == "summary" or (message.role == "tool" and isinstance(blocks[0], TextBlock))
-        return ("" if labelled else f"[{message.role}] ") + "\n\n".join(_shown(blocks))
+        text = ("" if labelled else f"[{message.role}] ") + "\n\n".join(_shown(blocks))
+        return "\n\n".join((text, *(f"[{role}] " + "\n\n".join(_shown(blocks)) for role, blocks in told)))
 
-    def spell(self, view: View, after: Iterable[ApiMessage]) -> tuple[tuple[TextBlock, ...], tuple[ApiMessage, ...]]:
-        """System blocks and messages, with the breakpoints of `breakpoints.places` behind that of L1."""
+    def spell(
+        self, view: View, after: Iterable[ApiMessage], lasting: int = 0
+    ) -> tuple[tuple[TextBlock, ...], tuple[ApiMessage, ...]]:
+        """System blocks and messages, with the breakpoints of `breakpoints.places` behind that of L1.
+
+        The first `lasting` of the breakpoints are kept for an hour, the others for five minutes.
+        """
         messages: list[ApiMessage] = []
         rounds = view.named("history")
         first = rounds is None or self._history is None or self._history.section is not rounds
@@ -75,19 +92,15 @@ class Speller(ABC):
         known = len(messages) - 1  # its last message may yet be joined by the question
         past = spelt.ends[-1] if spelt is not None else 0
         step, before = past, past - _blocks(messages[known:]) if messages else 0
-        tail: list[Block] = []
-        for section in (*view.layer("turn"), *view.layer("tail")):
-            if section.layer == "tail":
-                tail.append(TextBlock(section.content))
-            elif section.name == "scratchpad":
-                newest = _newest_step(section.messages)
-                _extend(messages, map(self.message, section.messages[:newest]))
-                step = before + _blocks(messages[max(0, known) :])
-                _extend(messages, map(self.message, section.messages[newest:]))
-            elif section.messages:
-                _extend(messages, map(self.message, section.messages))
-            else:
-                _extend(messages, [("user", (TextBlock(section.content),))])
+        asked = view.named("question")
+        beside = [Fragment(one.name, one.content) for one in view.layer("turn") if not one.messages]
+        if asked is not None or beside:
+            _extend(messages, self.spellings(_surrounded(asked, beside)))
+        if (scratchpad := view.named("scratchpad")) is not None:
+            newest = _newest_step(scratchpad.messages)
+            _extend(messages, self._all(scratchpad.messages[:newest]))
+            step = before + _blocks(messages[max(0, known) :])
+            _extend(messages, self._all(scratchpad.messages[newest:]))
         layout = Layout(
             settled=0,
             reused=(),
@@ -103,28 +116,26 @@ class Speller(ABC):
             anchor = of.anchors[_steps(view) % len(of.anchors)]
             layout = replace(layout, settled=spelt.ends[anchor], reused=reused, newest_round=spelt.newest_round)
         ends = places(layout, first=first)
-        self._mark(messages, ends)
-        if tail:
-            _extend(messages, [("user", tuple(tail))])
+        system = _system(view)
+        own = [0, len(system) - 1] if len(system) > 1 and len(ends) < MOST - 1 else [0]
+        ttls: list[Ttl] = ["1h" if number < lasting else "5m" for number in range(len(own) + len(ends))]
+        for place, ttl in zip(own, ttls, strict=False):
+            system[place] = replace(system[place], breakpoint=ttl)
+        marked(messages, ends, ttls[len(own) :])
         _extend(messages, ((message.role, message.blocks) for message in after))
-        return _system(view, free=MOST - 1 - len(ends)), tuple(messages)
+        return tuple(system), tuple(messages)
 
-    def _mark(self, messages: list[ApiMessage], ends: tuple[int, ...]) -> None:
-        """Set the breakpoints; what is as it was in the last request is the same object, whose bytes are known."""
-        now = marked(messages, ends)
-        for place, message in now.items():
-            was = self._marked.get(place)
-            now[place] = messages[place] = was if was == message and was is not None else message
-        self._marked = now
+    def _all(self, messages: Iterable[Message]) -> Iterator[Spelling]:
+        return chain.from_iterable(map(self.spellings, messages))
 
     def _spelt_history(self, rounds: Section) -> _Spelt:
         if self._history is None or self._history.section is not rounds:
             messages: list[ApiMessage] = []
             ends = [0]
             for message in rounds.messages:
-                spelling = self.message(message)
-                _extend(messages, [spelling])
-                ends.append(ends[-1] + len(spelling[1]))
+                spellings = self.spellings(message)
+                _extend(messages, spellings)
+                ends.append(ends[-1] + sum(len(blocks) for _, blocks in spellings))
             begun = next(at for at, one in enumerate(rounds.messages) if one.turn_id == rounds.messages[-1].turn_id)
             self._history = _Spelt(rounds, tuple(messages), tuple(ends), ends[begun])
         return self._history
@@ -148,6 +159,13 @@ def _shown(blocks: Iterable[Block]) -> Iterator[str]:
 
 def _named(image: Image) -> str:
     return f"[{image.media_type}, {image.width}×{image.height}]"
+
+
+def _surrounded(asked: Section | None, beside: Sequence[Fragment]) -> Message:
+    """The question with what stands beside it."""
+    question = Message("", "", "user", "") if asked is None else asked.messages[0]
+    facts = question.metadata
+    return replace(question, metadata=replace(facts, asides=(*facts.asides, *beside)))
 
 
 def user_blocks(message: Message) -> tuple[Block, ...]:
@@ -179,22 +197,24 @@ def _newest_step(scratchpad: Sequence[Message]) -> int:
     return next(places, 0)
 
 
-def _system(view: View, *, free: int) -> tuple[TextBlock, ...]:
-    """L1 with its breakpoint, law and summaries; these have one of their own where the messages leave one `free`."""
+def _system(view: View) -> list[TextBlock]:
+    """L1, law and summaries."""
     static = "\n\n".join(section.content for section in view.layer("L1") if section.name != SCHEMAS)
     later = [section.content for section in view.layer("L2")]
     summaries = view.named("summaries")
     if summaries is not None:
         later.extend(message.content for message in summaries.messages)
-    blocks = [TextBlock(static, breakpoint="5m"), *map(TextBlock, later)]
-    if free > 0:
-        blocks[-1] = replace(blocks[-1], breakpoint="5m")
-    return tuple(blocks)
+    return [*map(TextBlock, (static, *later))]
 
 
 def _extend(messages: list[ApiMessage], more: Iterable[Spelling]) -> None:
-    """Append, merging neighbours of one role, which vendors want alternating."""
+    """Append, merging neighbours of one role, which vendors want alternating.
+
+    What the user says next takes in the system message in front of it, which vendors want in front of an answer.
+    """
     for role, blocks in more:
+        if role == "user" and messages and messages[-1].role == "system":
+            _extend(messages, [("user", messages.pop().blocks)])
         if messages and messages[-1].role == role:
             messages[-1] = ApiMessage(role, (*messages[-1].blocks, *blocks))
         else:
