@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import AsyncIterator
 from itertools import pairwise
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.domain.pictures import png
 from tests.loopback.claude import THINKING, Account
 from tests.loopback.script import VendorReply
 from tests.loopback.server import Captured, LoopbackVendor
@@ -209,4 +211,56 @@ async def test_what_is_new_counts_for_a_model_that_takes_no_system_messages(
     other, own = vendor.messages[-2:]
     assert "LAW THREE" in str(head(other))
     assert "LAW ONE" in str(head(own))
+    assert vendor.refused == []
+
+
+async def test_an_endpoint_that_takes_no_system_messages_gets_text(
+    vendor: LoopbackVendor, root: Path, start: Start
+) -> None:
+    wrong = "messages.3.role: Input should be 'user' or 'assistant'"
+    async with start(options=options(vendor, "native", MODEL)) as client:
+        vendor.play(
+            todos("native", "pending"),
+            VendorReply(status=400, error_type="invalid_request_error", error_message=wrong),
+            call("native", "LS", path="."),
+            *(end("native", "done"),) * 2,
+        )
+        chat = await send(client, "first")
+        await send(client, "second", chat)
+    asked = [[message["role"] for message in request.json["messages"]] for request in vendor.messages]
+    assert ["system" in roles for roles in asked] == [False, True, False, False, False]
+    assert "<todo-recap>" in str(vendor.messages[-1].json)
+
+
+async def test_a_key_in_the_law_is_not_kept(vendor: LoopbackVendor, root: Path, start: Start, home: Path) -> None:
+    async with start(options=options(vendor, "native", MODEL)) as client:
+        chat = None
+        for law in ("It is sk-test-SECRET.", "It was sk-test-SECRET."):
+            (root / "CODE_LAW.md").write_text(law)
+            vendor.play(VendorReply(text="ok"))
+            chat = await send(client, "hello", chat)
+    assert "It was [" in "".join(texts(vendor.messages[-1], "system"))
+    assert not any(b"sk-test-SECRET" in file.read_bytes() for file in home.rglob("*") if file.is_file())
+    assert "It was" in "".join(file.read_bytes().decode("latin-1") for file in home.rglob("*.db*"))
+
+
+async def test_pictures_that_are_not_sent_any_more_leave_thinking_out(
+    vendor: LoopbackVendor, root: Path, start: Start
+) -> None:
+    """Nor does a summary's request, which tells of them in words, send what was thought behind them."""
+    async with start(options=options(vendor, "native", MODEL, context={"keepRounds": 1})) as client:
+        chat = None
+        for number in range(6):
+            shown = [
+                {"kind": "image", "data": base64.b64encode(png(750, 100) + bytes([number, one])).decode()}
+                for one in range(4)
+            ]
+            vendor.play(VendorReply(text="I see. " * 100))
+            told = {"text": "look", "attachments": shown, **({} if chat is None else {"chatId": chat})}
+            result = await client.request("codelaw/chat/send", told)
+            assert (result["stopReason"], result["notices"]) == ("finished", [])
+            chat = result["chatId"]
+        assert [thoughts(request) for request in vendor.messages] == [0, 1, 2, 3, 4, 0], "ten pictures went at once"
+        vendor.reset()
+        assert (await client.request("codelaw/context/compact", {"chatId": chat}))["compacted"]
     assert vendor.refused == []

@@ -166,12 +166,6 @@ def caches(name: str) -> bool:
     return profile is None or profile.caching
 
 
-def takes_system_messages(name: str) -> bool:
-    """Whether a model takes them between the others (L-6)."""
-    profile = catalog.profile(name)
-    return profile is not None and profile.system_messages
-
-
 def prices(name: str) -> Prices | None:
     """What a model costs; None where that is not known."""
     profile: ModelProfile | None = catalog.profile(name)

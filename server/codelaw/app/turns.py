@@ -153,8 +153,9 @@ class Plan:
         return Message("ask", "next", "user", self.question.content, self.question.metadata)
 
 
-def _spoken(dialect: Dialect, model: str, *, searching: bool) -> React | Native:
-    known, telling = catalog.profile(model), models.takes_system_messages(model)
+def _spoken(dialect: Dialect, model: str, measures: Measures, *, searching: bool) -> React | Native:
+    known = catalog.profile(model)
+    telling = known is not None and known.system_messages and model not in measures.plain
     if dialect != "native":
         return React(system_messages=telling)
     binding = Binding(model) if known is None else Binding(known.provider, binds=known.binds)
@@ -172,9 +173,7 @@ class TurnMaker:
         code: CodeIndex,
     ) -> None:
         self._workspace = workspace
-        self._services = services
-        self._servers = servers
-        self._code = code
+        self._services, self._servers, self._code = services, servers, code
         self._operating_system = f"{platform.system()} {platform.machine()}"
         self.measures = Measures()
         self.laws = ShownLaws()
@@ -222,7 +221,7 @@ class TurnMaker:
         window = models.window_of(settings, name)
         tokens = self.measures.window(name, window.tokens)
         searching = settings.tools.web_search and dialect == "native" and not restricted
-        spoken = _spoken(dialect, name, searching=searching)
+        spoken = _spoken(dialect, name, self.measures, searching=searching)
         index = await asyncio.to_thread(skill_index, shelf.offered, tokens)
         kinds, kind_problems = await self.agents.kinds(shown, settings, mode, name, restricted=restricted)
         toolbox = arranged(
@@ -368,7 +367,7 @@ class TurnMaker:
         return TurnInputs(
             model=model,
             model_name=plan.model_name,
-            dialect=_spoken(plan.dialect, plan.model_name, searching=plan.searching),
+            dialect=_spoken(plan.dialect, plan.model_name, self.measures, searching=plan.searching),
             toolbox=plan.toolbox,
             limits=plan.limits,
             system=plan.system,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from codelaw.domain.chats import Dialect as DialectName
 from codelaw.domain.messages import Call, KeptItems, WebSearch
+from codelaw.domain.models import NO_IMAGES
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.binding import Binding
@@ -77,17 +78,15 @@ class Stream(Protocol):
 class Dialect(Protocol):
     """A way to spell calls, results and answers."""
 
+    system_messages: bool
+    """Whether codelaw's own words stand between the messages as system messages (L-6)."""
+
     @property
     def name(self) -> DialectName: ...
 
     @property
     def binding(self) -> Binding | None:
         """Which kept items go back; None in a dialect that returns none (P-5)."""
-        ...
-
-    @property
-    def system_messages(self) -> bool:
-        """Whether codelaw's own words may stand between the messages as system messages (L-6)."""
         ...
 
     def description(self, toolbox: Toolbox) -> str:
@@ -107,10 +106,11 @@ class Dialect(Protocol):
         toolbox: Toolbox,
         after: tuple[ApiMessage, ...] = (),
         lasting: int = 0,
+        images: Mapping[str, bytes] = NO_IMAGES,
     ) -> ModelRequest:
         """The view as a request; `after` is appended, unstored, to resume a broken reply.
 
-        The first `lasting` of its breakpoints are kept for an hour (L-6).
+        The first `lasting` of its breakpoints are kept for an hour (L-6); `images` are sent with it, by digest.
         """
         ...
 

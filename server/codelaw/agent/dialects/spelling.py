@@ -35,6 +35,8 @@ class _Spelt:
     """Blocks behind each message of the section, from none of them on."""
     newest_round: int
     """Blocks in front of the round that ended last."""
+    telling: bool
+    """With system messages."""
 
 
 class Speller(ABC):
@@ -43,9 +45,9 @@ class Speller(ABC):
     The spelt history of the last view is kept, because it does not change from step to step of a turn.
     """
 
-    def __init__(self, *, system_messages: bool = False) -> None:
-        """With `system_messages` our own words stand between the others as such."""
-        self._system_messages = system_messages
+    def __init__(self) -> None:
+        self.system_messages = False
+        """Whether our own words stand between the others as such."""
         self._history: _Spelt | None = None
 
     @abstractmethod
@@ -56,7 +58,7 @@ class Speller(ABC):
         """The same with our own words behind it as a message of their own, where the model takes that (L-6)."""
         facts = message.metadata
         told = tuple(TextBlock(part.text) for part in facts.asides if part.name in NEWS)
-        if not told or not self._system_messages:
+        if not told or not self.system_messages:
             return (self.message(message),)
         others = tuple(part for part in facts.asides if part.name not in NEWS)
         return self.message(replace(message, metadata=replace(facts, asides=others))), ("system", told)
@@ -129,7 +131,8 @@ class Speller(ABC):
         return chain.from_iterable(map(self.spellings, messages))
 
     def _spelt_history(self, rounds: Section) -> _Spelt:
-        if self._history is None or self._history.section is not rounds:
+        known = self._history
+        if known is None or known.section is not rounds or known.telling is not self.system_messages:
             messages: list[ApiMessage] = []
             ends = [0]
             for message in rounds.messages:
@@ -137,8 +140,8 @@ class Speller(ABC):
                 _extend(messages, spellings)
                 ends.append(ends[-1] + sum(len(blocks) for _, blocks in spellings))
             begun = next(at for at, one in enumerate(rounds.messages) if one.turn_id == rounds.messages[-1].turn_id)
-            self._history = _Spelt(rounds, tuple(messages), tuple(ends), ends[begun])
-        return self._history
+            self._history = known = _Spelt(rounds, tuple(messages), tuple(ends), ends[begun], self.system_messages)
+        return known
 
 
 def _shown(blocks: Iterable[Block]) -> Iterator[str]:

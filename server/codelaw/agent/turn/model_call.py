@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from codelaw.domain.errors import ModelFailure
 from codelaw.domain.events import AnswerDelta, RetryEvent, ThoughtDelta, ToolCallEvent
 from codelaw.domain.messages import KeptItems, WebSearch
 from codelaw.domain.models import (
+    NO_IMAGES,
     ApiMessage,
     Begun,
     Delta,
@@ -211,12 +213,12 @@ class Asker:
         self.turn.spend(reply.usage)
         return reply
 
-    def _request(self, after: tuple[ApiMessage, ...]) -> ModelRequest:
+    def _request(self, after: tuple[ApiMessage, ...], images: Mapping[str, bytes] = NO_IMAGES) -> ModelRequest:
         """The view as a request, with messages to append."""
         inputs = self.inputs
         room = max_tokens(inputs.limits.window, inputs.limits.reserve, self.estimated)
         return inputs.dialect.request(
-            self.view, model=inputs.model_name, max_tokens=room, toolbox=inputs.toolbox, after=after
+            self.view, model=inputs.model_name, max_tokens=room, toolbox=inputs.toolbox, after=after, images=images
         )
 
     async def _attempt(self, kept: str, after: tuple[ApiMessage, ...]) -> ModelReply:
@@ -244,13 +246,16 @@ class Asker:
         silence = Silence(self.turn)
         request = self._request(after)
         if self.inputs.sees and self.turn.pictures is not None and request.digests:
-            request = await self.turn.pictures.sent_with(request)
+            # Anew, as what was thought behind a picture goes back only where that is sent.
+            request = self._request(after, await self.turn.pictures.sent_with(request))
         try:
             with silence:
                 reply = await self.inputs.model.reply(request, on_delta)
         except ModelFailure as failure:
             if failure.kind == "items" and self.inputs.dialect.binding is not None:
                 self.inputs.dialect.binding.refuse(request)
+            if failure.kind == "invalid" and any(message.role == "system" for message in request.messages):
+                self.inputs.dialect.system_messages, failure.kind = False, "roles"
             self._feed(joint.end(), joint)
             failure.partial = joint.text
             raise

@@ -116,6 +116,8 @@ class WindowFitter:
 
     def learn(self, view: View, reported: int) -> None:
         """Take in the tokens of input that the model has reported for a view (W-4)."""
+        if not self.inputs.dialect.system_messages:
+            self.measures.plain.add(self.inputs.model_name)
         known = self.measures.learn(self.inputs.model_name, view, reported)
         self.inputs = replace(self.inputs, calibration=known)
 
