@@ -111,7 +111,7 @@ class Running:
     @property
     def now(self) -> Moment:
         history, archive = self._state(self.selection), self._state(layered(self.inputs))
-        around = gathered(self.inputs, self.beside, ())
+        around = gathered(self.inputs, self.beside)
         return Moment(
             inputs=self.inputs,
             selection=self.selection,
@@ -119,7 +119,6 @@ class Running:
             archive=archive,
             view=build(history.view, self.scratchpad, self.question, around),
             turn_id="now",
-            beside=self.beside,
             scratchpad=self.scratchpad,
             record=self.record,
             compactions=self.compactions,

@@ -253,7 +253,7 @@ async def test_what_has_given_way_in_the_turn_does_not_come_back_behind_it(turn:
 
 async def test_what_stood_beside_a_question_and_was_dropped_for_the_window_does_not_come_back(turn: OfOneTurn):
     profile = Fragment("profile", "who")
-    await turn.opened.freeze([profile], {"profile": ["m1"]})
+    await turn.opened.freeze([Aside("ask", "profile", "who", ("m1",))])
     turn.opened.beside = (profile,)
     assert (await turn.store.load("c1")).asides == (Aside("ask", "profile", "who", ("m1",)),)
     assert turn.opened.gave_way() == ()
@@ -263,5 +263,5 @@ async def test_what_stood_beside_a_question_and_was_dropped_for_the_window_does_
 
 async def test_a_store_that_takes_nothing_stops_no_turn(turn: OfOneTurn):
     await turn.store.close()
-    await turn.opened.freeze([Fragment("profile", "who")], {})
+    await turn.opened.freeze([Aside("ask", "profile", "who")])
     assert turn.opened.asides == []

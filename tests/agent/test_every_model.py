@@ -40,7 +40,7 @@ from tests.agent.test_turn import (  # noqa: F401
     test_read_then_answer,
     test_the_breaker_warns_and_then_ends_the_turn,
     test_three_unreadable_replies_end_the_turn,
-    test_todo_recap_stands_last_and_is_never_stored,
+    test_todo_recap_stands_last_when_it_changes_stays_there_and_is_never_stored,
     test_unknown_tool_bad_json_and_wrong_arguments_can_be_mended,
 )
 from tests.loopback.claude import Account

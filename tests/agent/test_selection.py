@@ -84,8 +84,8 @@ def test_a_total_that_is_set_is_enforced_for_every_strategy():
 def test_what_was_fetched_stays_away_where_its_share_is_enforced_and_too_small():
     beside = (Fragment("memories", prose(9_000)),)
     free, bound = inputs_of(WINDOW), inputs_of(WINDOW, total_budget=10_000)
-    assert gathered(free, beside, ()).beside == beside
-    around = gathered(bound, beside, ())
+    assert gathered(free, beside).beside == beside
+    around = gathered(bound, beside)
     assert around.beside == ()
     assert [one.name for one in around.dropped]
 

@@ -74,7 +74,8 @@ async def test_results_and_the_list_of_what_is_to_be_done(bench: Bench, observat
     report = await next_turn(bench, await worked(bench))
     whole = "\n".join(one.text for one in report.sections)
     assert ('{"status": "success"' in whole) == (observations == "json")
-    assert {"history", "todo", "pin", "question"} <= {one.name for one in report.sections}
+    assert {"history", "pin", "question"} <= {one.name for one in report.sections}
+    assert "<todo-recap>" in whole
 
 
 async def test_a_dialect_shows_what_the_other_has_written(bench: Bench) -> None:

@@ -165,13 +165,16 @@ async def test_limits_of_steps_and_tokens(bench: Bench):
     assert (await bench.turn("go")).stop_reason == "token_limit"
 
 
-async def test_todo_recap_stands_last_and_is_never_stored(bench: Bench):
+async def test_todo_recap_stands_last_when_it_changes_stays_there_and_is_never_stored(bench: Bench):
     todos = [{"content": "look", "status": "in_progress"}, {"content": "fix", "status": "pending"}]
     bench.vendor.reset([bench.act("TodoWrite", {"todos": todos}), bench.act("LS", {}), bench.finish("ok")])
     result = await bench.turn("go")
-    assert "In progress: look." in json.dumps(bench.sent(-1)["messages"][-1]["content"][-1])
-    assert "cache_control" not in bench.sent(-1)["messages"][-1]["content"][-1]
-    assert texts(bench.sent(-1)).count("<todo-recap>") == 1
+    assert "In progress: look." in json.dumps(bench.sent(1)["messages"][-1]["content"][-1])
+    assert "todo-recap" not in json.dumps(bench.sent(2)["messages"][-1])
+    assert texts(bench.sent(2)).count("<todo-recap>") == 1
+    bench.vendor.reset([*(bench.act("LS", {}) for _ in range(10)), bench.finish("ok")])
+    await bench.turn("go on", result.chat_id)
+    assert [texts(bench.sent(number)).count("<todo-recap>") for number in (0, 5, -1)] == [1, 1, 2], "after long, again"
     record = await bench.session.read(result.chat_id)
     assert not any("<todo-recap>" in message.content for message in record.messages)
     assert [item.content for item in bench.kinds("todo")[-1].items] == ["look", "fix"]

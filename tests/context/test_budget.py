@@ -61,7 +61,7 @@ def test_what_is_allocated_never_goes_over_the_total(parts, total):
     [
         ("L1", "core", "system"), ("L2", "law", "system"), ("L3", "summaries", "summary"), ("L3", "history", "recent"),
         ("turn", "question", "input"), ("turn", "spans", "retrieved"), ("turn", "memories", "retrieved"),
-        ("turn", "scratchpad", "recent"), ("tail", "todo", "input"), ("tail", "pin", "input"),
+        ("turn", "scratchpad", "recent"), ("turn", "todo", "input"), ("tail", "pin", "input"),
     ],
 )  # fmt: skip
 def test_every_section_counts_for_one_part(layer, name, part):

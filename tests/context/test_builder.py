@@ -36,8 +36,7 @@ SCRATCH = [
 GATHERED = Gathered(
     (text_section("L1", "core", "CORE"), text_section("L1", "tools", "TOOLS")),
     (text_section("L2", "law", "LAW"),),
-    (Fragment("memory", "MEMORY"),),
-    (Fragment("todo", "TODO"), Fragment("pin", "PIN")),
+    (Fragment("memory", "MEMORY"), Fragment("todo", "TODO")),
 )
 
 
@@ -55,10 +54,9 @@ def test_the_whole_view_as_text():
             "[assistant] Thought: done\nAction: Finish[yes]",
             "[user] second?\n\n<environment>\n</environment>",
             "MEMORY",
+            "TODO",
             "[assistant] Action: LS[{}]",
             '[tool] {"status": "success"}',
-            "TODO",
-            "PIN",
         ]
     )
 
@@ -75,12 +73,11 @@ def test_layers_come_in_order_and_the_sizes_add_up():
         "turn",
         "turn",
         "turn",
-        "tail",
-        "tail",
+        "turn",
     ]
     assert told.total_tokens == sum(section.tokens for section in told.sections) == view.tokens
     assert told.threshold == 160_000
-    assert [section.cached for section in told.sections[-3:]] == [True, False, False]
+    assert all(section.cached for section in told.sections)
 
 
 def test_building_twice_gives_the_same_bytes_and_leaves_the_inputs_alone():

@@ -123,18 +123,17 @@ async def test_behind_a_call_that_is_stored_otherwise_none_goes_back(
     assert vendor.refused == []
 
 
-async def test_a_changed_law_leaves_it_out_from_then_on(vendor: LoopbackVendor, root: Path, start: Start) -> None:
-    (root / "CODE_LAW.md").write_text("Be terse.\n")
+async def test_a_list_of_tools_that_changes_leaves_it_out_from_then_on(
+    vendor: LoopbackVendor, root: Path, start: Start
+) -> None:
     async with start(options=options(vendor)) as client:
-        vendor.play(VendorReply(text="1"), VendorReply(text="2"), VendorReply(text="3"), VendorReply(text="4"))
+        vendor.play(*(VendorReply(text=str(number)) for number in range(4)))
         chat = (await send(client, "first"))["chatId"]
-        (root / "CODE_LAW.md").write_text("Be long.\n")
-        await send(client, "second", chat)
+        await send(client, "second", chat, mode="ask")
         assert thinking(vendor.messages[-1]) == []
-        (root / "CODE_LAW.md").write_text("Be terse.\n")
-        await send(client, "third", chat)
+        await send(client, "third", chat, mode="agent")
         await send(client, "fourth", chat)
-        # What answered the first law stands again behind the same words, but not in front of what came meanwhile.
+        # What answered the first list stands again behind the same words, but not in front of what came meanwhile.
         assert len(thinking(vendor.messages[-1])) <= 2
     assert vendor.refused == []
 

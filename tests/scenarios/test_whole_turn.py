@@ -80,7 +80,7 @@ async def test_twelve_steps_with_an_edit_a_command_and_a_steer(start: Start, ven
         assert later.count("BIGMARK-50") == said(last).count("BIGMARK-50"), "as the turn showed it"
         assert later.count("STEERMARK") == 1
         assert later.count("Mend add in @calc.py") == 1
-        places = order(vendor.messages[12].json, "You are codelaw", "LAWMARK", "Mend add", "And now?", "<todo-recap>")
+        places = order(vendor.messages[12].json, "You are codelaw", "LAWMARK", "Mend add", "<todo-recap>", "And now?")
         assert places == sorted(places)
 
         events = client.events(chat_id)

@@ -109,12 +109,13 @@ def pinned(settings: Settings, strategy: Strategy) -> bool:
     return context.pin or (strategy == "sliding-window" and "pin" not in context.model_fields_set)
 
 
-def _spoken(dialect: Dialect, model: str, *, searching: bool) -> React | Native:
-    if dialect != "native":
-        return React()
+def _spoken(dialect: Dialect, model: str, measures: Measures, *, searching: bool) -> React | Native:
     known = catalog.profile(model)
+    telling = known is not None and known.system_messages and model not in measures.plain
+    if dialect != "native":
+        return React(system_messages=telling)
     binding = Binding(model) if known is None else Binding(known.provider, binds=known.binds)
-    return Native(searching=searching, binding=binding)
+    return Native(searching=searching, binding=binding, system_messages=telling)
 
 
 class TurnMaker:
@@ -128,9 +129,7 @@ class TurnMaker:
         code: CodeIndex,
     ) -> None:
         self._workspace = workspace
-        self._services = services
-        self._servers = servers
-        self._code = code
+        self._services, self._servers, self._code = services, servers, code
         self._operating_system = f"{platform.system()} {platform.machine()}"
         self.measures = Measures()
         self.profiles = Profiles()
@@ -182,7 +181,7 @@ class TurnMaker:
         window = models.window_of(settings, name, told)
         tokens = self.measures.window(name, window.tokens)
         searching = settings.tools.web_search and dialect == "native" and not restricted
-        spoken = _spoken(dialect, name, searching=searching)
+        spoken = _spoken(dialect, name, self.measures, searching=searching)
         index = await asyncio.to_thread(skill_index, shelf.offered, tokens)
         kinds, kind_problems = await self.agents.kinds(shown, settings, mode, name, restricted=restricted, told=told)
         toolbox = arranged(
@@ -343,7 +342,7 @@ class TurnMaker:
         return TurnInputs(
             model=model,
             model_name=plan.model_name,
-            dialect=_spoken(plan.dialect, plan.model_name, searching=plan.searching),
+            dialect=_spoken(plan.dialect, plan.model_name, self.measures, searching=plan.searching),
             toolbox=plan.toolbox,
             limits=plan.limits,
             system=plan.system,

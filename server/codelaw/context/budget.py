@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from codelaw.context.sections import Section, text_section
+from codelaw.context.sections import NEWS, Section, text_section
 from codelaw.domain.messages import Fragment
 from codelaw.domain.reports import BudgetLine, BudgetPart, Dropped
 
@@ -83,7 +83,7 @@ def part_of(section: Section) -> BudgetPart:
         case ("turn", "question") | ("tail", _):
             return "input"
         case _:
-            return "retrieved"
+            return "input" if section.name in NEWS else "retrieved"
 
 
 def budget_report(sections: Sequence[tuple[Section, int]], budget: Budget) -> tuple[BudgetLine, ...]:
@@ -122,7 +122,7 @@ def fitting_fragments(
     tracker, kept, dropped = Tracker(budget.share("retrieved")), list[Fragment](), list[Dropped]()
     for fragment in fragments:
         tokens = text_section("turn", fragment.name, fragment.text).tokens
-        if tracker.allocate(fragment.name, tokens):
+        if fragment.name in NEWS or tracker.allocate(fragment.name, tokens):
             kept.append(fragment)
         else:
             reason = f"{tokens} tokens, and {tracker.left} are left of its share of {tracker.total}"

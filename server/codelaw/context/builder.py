@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from codelaw.context.budget import Budget, budget_report
@@ -66,8 +66,6 @@ class Gathered:
     """L2 as sent; looked up at every step (L-4)."""
     beside: tuple[Fragment, ...] = ()
     """Sent right after the question, and never in a record (L-3)."""
-    tail: tuple[Fragment, ...] = field(default=())
-    """After the last cache breakpoint, never stored: todo recap, pin (L-6)."""
     dropped: tuple[Dropped, ...] = ()
     """What had to stay away, modules and fragments (B-2)."""
 
@@ -89,7 +87,6 @@ def build(history: History, scratchpad: Sequence[Message], question: Message | N
         message_section("turn", "question", [question]) if question is not None else None,
         *(text_section("turn", part.name, part.text) for part in gathered.beside),
         message_section("turn", "scratchpad", scratchpad) if scratchpad else None,
-        *(text_section("tail", part.name, part.text) for part in gathered.tail),
     ]
     shown = tuple(section for section in sections if section is not None)
     return View(shown, (*history.dropped, *gathered.dropped))
@@ -111,7 +108,7 @@ def report(
     kept: str = "",
     budget: Budget | None = None,
 ) -> ContextReport:
-    """What would be sent, section by section; the tail is what no breakpoint caches.
+    """What would be sent, section by section.
 
     `texts` are the sections as the dialect spells them, `tokens` are those of each section where the estimates are not
     good enough (W-4).

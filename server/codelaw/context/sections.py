@@ -15,6 +15,10 @@ SEALED = 5
 """Characters of sealed thinking in a token, roughly: a token of text, and what sealing adds."""
 
 
+NEWS = frozenset({"law", "law files", "skills", "todo", "pin"})
+"""Texts behind messages that are codelaw's own words: system messages where a model takes those (L-6)."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Section:
     """A named part of the view: either text, as it is sent, or messages, which a dialect spells; counted once."""

@@ -24,16 +24,20 @@ CompactionReason = Literal[
 Part = Literal["cut", "result", "arguments", "aside", "thinking"]
 
 
+HEAD = "L1:"
+"""With this begins what stands for the id of a message in an `Aside` that belongs to the beginning of all requests."""
+
+
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """A text that the view shows right behind a message, frozen when it was first shown (L-3).
+    """A text that the view shows right behind a message, or in L1 or L2, frozen when it was first shown (L-3).
 
     It is kept with the state of the view, and is in no record, `chat/read` or export.
     """
 
     message_id: str
     name: str
-    """What it is: `profile`, `memories`, `spans`; a message has one of each name."""
+    """What it is, such as `profile`, `memories`, `law`; a message has one of each name."""
     text: str
     about: tuple[str, ...] = ()
     """Ids of the memories that it tells: it goes when one of them is forgotten (B-6)."""

@@ -27,8 +27,10 @@ FailureKind = Literal[
     "invalid",
     "unknown_model",
     "items",
+    "roles",
 ]
-"""`items`: the kept items of the request are refused, and it can be sent without them (P-5)."""
+"""`items`: the kept items of the request are refused, and it can be sent without them (P-5); `roles`: it is refused
+with system messages in it, and can be sent without those (L-6)."""
 
 
 Platform = Literal["bedrock", "vertex", "foundry", "aws"]
@@ -248,6 +250,8 @@ class ApiMessage:
     blocks: tuple[Block, ...]
 
 
+NO_IMAGES: Mapping[str, bytes] = {}
+
 WEB_SEARCH: Mapping[str, object] = {"type": "web_search_20250305", "name": "web_search", "max_uses": 5}
 """The vendor's own tool, which runs on its side, as a request names it beside ours (X-1)."""
 
@@ -278,7 +282,7 @@ class ModelRequest:
     """Digest of it without kept items; empty in a dialect that returns none (P-5)."""
     after: str = ""
     """The `id` of the kept items that stand last in it."""
-    images: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    images: Mapping[str, bytes] = field(default_factory=lambda: NO_IMAGES)
     """The pictures that are sent, by digest; of any other only the words instead (M-6)."""
     thinking: Thinking | None = None
     """None: nothing is said of it, and the model's own default holds (P-6)."""

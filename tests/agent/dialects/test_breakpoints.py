@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from codelaw.agent.dialects.breakpoints import LOOKBACK, Layout, marked, places
-from codelaw.domain.models import ApiMessage, ResultBlock, TextBlock
+from codelaw.domain.messages import KeptItem, KeptItems
+from codelaw.domain.models import ApiMessage, KeptBlock, ResultBlock, TextBlock, Ttl
 
 
 def layout(settled=0, reused=(), *, newest_round=0, rounds=0, step=None, end=None) -> Layout:
@@ -44,19 +47,19 @@ def test_a_breakpoint_ends_the_block_that_it_is_said_of():
         ApiMessage("assistant", (TextBlock("c"),)),
         ApiMessage("user", (ResultBlock("k", "d"), ResultBlock("l", "e"))),
     ]
-    found = marked(said, {1: "5m", 5: "5m"})
-    assert {
-        place: [getattr(block, "breakpoint", None) for block in message.blocks] for place, message in found.items()
-    } == {
-        0: ["5m", None],
-        2: [None, "5m"],
-    }
-    both = marked(said, {4: "5m", 5: "5m"})[2]
-    assert [getattr(block, "breakpoint", None) for block in both.blocks] == ["5m", "5m"]
-    assert marked(said, {}) == {}
+    assert ttls_of(said, (1, 5), ("1h", "5m")) == [["1h", None], [None], [None, "5m"]]
+    assert ttls_of(said, (4, 5), ("5m", "5m"))[2] == ["5m", "5m"]
+    assert ttls_of(said, (), ()) == [[None, None], [None], [None, None]]
 
 
-def test_each_breakpoint_lasts_as_long_as_is_said():
-    said = [ApiMessage("user", (TextBlock("a"), TextBlock("b"))), ApiMessage("assistant", (TextBlock("c"),))]
-    found = marked(said, {1: "1h", 2: "1h", 3: "5m"})
-    assert [getattr(block, "breakpoint", None) for at in (0, 1) for block in found[at].blocks] == ["1h", "1h", "5m"]
+def test_thinking_and_empty_text_get_none():
+    thought = KeptItem("{}")
+    kept = KeptBlock(thought, KeptItems("maker", (thought,)))
+    said = [ApiMessage("assistant", (TextBlock("a"), TextBlock(" "), kept)), ApiMessage("assistant", (kept,))]
+    assert ttls_of(said, (3, 4), ("5m", "5m")) == [["5m", None, None], [None]]
+
+
+def ttls_of(said: list[ApiMessage], ends: Sequence[int], ttls: Sequence[Ttl]) -> list[list[str | None]]:
+    messages = [*said]
+    marked(messages, ends, ttls)
+    return [[getattr(block, "breakpoint", None) for block in message.blocks] for message in messages]

@@ -237,7 +237,8 @@ class AgentChat:
             return settled
         self.rolling.inputs = settled
         opened.model, opened.prices = settled.model_name, settled.prices
-        fitter = WindowFitter(opened, settled, self.past, self.compacting, self.todos, measures=self.house.measures)
+        known = (self.past, self.compacting, self.todos, self.house.measures, self.house.redaction)
+        fitter = WindowFitter(opened, settled, *known)
         executor.laws = FolderLaws(settled, opened, self.house.redaction)
         if settled.agents is not None:
             children = ChildTurns(executor, settled, settled.agents, self.house.measures)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from codelaw.agent.compaction.compaction_plan import savings
 from codelaw.agent.inputs.selection import gathered, select
+from codelaw.agent.inputs.surroundings import as_sent
 from codelaw.context.builder import build
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.events import NoticeEvent
@@ -33,12 +34,14 @@ async def fill(agent: AgentChat, inputs: TurnInputs) -> None:
     state = await asyncio.to_thread(past.state, selection)
     if not inputs.caches or not state.shown or not state.cold(time.time(), "1h" if inputs.ttls else "5m"):
         return
-    view = build(state.view, (), None, gathered(inputs, (), ()))
+    if selection.keeps_bytes:
+        inputs, _ = as_sent(inputs, state.transcript, ())
+    view = build(state.view, (), None, gathered(inputs, ()))
     if not selection.ignores_cuts:
         await past.shorten(
             await asyncio.to_thread(savings, state.transcript, state.shown, inputs, view.tokens, cold=True)
         )
-        view = build(past.history(selection), (), None, gathered(inputs, (), ()))
+        view = build(past.history(selection), (), None, gathered(inputs, ()))
     if inputs.corrected(view.tokens) < LEAST or not agent.idle:
         return
     request = inputs.dialect.request(

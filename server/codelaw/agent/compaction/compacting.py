@@ -16,6 +16,7 @@ from codelaw.agent.compaction.compaction_plan import Cause, Plan, plan, report_o
 from codelaw.agent.compaction.summarising import Summariser
 from codelaw.agent.compaction.watermark import Ended, ended, held_up
 from codelaw.agent.inputs.selection import layered
+from codelaw.agent.inputs.surroundings import as_sent
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import Checkpoint, CompactionReason, CompactionReport, SummarySource
 from codelaw.domain.errors import ModelFailure, Refusal
@@ -106,7 +107,8 @@ class Compacting:
         A `turn` that needs it pays for it, and is told what its user should know.
         """
         if self._flight is None or self._flight.over:
-            job = _Job(self, inputs, cause, Audience(self.outbox, turn))
+            begun, _ = as_sent(inputs, self.past.transcript)
+            job = _Job(self, begun, cause, Audience(self.outbox, turn))
             self._flight = RunningCompaction(job.run())
         return self._flight
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from codelaw.domain.chats import Dialect as DialectName
 from codelaw.domain.messages import Call, KeptItems, WebSearch
+from codelaw.domain.models import NO_IMAGES
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.binding import Binding
@@ -77,6 +78,9 @@ class Stream(Protocol):
 class Dialect(Protocol):
     """A way to spell calls, results and answers."""
 
+    system_messages: bool
+    """Whether codelaw's own words stand between the messages as system messages (L-6)."""
+
     @property
     def name(self) -> DialectName: ...
 
@@ -102,10 +106,12 @@ class Dialect(Protocol):
         toolbox: Toolbox,
         after: tuple[ApiMessage, ...] = (),
         lasting: int = 0,
+        images: Mapping[str, bytes] = NO_IMAGES,
     ) -> ModelRequest:
         """The view as a request; `after` is appended, unstored, to resume a broken reply.
 
         The first `lasting` of its breakpoints are kept for an hour, none behind the finished rounds (L-6).
+        `images` are sent, by digest.
         """
         ...
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -29,7 +30,7 @@ class Binding:
         self.binds = binds
         self.refused: frozenset[str] = frozenset()
         """Those that the maker did not take, by their first items."""
-        self._known: dict[int, tuple[ApiMessage, bytes]] = {}
+        self._known: dict[int, tuple[ApiMessage, AbstractSet[str], bytes]] = {}
         self._bare: dict[int, tuple[ApiMessage, frozenset[str], ApiMessage]] = {}
 
     def bound(self, request: ModelRequest) -> ModelRequest:
@@ -56,13 +57,14 @@ class Binding:
         """The digest of what stands in front of each message, and of the whole."""
         tools = json.dumps([[tool.name, tool.description, tool.input_schema] for tool in request.tools], sort_keys=True)
         digest = _digest(str(request.searching), tools, *(block.text for block in request.system))
-        found, known = [digest.hex()[:32]], dict[int, tuple[ApiMessage, bytes]]()
+        found, known = [digest.hex()[:32]], dict[int, tuple[ApiMessage, AbstractSet[str], bytes]]()
+        shown = frozenset(request.images)
         for message in request.messages:
             entry = self._known.get(id(message))
-            if entry is None or entry[0] is not message:
-                entry = (message, _digest(message.role, *_texts(message.blocks)))
+            if entry is None or entry[0] is not message or entry[1] != shown:
+                entry = (message, shown, _digest(message.role, *_texts(message.blocks, shown)))
             known[id(message)] = entry
-            digest = sha256(digest + entry[1]).digest()
+            digest = sha256(digest + entry[2]).digest()
             found.append(digest.hex()[:32])
         self._known = known
         return found
@@ -99,7 +101,8 @@ def _kept(blocks: Iterable[Block]) -> list[KeptItems]:
     return list({id(block.of): block.of for block in blocks if isinstance(block, KeptBlock)}.values())
 
 
-def _texts(blocks: Iterable[Block]) -> Iterable[str]:
+def _texts(blocks: Iterable[Block], shown: AbstractSet[str]) -> Iterable[str]:
+    """What is sent of blocks: of a picture that is not `shown` the words instead."""
     for block in blocks:
         match block:
             case TextBlock():
@@ -107,9 +110,10 @@ def _texts(blocks: Iterable[Block]) -> Iterable[str]:
             case CallBlock(call):
                 yield json.dumps([call.id, call.tool, call.arguments])
             case ResultBlock():
-                yield from (block.call_id, block.text, str(block.is_error), *(one.digest for one in block.images))
+                yield from (block.call_id, block.text, str(block.is_error))
+                yield from (one.digest if one.digest in shown else block.instead for one in block.images)
             case ImageBlock():
-                yield block.image.digest
+                yield block.image.digest if block.image.digest in shown else block.instead
             case KeptBlock():
                 pass
 

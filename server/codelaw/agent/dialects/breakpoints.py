@@ -7,13 +7,17 @@ later request finds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
-from codelaw.domain.models import ApiMessage, KeptBlock, Ttl
+from codelaw.domain.models import ApiMessage, Block, CallBlock, ImageBlock, KeptBlock, ResultBlock, TextBlock, Ttl
 
 LOOKBACK = 20
-"""Blocks, the one with the breakpoint included, among which the vendor looks for an entry."""
+"""Blocks, the one with the breakpoint included, among which the vendor looks for an entry.
+
+Not all of its clouds count a run of calls, or of results, as one, as the vendor itself does.
+"""
 MOST = 4
 """Breakpoints that a request may have."""
 
@@ -41,7 +45,7 @@ def places(layout: Layout, *, first: bool) -> tuple[int, ...]:
 
     `first` is said of the first request over these finished rounds. Its last breakpoint is near the end of the rounds
     and finds what the last turn has left there, so that another one is free: for what a batch has left as it was, or
-    for the beginning of the newest round, which may have been sent with words beside it that are gone now.
+    for the beginning of the newest round, which is another where results are cut when their turn ends.
     """
     near = layout.end - layout.rounds < LOOKBACK // 2
     if first and any(layout.reused):
@@ -55,21 +59,24 @@ def places(layout: Layout, *, first: bool) -> tuple[int, ...]:
     return tuple(sorted({place for place in (*between[: MOST - 2], layout.end) if place > 0}))
 
 
-def marked(messages: Sequence[ApiMessage], ends: Mapping[int, Ttl]) -> dict[int, ApiMessage]:
-    """The messages in which these numbers of blocks end, by their places, with a breakpoint at each end."""
-    wanted = sorted(ends, reverse=True)
-    found: dict[int, ApiMessage] = {}
+def marked(messages: list[ApiMessage], ends: Sequence[int], ttls: Sequence[Ttl]) -> None:
+    """Put breakpoints at these numbers of blocks, rising, each with its ttl."""
+    wanted = list(zip(ends, ttls, strict=True))[::-1]
     behind = 0
     for place, message in enumerate(messages):
         begin, behind = behind, behind + len(message.blocks)
-        while wanted and wanted[-1] <= behind:
-            blocks = list(found.get(place, message).blocks)
-            last = (end := wanted.pop()) - begin - 1
-            while last > 0 and isinstance(blocks[last], KeptBlock):
-                last -= 1  # the vendor takes no breakpoint there
-            if not isinstance(block := blocks[last], KeptBlock):
-                blocks[last] = replace(block, breakpoint=ends[end])
-            found[place] = ApiMessage(message.role, tuple(blocks))
+        blocks = list(message.blocks)
+        while wanted and wanted[-1][0] <= behind:
+            end, ttl = wanted.pop()
+            # Of thinking and of empty text the vendor takes none.
+            for at in range(end - begin - 1, -1, -1):
+                if _takes_one(block := blocks[at]):
+                    blocks[at] = replace(block, breakpoint=ttl)
+                    break
+            messages[place] = ApiMessage(message.role, tuple(blocks))
         if not wanted:
             break
-    return found
+
+
+def _takes_one(block: Block) -> TypeGuard[TextBlock | CallBlock | ResultBlock | ImageBlock]:
+    return not isinstance(block, KeptBlock) and (not isinstance(block, TextBlock) or bool(block.text.strip()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Literal
@@ -17,6 +17,7 @@ from codelaw.agent.dialects.spelling import Speller, Spelling, user_blocks
 from codelaw.context.observations.shown import tool_texts
 from codelaw.domain.messages import Call, Message
 from codelaw.domain.models import (
+    NO_IMAGES,
     WEB_SEARCH,
     ApiMessage,
     Block,
@@ -56,8 +57,14 @@ class Native:
 
     name: Literal["native"] = "native"
 
-    def __init__(self, *, searching: bool = False, binding: Binding | None = None) -> None:
-        """With `searching` the vendor may search the web by its own tool; `binding` says which kept items go back."""
+    def __init__(
+        self, *, searching: bool = False, binding: Binding | None = None, system_messages: bool = False
+    ) -> None:
+        """With `searching` the vendor may search the web by its own tool; `binding` says which kept items go back.
+
+        With `system_messages` where the model takes them between the others.
+        """
+        self.system_messages = system_messages
         self._speller = NativeSpeller()
         self._searching = searching
         self.binding: Binding | None = binding
@@ -81,16 +88,19 @@ class Native:
         toolbox: Toolbox,
         after: tuple[ApiMessage, ...] = (),
         lasting: int = 0,
+        images: Mapping[str, bytes] = NO_IMAGES,
     ) -> ModelRequest:
         """The view as messages with tool use and tool results."""
-        self._speller.declared = frozenset(toolbox.names)
+        self._speller.declared, self._speller.system_messages = frozenset(toolbox.names), self.system_messages
         system, messages = self._speller.spell(view, after, lasting)
-        made = ModelRequest(model, system, messages, max_tokens, tools=toolbox.schemas(), searching=self._searching)
+        made = ModelRequest(
+            model, system, messages, max_tokens, tools=toolbox.schemas(), searching=self._searching, images=images
+        )
         return made if self.binding is None else self.binding.bound(made)
 
     def texts(self, view: View, toolbox: Toolbox) -> list[str]:
         """The sections of the view as a request holds them."""
-        self._speller.declared = frozenset(toolbox.names)
+        self._speller.declared, self._speller.system_messages = frozenset(toolbox.names), self.system_messages
         return self._speller.texts(view)
 
     def read(self, reply: ModelReply, step: str) -> Reading:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Literal
 
@@ -13,7 +13,7 @@ from codelaw.agent.dialects.spelling import Speller, Spelling, picture_blocks, u
 from codelaw.context.observations.shown import tool_texts
 from codelaw.context.rendering import action_text
 from codelaw.domain.messages import Call, Message
-from codelaw.domain.models import ApiMessage, ModelReply, ModelRequest, TextBlock
+from codelaw.domain.models import NO_IMAGES, ApiMessage, ModelReply, ModelRequest, TextBlock
 
 if TYPE_CHECKING:
     from codelaw.context.sections import View
@@ -34,7 +34,9 @@ class React:
     name: Literal["react"] = "react"
     binding: None = None
 
-    def __init__(self) -> None:
+    def __init__(self, *, system_messages: bool = False) -> None:
+        """With `system_messages` where the model takes them between the others."""
+        self.system_messages = system_messages
         self._speller = ReactSpeller()
         self._tools: AbstractSet[str] = frozenset()
         """The names that a call may have, by the last request."""
@@ -57,18 +59,21 @@ class React:
         toolbox: Toolbox,
         after: tuple[ApiMessage, ...] = (),
         lasting: int = 0,
+        images: Mapping[str, bytes] = NO_IMAGES,
     ) -> ModelRequest:
         """The view as alternating text messages; the tools stand in L1 (`toolbox` is not sent).
 
         No stop sequence is sent: there is none that an answer could not hold (R-3).
         """
         self._tools = toolbox.callable
+        self._speller.system_messages = self.system_messages
         system, messages = self._speller.spell(view, after, lasting)
-        return ModelRequest(model, system, messages, max_tokens)
+        return ModelRequest(model, system, messages, max_tokens, images=images)
 
     def texts(self, view: View, toolbox: Toolbox) -> list[str]:
         """The sections of the view as a request holds them."""
         del toolbox
+        self._speller.system_messages = self.system_messages
         return self._speller.texts(view)
 
     def read(self, reply: ModelReply, step: str) -> Reading:

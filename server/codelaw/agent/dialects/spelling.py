@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.dialects.breakpoints import MOST, Layout, marked, places
 from codelaw.context.rendering import asked_texts
+from codelaw.context.sections import NEWS
 from codelaw.context.system.modules import SCHEMAS
-from codelaw.domain.messages import Message
-from codelaw.domain.models import ApiMessage, Block, CallBlock, ImageBlock, KeptBlock, ResultBlock, TextBlock
+from codelaw.domain.messages import Fragment, Message
+from codelaw.domain.models import ApiMessage, Block, CallBlock, ImageBlock, KeptBlock, ResultBlock, TextBlock, Ttl
 from codelaw.templates.render import render
 
 if TYPE_CHECKING:
     from codelaw.context.sections import Section, View
     from codelaw.domain.media.images import Image
-    from codelaw.domain.models import Ttl
 
 Role = Literal["user", "assistant", "system"]
 Spelling = tuple[Role, tuple[Block, ...]]
@@ -34,6 +35,8 @@ class _Spelt:
     """Blocks behind each message of the section, from none of them on."""
     newest_round: int
     """Blocks in front of the round that ended last."""
+    telling: bool
+    """With system messages."""
 
 
 class Speller(ABC):
@@ -43,13 +46,22 @@ class Speller(ABC):
     """
 
     def __init__(self) -> None:
+        self.system_messages = False
+        """Whether our own words stand between the others as such."""
         self._history: _Spelt | None = None
-        self._marked: dict[int, ApiMessage] = {}
-        """Messages with a breakpoint in the last request, by their places."""
 
     @abstractmethod
     def message(self, message: Message) -> Spelling:
         """One message of the view."""
+
+    def spellings(self, message: Message) -> tuple[Spelling, ...]:
+        """The same with our own words behind it as a message of their own, where the model takes that (L-6)."""
+        facts = message.metadata
+        told = tuple(TextBlock(part.text) for part in facts.asides if part.name in NEWS)
+        if not told or not self.system_messages:
+            return (self.message(message),)
+        others = tuple(part for part in facts.asides if part.name not in NEWS)
+        return self.message(replace(message, metadata=replace(facts, asides=others))), ("system", told)
 
     def texts(self, view: View) -> list[str]:
         """Each section as a request holds it: its blocks as they are, a blank line between them (L-5).
@@ -60,10 +72,11 @@ class Speller(ABC):
         return [messages or content for content, messages in shown]
 
     def _text(self, message: Message) -> str:
-        blocks = self.message(message)[1]
+        (_, blocks), *told = self.spellings(message)
         # The text dialect writes the role of a result itself.
         labelled = message.role == "summary" or (message.role == "tool" and isinstance(blocks[0], TextBlock))
-        return ("" if labelled else f"[{message.role}] ") + "\n\n".join(_shown(blocks))
+        text = ("" if labelled else f"[{message.role}] ") + "\n\n".join(_shown(blocks))
+        return "\n\n".join((text, *(f"[{role}] " + "\n\n".join(_shown(blocks)) for role, blocks in told)))
 
     def spell(
         self, view: View, after: Iterable[ApiMessage], lasting: int = 0
@@ -81,19 +94,15 @@ class Speller(ABC):
         known = len(messages) - 1  # its last message may yet be joined by the question
         past = spelt.ends[-1] if spelt is not None else 0
         step, before = past, past - _blocks(messages[known:]) if messages else 0
-        tail: list[Block] = []
-        for section in (*view.layer("turn"), *view.layer("tail")):
-            if section.layer == "tail":
-                tail.append(TextBlock(section.content))
-            elif section.name == "scratchpad":
-                newest = _newest_step(section.messages)
-                _extend(messages, map(self.message, section.messages[:newest]))
-                step = before + _blocks(messages[max(0, known) :])
-                _extend(messages, map(self.message, section.messages[newest:]))
-            elif section.messages:
-                _extend(messages, map(self.message, section.messages))
-            else:
-                _extend(messages, [("user", (TextBlock(section.content),))])
+        asked = view.named("question")
+        beside = [Fragment(one.name, one.content) for one in view.layer("turn") if not one.messages]
+        if asked is not None or beside:
+            _extend(messages, self.spellings(_surrounded(asked, beside)))
+        if (scratchpad := view.named("scratchpad")) is not None:
+            newest = _newest_step(scratchpad.messages)
+            _extend(messages, self._all(scratchpad.messages[:newest]))
+            step = before + _blocks(messages[max(0, known) :])
+            _extend(messages, self._all(scratchpad.messages[newest:]))
         layout = Layout(
             settled=0,
             reused=(),
@@ -115,31 +124,25 @@ class Speller(ABC):
         ttls: list[Ttl] = ["1h" if hour else "5m" for hour in hours]
         for place, ttl in zip(own, ttls, strict=False):
             system[place] = replace(system[place], breakpoint=ttl)
-        self._mark(messages, dict(zip(ends, ttls[len(own) :], strict=True)))
-        if tail:
-            _extend(messages, [("user", tuple(tail))])
+        marked(messages, ends, ttls[len(own) :])
         _extend(messages, ((message.role, message.blocks) for message in after))
         return tuple(system), tuple(messages)
 
-    def _mark(self, messages: list[ApiMessage], ends: Mapping[int, Ttl]) -> None:
-        """Set the breakpoints; what is as it was in the last request is the same object, whose bytes are known."""
-        now = marked(messages, ends)
-        for place, message in now.items():
-            was = self._marked.get(place)
-            now[place] = messages[place] = was if was == message and was is not None else message
-        self._marked = now
+    def _all(self, messages: Iterable[Message]) -> Iterator[Spelling]:
+        return chain.from_iterable(map(self.spellings, messages))
 
     def _spelt_history(self, rounds: Section) -> _Spelt:
-        if self._history is None or self._history.section is not rounds:
+        known = self._history
+        if known is None or known.section is not rounds or known.telling is not self.system_messages:
             messages: list[ApiMessage] = []
             ends = [0]
             for message in rounds.messages:
-                spelling = self.message(message)
-                _extend(messages, [spelling])
-                ends.append(ends[-1] + len(spelling[1]))
+                spellings = self.spellings(message)
+                _extend(messages, spellings)
+                ends.append(ends[-1] + sum(len(blocks) for _, blocks in spellings))
             begun = next(at for at, one in enumerate(rounds.messages) if one.turn_id == rounds.messages[-1].turn_id)
-            self._history = _Spelt(rounds, tuple(messages), tuple(ends), ends[begun])
-        return self._history
+            self._history = known = _Spelt(rounds, tuple(messages), tuple(ends), ends[begun], self.system_messages)
+        return known
 
 
 def _shown(blocks: Iterable[Block]) -> Iterator[str]:
@@ -160,6 +163,13 @@ def _shown(blocks: Iterable[Block]) -> Iterator[str]:
 
 def _named(image: Image) -> str:
     return f"[{image.media_type}, {image.width}×{image.height}]"
+
+
+def _surrounded(asked: Section | None, beside: Sequence[Fragment]) -> Message:
+    """The question with what stands beside it."""
+    question = Message("", "", "user", "") if asked is None else asked.messages[0]
+    facts = question.metadata
+    return replace(question, metadata=replace(facts, asides=(*facts.asides, *beside)))
 
 
 def user_blocks(message: Message) -> tuple[Block, ...]:
@@ -202,8 +212,13 @@ def _system(view: View) -> list[TextBlock]:
 
 
 def _extend(messages: list[ApiMessage], more: Iterable[Spelling]) -> None:
-    """Append, merging neighbours of one role, which vendors want alternating."""
+    """Append, merging neighbours of one role, which vendors want alternating.
+
+    What the user says next takes in the system message in front of it, which vendors want in front of an answer.
+    """
     for role, blocks in more:
+        if role == "user" and messages and messages[-1].role == "system":
+            _extend(messages, [("user", messages.pop().blocks)])
         if messages and messages[-1].role == role:
             messages[-1] = ApiMessage(role, (*messages[-1].blocks, *blocks))
         else:

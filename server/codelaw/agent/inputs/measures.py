@@ -19,6 +19,8 @@ class Measures:
         self.known = Calibration()
         """What the models' reports say of our estimates."""
         self._windows: dict[str, int] = {}
+        self.plain: set[str] = set()
+        """Models of which an endpoint has refused system messages between the others (L-6)."""
 
     def learn(self, model: str, view: View, reported: int) -> Calibration:
         """Take in the tokens of input that a model has reported for a view; gives what is known then."""

@@ -85,8 +85,8 @@ def estimated(inputs: TurnInputs, tokens: int) -> int:
     return tokens * _SCALE // max(1, inputs.corrected(_SCALE))
 
 
-def gathered(inputs: TurnInputs, beside: tuple[Fragment, ...], tail: tuple[Fragment, ...]) -> Gathered:
+def gathered(inputs: TurnInputs, beside: tuple[Fragment, ...]) -> Gathered:
     """What stands around the past, as far as its shares allow (B-2)."""
     system, gone = fitting_system(inputs.system, tokens_of(inputs.law), inputs.budget)
     beside, away = fitting_fragments(beside, inputs.budget)
-    return Gathered(system, inputs.law, beside, tail, (*gone, *away))
+    return Gathered(system, inputs.law, beside, (*gone, *away))

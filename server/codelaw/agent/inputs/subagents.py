@@ -96,7 +96,7 @@ def inputs_of(kind: Kind, agents: Agents, above: TurnInputs) -> TurnInputs:
     system = above.system
     if toolbox is not above.toolbox:
         if dialect.name == "native" and kind.tools is not None and SEARCH not in kind.tools:
-            dialect = Native(binding=dialect.binding)
+            dialect = Native(binding=dialect.binding, system_messages=dialect.system_messages)
         system = system_sections(
             mode=kind.mode or agents.mode,
             dialect=dialect.name,

@@ -23,7 +23,9 @@ ADDRESS_HINT = "Check model.baseUrl, and whether the endpoint speaks the Message
 _REFUSED = "The model refused to answer."
 TOO_LONG_HINT = "Start a new chat, mention less at once, or choose a model with a larger window."
 
-_RETRIED: frozenset[FailureKind] = frozenset({"rate_limit", "overload", "network", "malformed", "truncated", "server"})
+_RETRIED: frozenset[FailureKind] = frozenset(
+    {"rate_limit", "overload", "network", "malformed", "truncated", "server", "roles"}
+)
 _REASONS: dict[FailureKind, str] = {
     "rate_limit": "the model's rate limit was reached",
     "overload": "the model is overloaded",
@@ -31,6 +33,7 @@ _REASONS: dict[FailureKind, str] = {
     "malformed": "the model's stream could not be read",
     "truncated": "the model's stream ended early",
     "server": "the model's server failed",
+    "roles": "the endpoint may take no system messages; they are sent as text",
 }
 
 

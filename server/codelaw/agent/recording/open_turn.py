@@ -174,16 +174,19 @@ class OpenTurn:
                 self.partial, self.partial_answer = GrowingText(), GrowingText()
         return message
 
-    async def freeze(self, fragments: Sequence[Fragment], about: Mapping[str, Sequence[str]]) -> None:
-        """Let the view go on to show these beside the question (L-3); `about` as for `Aside`, by their names.
+    async def freeze(self, asides: Sequence[Aside]) -> None:
+        """Let the view go on to show these when the turn has ended (L-3).
 
-        They are a gift: what the store does not take goes with the turn.
+        They are a gift: what the store does not take goes with the turn, as those of a child do.
         """
-        asides = [Aside(self.question.id, one.name, one.text, tuple(about.get(one.name, ()))) for one in fragments]
+        if self.parent:
+            self.asides += asides
+        if self.parent or not asides:
+            return
         try:
             await self._write((), asides=asides)
         except Refusal as refusal:
-            _log.warning("what stands beside the question of turn %s is not kept: %s", self.id, refusal.message)
+            _log.warning("what the view of turn %s shows beside its messages is not kept: %s", self.id, refusal.message)
 
     async def observe(self, caller: Message, call: Call, result: ToolResult, behind: tuple[Fragment, ...] = ()) -> None:
         """Add a call's result: full for the model, compressed for the history, whole in the store (R-1).
@@ -257,7 +260,7 @@ class OpenTurn:
         ids = {message.id for message in stored.messages if message.turn_id == self.id}
         self.record += [kept for kept, _ in doubtful if kept.id in ids]
         self.scratchpad += [full for kept, full in doubtful if kept.id in ids]
-        self.asides = [aside for aside in stored.asides if aside.message_id in ids]
+        self.asides = [aside for aside in stored.asides if aside.message_id in ids or aside in self.asides]
         return True
 
     async def _add(self, message: Message) -> None:

@@ -6,8 +6,7 @@ import asyncio
 import base64
 import binascii
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from codelaw.domain.media.images import picture_ref
@@ -41,8 +40,8 @@ class Pictures:
         self._keep({one.image.digest: one.content for one in pictures})
         return await asyncio.to_thread(_rows, pictures)
 
-    async def sent_with(self, request: ModelRequest) -> ModelRequest:
-        """The request with the bytes of its pictures; one that is lost, or has no room, is told of in words.
+    async def sent_with(self, request: ModelRequest) -> Mapping[str, bytes]:
+        """The bytes of a request's pictures, by digest; one that is lost, or has no room, is told of in words.
 
         Raises:
             Refusal: `store_unavailable`.
@@ -55,7 +54,7 @@ class Pictures:
         found = {digest: content for digest, content in read.items() if content}
         found |= {digest: self._known[digest] for digest in wanted if digest in self._known}
         self._keep(found)
-        return replace(request, images={digest: found[digest] for digest in wanted if digest in found})
+        return {digest: found[digest] for digest in wanted if digest in found}
 
     def of_result(self, pictures: Sequence[Picture]) -> list[tuple[str, dict[str, Any]]]:
         """As `taken`, at once: nothing may come between a result and its being stored."""

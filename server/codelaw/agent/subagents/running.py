@@ -60,7 +60,9 @@ class ChildTurns:
         past = Past(opened.chat_id, opened.store)
         todos = executor.environment.todos
         compacting = Compacting(past, opened.outbox)
-        fitter = WindowFitter(opened, inputs, past, compacting, todos, measures=self.measures)
+        fitter = WindowFitter(
+            opened, inputs, past, compacting, todos, measures=self.measures, redaction=executor.redaction
+        )
         ending = await Turn(opened, order.prompt, fitter, executor).run()
         changed = {change.path for change in opened.changes}
         self.above.environment.ledger.heard(executor.environment.ledger, changed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from codelaw.domain.errors import ModelFailure
 from codelaw.domain.events import AnswerDelta, RetryEvent, ThoughtDelta, ToolCallEvent
 from codelaw.domain.messages import KeptItems, WebSearch
 from codelaw.domain.models import (
+    NO_IMAGES,
     ApiMessage,
     Begun,
     Delta,
@@ -225,7 +227,7 @@ class Asker:
             ApiMessage("user", (TextBlock(render(template)),)),
         )
 
-    def _request(self, after: tuple[ApiMessage, ...]) -> ModelRequest:
+    def _request(self, after: tuple[ApiMessage, ...], images: Mapping[str, bytes] = NO_IMAGES) -> ModelRequest:
         """The view as a request, with messages to append."""
         inputs = self.inputs
         made = inputs.manner.on(
@@ -236,6 +238,7 @@ class Asker:
                 toolbox=inputs.toolbox,
                 after=after,
                 lasting=inputs.lasting,
+                images=images,
             )
         )
         return replace(made, previous=self.previous) if inputs.diagnosed else made
@@ -265,7 +268,8 @@ class Asker:
         silence = Silence(self.turn)
         request = self._request(after)
         if self.inputs.sees and self.turn.pictures is not None and request.digests:
-            request = await self.turn.pictures.sent_with(request)
+            # Anew, as what was thought behind a picture goes back only where that is sent.
+            request = self._request(after, await self.turn.pictures.sent_with(request))
         try:
             with silence:
                 reply = await self.inputs.model.reply(request, on_delta)
@@ -273,6 +277,8 @@ class Asker:
             if failure.kind == "items" and self.inputs.dialect.binding is not None:
                 self.inputs.dialect.binding.refuse(request)
                 self.turn.refused = self.inputs.dialect.binding.refused
+            if failure.kind == "invalid" and any(message.role == "system" for message in request.messages):
+                self.inputs.dialect.system_messages, failure.kind = False, "roles"
             self._feed(joint.end(), joint)
             failure.partial = joint.text
             raise

@@ -10,7 +10,8 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from codelaw.agent.inputs.selection import gathered, layered, select
+from codelaw.agent.inputs.selection import layered, select
+from codelaw.agent.inputs.surroundings import Surroundings, behind, reminders, surroundings
 from codelaw.agent.model_calls.caching import COUNTED, Pauses, lasting, pauses
 from codelaw.agent.turn.window_plan import (
     STEP,
@@ -33,14 +34,11 @@ from codelaw.agent.turn.window_plan import (
     unkept,
 )
 from codelaw.context.builder import build
-from codelaw.context.past.projection import LASTING, in_turn, unsaid
+from codelaw.context.past.projection import in_turn
 from codelaw.context.sections import message_tokens
-from codelaw.context.system.pin import active_task, pin
 from codelaw.domain.chats import Notice
+from codelaw.domain.checkpoints import Aside
 from codelaw.domain.errors import ModelFailure, Refusal
-from codelaw.domain.messages import Fragment
-from codelaw.templates.render import render
-from codelaw.tools.keeping.todos import open_recap
 from codelaw.tools.todo_list import TodoList
 
 if TYPE_CHECKING:
@@ -50,9 +48,9 @@ if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
     from codelaw.agent.recording.history import Past
     from codelaw.agent.recording.open_turn import OpenTurn
-    from codelaw.context.builder import Gathered
     from codelaw.context.past.strategies import Selection
     from codelaw.context.sections import View
+    from codelaw.domain.safety.redaction import Redaction
 
 
 @dataclass(slots=True)
@@ -67,16 +65,21 @@ class WindowFitter:
     todos: TodoList
     measures: Measures
     """The session's, which is told what the vendor says of the model (W-4)."""
+    redaction: Redaction
+    """Takes keys out of what is kept of L1 and L2 (S-5)."""
     _typed: str = ""
     _selected: Selection | None = None
     """What the turn shows of the past, decided once (B-1); None for all that no compaction has archived."""
     _progress: Progress = field(default_factory=Progress)
+    _around: Surroundings | None = None
+    """What stands around the past in the newest view."""
     _compacting: tuple[bool, int] | None = None
     """While a compaction is waited for: whether this turn began it, and the generation of the history before it."""
 
     async def prepare(self, typed: str) -> None:
         """Before the first step: wait for a settled history, compact when it is due (W-2), demote what is old (C-6)."""
         self._typed = typed
+        self.inputs = replace(self.inputs, system=self.redaction.value(self.inputs.system))
         if self.compacting.in_flight:
             await self._do(Wait())
         if self.inputs.settings.strategy != "layered" or self.inputs.budget.enforced:
@@ -115,6 +118,8 @@ class WindowFitter:
 
     def learn(self, view: View, reported: int) -> None:
         """Take in the tokens of input that the model has reported for a view (W-4)."""
+        if not self.inputs.dialect.system_messages:
+            self.measures.plain.add(self.inputs.model_name)
         known = self.measures.learn(self.inputs.model_name, view, reported)
         self.inputs = replace(self.inputs, calibration=known)
 
@@ -128,7 +133,7 @@ class WindowFitter:
                 action, self._progress = next_action(now, self._progress)
             match action:
                 case Send(view):
-                    await self._freeze(now.beside, now.selection)
+                    await self._freeze(now.selection)
                     self.past.sent, self.past.ttl = view.named("history"), self.inputs.ttl
                     return view
                 case Refuse():
@@ -161,16 +166,24 @@ class WindowFitter:
         selection = self._selected if self._selected is not None else layered(self.inputs)
         inputs = self.inputs if view is not None else await self._look_up()
         history = await self._state(selection)
-        around, opened = self._around(history), self.open
-        said = in_turn(opened.question, opened.scratchpad)
+        opened, said = self.open, in_turn(self.open.question, self.open.scratchpad)
+        self._around = around = surroundings(
+            inputs,
+            history,
+            opened.question,
+            said,
+            reminders(inputs, self.todos.now, self._typed or opened.question.content),
+            beside=opened.beside,
+            asides=opened.asides,
+            freezing=selection.keeps_bytes,
+        )
         now = Moment(
-            inputs=inputs,
+            inputs=around.inputs,
             selection=selection,
             history=history,
             archive=history,
-            view=view or build(history.view, said, opened.question, around),
+            view=view or build(history.view, behind(said, around.behind), opened.question, around.gathered),
             turn_id=opened.id,
-            beside=around.beside,
             scratchpad=opened.scratchpad,
             record=opened.record,
             compactions=Compactions(self.compacting.in_flight, self.compacting.paused),
@@ -192,20 +205,8 @@ class WindowFitter:
 
     async def _look_up(self) -> TurnInputs:
         """The inputs with the law as it is now (L-4)."""
-        self.inputs = replace(self.inputs, law=await self.inputs.laws.layer())
+        self.inputs = replace(self.inputs, law=self.redaction.value(await self.inputs.laws.layer()))
         return self.inputs
-
-    def _around(self, history: HistoryState) -> Gathered:
-        """What stands beside the question stays in its order, without what the view says already.
-
-        What a compaction takes away is said again.
-        """
-        told, opened, inputs = open_recap(self.todos.now), self.open, self.inputs
-        tail = [Fragment("todo", render("todo", recap=told))] if told else []
-        if inputs.settings.pin:
-            tail.append(pin(active_task(self._typed or opened.question.content, told)))
-        more = unsaid([one for one in inputs.beside if one not in opened.beside], history.view)
-        return gathered(inputs, (*opened.beside, *more), tuple(tail))
 
     async def _settle_ttl(self) -> None:
         """Decide how long the vendor's cache keeps what stays, once, so that marks do not come and go (L-6)."""
@@ -215,19 +216,33 @@ class WindowFitter:
         tokens = inputs.corrected(inputs.fixed) if used is None else used.total_tokens
         self.inputs = replace(inputs, ttl=lasting(inputs.settings.cache_ttl, inputs.ttls, inputs.prices, seen, tokens))
 
-    async def _freeze(self, beside: tuple[Fragment, ...], selection: Selection) -> None:
-        """From now on these stand beside the question; they stay there as shown where that saves anything (L-3)."""
-        new = [one for one in beside if one not in self.open.beside and one.name in LASTING]
-        if new and self.inputs.settings.economy and selection.keeps_bytes:
-            await self.open.freeze(new, self.inputs.about)
-        self.open.beside = beside
+    async def _freeze(self, selection: Selection) -> None:
+        """From now on all of this stands where it is sent, and when the turn has ended where that saves anything."""
+        around, opened = self._around, self.open
+        assert around is not None  # noqa: S101 - narrowing; the view that is sent was made with it
+        beside, about = around.gathered.beside, self.inputs.about
+        kept = [
+            *around.head,
+            *(
+                Aside(opened.question.id, one.name, one.text, tuple(about.get(one.name, ())))
+                for one in beside
+                if one not in opened.beside
+            ),
+        ]
+        opened.beside = beside
+        if around.behind:
+            opened.scratchpad = [*behind(opened.scratchpad, around.behind)]
+            kept += [Aside(opened.scratchpad[-1].id, one.name, one.text) for one in around.behind]
+        if self.inputs.settings.economy and selection.keeps_bytes:
+            await opened.freeze(kept)
 
     async def _compact(self, cause: Cause) -> None:
         """Compact; a cancel of the turn ends a compaction that the turn began."""
         joined = self.compacting.in_flight
         self._compacting = not joined, self.past.generation
         try:
-            report = await self.compacting.begin(self.inputs, cause, self.open).result()
+            inputs = self._around.inputs if self._around is not None else self.inputs
+            report = await self.compacting.begin(inputs, cause, self.open).result()
             if report.checkpoint_id is not None:
                 self.open.last_usage = None  # it says nothing of the new view (W-2)
         except asyncio.CancelledError:

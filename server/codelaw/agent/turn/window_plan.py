@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from codelaw.context.past.strategies import Selection
     from codelaw.context.sections import View
     from codelaw.domain.errors import ModelFailure
-    from codelaw.domain.messages import Fragment, Message
+    from codelaw.domain.messages import Message
     from codelaw.transcript.transcript import Transcript
 
 OVERSIZED = 8
@@ -125,8 +125,6 @@ class Moment:
     """As `layered` shows it, which is what a compaction works on."""
     view: View
     turn_id: str
-    beside: tuple[Fragment, ...] = ()
-    """What stands beside the question in the view."""
     scratchpad: Sequence[Message] = ()
     record: Sequence[Message] = ()
     """The same messages as the history will have them."""

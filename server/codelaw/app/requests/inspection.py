@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 
 from codelaw.adapters.tokenizer import Counter, load_counter
 from codelaw.agent.inputs.law_files import find_law
-from codelaw.agent.inputs.selection import gathered, select
+from codelaw.agent.inputs.selection import layered, select
+from codelaw.agent.inputs.surroundings import behind, reminders, surroundings
+from codelaw.agent.inputs.turn_context import HistoryState
 from codelaw.app.servers.brought import STARTING
 from codelaw.context.builder import History, build, report
 from codelaw.context.mixture import mixture
-from codelaw.context.past.projection import in_turn, unsaid
+from codelaw.context.past.projection import in_turn
 from codelaw.context.sections import View, message_tokens
-from codelaw.context.system.pin import active_task, pin
 from codelaw.context.tokens import estimate
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.messages import Fragment, Message
+from codelaw.domain.messages import Message
 from codelaw.domain.reports import ContextReport, Dropped, LawDocument, LawReport
-from codelaw.templates.render import render
 from codelaw.tools.categories import offers
-from codelaw.tools.keeping.todos import open_recap
 from codelaw.tools.tasks.task import TASK
 from codelaw.tools.toolbox import every_tool
+from codelaw.transcript.transcript import Transcript
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
@@ -58,33 +58,35 @@ async def inspect(
     Its tokens are corrected by what is known of the model (W-4).
     """
     running = agent.opened if agent is not None else None
-    todos = open_recap(agent.todos.now) if agent is not None else ""
-    tail = [Fragment("todo", render("todo", recap=todos))] if todos else []
     question: Message | None = None
     if running is not None:
         question = running.question
     elif asked:
         question = plan.asked
-    history, strategy = History.of(()), inputs.settings.strategy
-    if question is not None and inputs.settings.pin:
-        tail.append(pin(active_task(question.content, todos)))
+    selection, history = layered(inputs), HistoryState(Transcript(), History.of(()))
     if agent is not None:
         size = message_tokens(question) if question is not None else 0
         selection = await asyncio.to_thread(select, inputs, agent.past.transcript, asked=size)
-        history = await asyncio.to_thread(agent.past.history, selection)
-    fragments = beside.fragments if running is not None else unsaid(beside.fragments, history)
+        history = await asyncio.to_thread(agent.past.state, selection)
+    scratchpad = in_turn(running.question, running.scratchpad) if running is not None else ()
+    sent = running.beside if running is not None else ()
+    step = surroundings(
+        inputs if sent else replace(inputs, beside=tuple(beside.fragments)),
+        history,
+        question,
+        scratchpad,
+        reminders(inputs, agent.todos.now if agent is not None else (), question.content if question else ""),
+        beside=sent,
+        asides=running.asides if running is not None else (),
+        freezing=selection.keeps_bytes,
+    )
+    around, shown = step.gathered, {one.name for one in step.gathered.beside}
     told = "it stands behind an earlier question"
-    said = [Dropped(one.name, told) for one in beside.fragments if one not in fragments]
-    around = gathered(inputs, fragments, tuple(tail))
+    said = [Dropped(one.name, told) for one in beside.fragments if one.name not in shown]
     late = [Dropped("MCP server", one.message) for one in plan.notices if one.code == STARTING]
     left_out = (*around.dropped, *beside.dropped, *said, *late, *_to_find(inputs.toolbox), *_of_children(agent))
     around = replace(around, dropped=left_out)
-    view = build(
-        history,
-        in_turn(running.question, running.scratchpad) if running is not None else (),
-        question,
-        around,
-    )
+    view = build(history.view, behind(scratchpad, step.behind), question, around)
     texts = await asyncio.to_thread(inputs.dialect.texts, view, plan.toolbox)
     tokens: list[int]
     known = inputs.calibration
@@ -105,9 +107,9 @@ async def inspect(
         texts,
         window=plan.limits.window,
         threshold=settings.context.threshold,
-        strategy=strategy,
+        strategy=inputs.settings.strategy,
         tokens=tokens,
-        kept=history.kept,
+        kept=history.view.kept,
         budget=inputs.budget,
     )
     tools = offers(every_tool(), plan.toolbox.tools, plan.mode, searching=plan.searching)

@@ -121,9 +121,9 @@ def standing(messages: Sequence[Message]) -> Mapping[str, str]:
 
 
 def unsaid(fragments: Sequence[Fragment], history: History) -> tuple[Fragment, ...]:
-    """Those that are not what the newest of their name in the view says already (B-7)."""
+    """Those that are about their turn alone, or not what the newest of their name in the view says already (B-7)."""
     said = standing(history.rounds.messages if history.rounds is not None else ())
-    return tuple(one for one in fragments if said.get(one.name) != one.text)
+    return tuple(one for one in fragments if one.name not in LASTING or said.get(one.name) != one.text)
 
 
 def in_turn(question: Message, scratchpad: Sequence[Message]) -> Sequence[Message]:

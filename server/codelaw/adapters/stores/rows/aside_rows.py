@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from codelaw.adapters.stores.rows.checks import checksum, moved
 from codelaw.adapters.stores.rows.database import Session
 from codelaw.adapters.stores.rows.reading import Reading
-from codelaw.domain.checkpoints import Aside
+from codelaw.domain.checkpoints import HEAD, Aside
 
 
 def add(session: Session, chat_id: str, asides: Sequence[Aside]) -> None:
@@ -35,8 +35,8 @@ def copy(session: Session, chat_id: str, fork_id: str) -> None:
     session.execute(
         "INSERT INTO asides (chat_id, message_id, name, body, about, checksum)"  # noqa: S608 - our own words
         f" SELECT ?, message_id, name, body, about, {check} FROM asides WHERE chat_id = ?"
-        " AND message_id IN (SELECT id FROM messages WHERE chat_id = ?) ORDER BY position",
-        (fork_id, *change, chat_id, fork_id),
+        " AND (message_id LIKE ? OR message_id IN (SELECT id FROM messages WHERE chat_id = ?)) ORDER BY position",
+        (fork_id, *change, chat_id, f"{HEAD}%", fork_id),
     )
 
 
