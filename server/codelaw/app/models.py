@@ -12,6 +12,7 @@ from codelaw.adapters.models.anthropic import VENDOR, AnthropicModel
 from codelaw.adapters.models.offline import OfflineModel
 from codelaw.adapters.models.scripted import ScriptedModel
 from codelaw.adapters.models.unreachable import place_of
+from codelaw.agent.dialects import choosing
 from codelaw.agent.model_calls.recovery import NO_KEY_HINT
 from codelaw.context.tokens import Window, output_reserve, resolve_window
 from codelaw.domain.errors import Refusal
@@ -19,7 +20,9 @@ from codelaw.domain.models import ModelProfile, Prices
 from codelaw.domain.reports import ModelInfo
 
 if TYPE_CHECKING:
-    from codelaw.domain.chats import Chat
+    from codelaw.agent.dialects.native import Native
+    from codelaw.agent.dialects.react import React
+    from codelaw.domain.chats import Chat, Dialect
     from codelaw.ports.model import ChatModel
     from codelaw.settings import Settings
     from codelaw.settings.model import Provider
@@ -158,6 +161,15 @@ def unseen(settings: Settings, name: str) -> str | None:
                 f"Whether the model {name} sees pictures is not known: it only learns their kinds and sizes. "
                 f"If it does see them, set models.{name}.vision to true."
             )
+
+
+def dialects(
+    settings: Settings, name: str, before: Dialect | None = None, *, switched: bool = False, searching: bool = False
+) -> tuple[React | Native, Native | None]:
+    """How a model is spoken to, as `choosing.dialects` says. A script is nobody's model, whatever it is called."""
+    known = catalog.profile(name) if settings.model.chosen_provider != "scripted" else None
+    wanted = settings.model.dialect
+    return choosing.dialects(wanted, name, known, before, switched=switched, searching=searching)
 
 
 def caches(name: str) -> bool:

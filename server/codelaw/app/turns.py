@@ -9,10 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from codelaw.adapters.models import catalog
-from codelaw.agent.dialects.binding import Binding
-from codelaw.agent.dialects.native import Native
-from codelaw.agent.dialects.react import React
+from codelaw.agent.dialects.choosing import SWITCHED, begun
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Facts, Question, question
 from codelaw.agent.inputs.kinds import Agents
 from codelaw.agent.inputs.law_files import Law, find_law
@@ -21,7 +18,7 @@ from codelaw.agent.inputs.many_tools import arranged
 from codelaw.agent.inputs.measures import Measures
 from codelaw.agent.inputs.shown_laws import NoLaw, ShownLaws, TurnLaw
 from codelaw.agent.inputs.subagents import described
-from codelaw.agent.inputs.turn_context import HistorySettings, Limits, TurnInputs
+from codelaw.agent.inputs.turn_context import HistorySettings, Limits, SystemFacts, TurnInputs
 from codelaw.app import models
 from codelaw.app.bringing import Bringing, own_places
 from codelaw.app.brought.agents import BroughtAgents, own_agents
@@ -35,10 +32,9 @@ from codelaw.context.system import untrusted_law as untrusted
 from codelaw.context.system.connectors import connectors
 from codelaw.context.system.law import LARGE_SHARE, names_of
 from codelaw.context.system.law_check import hides
-from codelaw.context.system.modules import system_sections
 from codelaw.context.system.skill_index import skill_index
 from codelaw.context.tokens import estimate, guard
-from codelaw.domain.chats import Dialect, Mode, Notice
+from codelaw.domain.chats import Mode, Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.messages import Fragment, Message
 from codelaw.settings.places import process_environment
@@ -48,6 +44,7 @@ from codelaw.transcript.repair.limits import turn_limit
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
+    from codelaw.agent.dialects.base import Dialect
     from codelaw.context.sections import Section
     from codelaw.domain.chats import Chat, Strategy
     from codelaw.domain.requests import EditorState, Enclosed
@@ -130,9 +127,12 @@ class Plan:
     model_name: str
     mode: Mode
     dialect: Dialect
+    other: Dialect | None
+    """As `TurnInputs` has them."""
     toolbox: Toolbox
     limits: Limits
     system: tuple[Section, ...]
+    facts: SystemFacts
     law: Law
     question: Question
     notices: tuple[Notice, ...]
@@ -151,14 +151,6 @@ class Plan:
     def asked(self) -> Message:
         """The question as it would be sent, before it belongs to a turn."""
         return Message("ask", "next", "user", self.question.content, self.question.metadata)
-
-
-def _spoken(dialect: Dialect, model: str, *, searching: bool) -> React | Native:
-    if dialect != "native":
-        return React()
-    known = catalog.profile(model)
-    binding = Binding(model) if known is None else Binding(known.provider, binds=known.binds)
-    return Native(searching=searching, binding=binding)
 
 
 class TurnMaker:
@@ -212,7 +204,6 @@ class TurnMaker:
             Refusal: `window_too_small` or `context_overflow`, before any model call (W-3, L-4, B-2); not when `checked`
                 is off, for an inspection.
         """
-        dialect = settings.model.dialect
         services = None if restricted else self._services
         offered = services.offered if services is not None else frozenset[str]()
         mode = "ask" if restricted and mode == "agent" else mode
@@ -221,8 +212,10 @@ class TurnMaker:
         shelf = await self.shelf(shown, settings, restricted=restricted)
         window = models.window_of(settings, name)
         tokens = self.measures.window(name, window.tokens)
-        searching = settings.tools.web_search and dialect == "native" and not restricted
-        spoken = _spoken(dialect, name, searching=searching)
+        said_before = begun(agent.past.transcript.messages) if agent is not None else None
+        switched = agent is not None and SWITCHED in agent.noticed
+        searching = settings.tools.web_search and not restricted
+        dialect, other = models.dialects(settings, name, said_before, switched=switched, searching=searching)
         index = await asyncio.to_thread(skill_index, shelf.offered, tokens)
         kinds, kind_problems = await self.agents.kinds(shown, settings, mode, name, restricted=restricted)
         toolbox = arranged(
@@ -236,7 +229,7 @@ class TurnMaker:
                 kinds=described(kinds),
                 brought=brought.tools,
             ).for_mode(mode),
-            spoken,
+            dialect,
             int(settings.tools.mcp_share * window.tokens),
             found_before=agent is not None and agent.finding,
             skills=index.left_out,
@@ -249,17 +242,15 @@ class TurnMaker:
             settings.turn.max_tokens,
             settings.turn.timeout_seconds,
         )
-        system = system_sections(
+        facts = SystemFacts(
             mode=mode,
-            dialect=dialect,
-            tools_description=spoken.description(toolbox),
-            schemas=spoken.schemas(toolbox),
             remembering=settings.memory.enabled,
             persona=settings.prompts.persona,
             as_text=settings.context.observations == "text",
             skills=index.text,
             connectors=said,
         )
+        system = facts.sections(dialect, toolbox)
         denied = unreadable(settings, self._workspace.folders)
         looking = await editor_fragment(self._workspace, editor, denied, attachments)
         called = await self.bringing.called(text, shown, restricted=restricted)
@@ -302,28 +293,19 @@ class TurnMaker:
             model_name=name,
             mode=mode,
             dialect=dialect,
+            other=other,
             toolbox=toolbox,
             limits=limits,
             system=system,
+            facts=facts,
             law=law,
             question=asked,
             notices=fresh,
             beside=beside,
             restricted=restricted,
             skills=shelf,
-            searching=searching,
-            agents=Agents(
-                kinds,
-                mode,
-                settings.agents.max_steps,
-                settings.agents.max_tokens,
-                persona=settings.prompts.persona,
-                remembering=settings.memory.enabled,
-                skills=index.text,
-                connectors=said,
-            )
-            if kinds
-            else None,
+            searching=searching and dialect.name == "native",
+            agents=Agents(kinds, mode, settings.agents.max_steps, settings.agents.max_tokens) if kinds else None,
         )
 
     @property
@@ -368,7 +350,8 @@ class TurnMaker:
         return TurnInputs(
             model=model,
             model_name=plan.model_name,
-            dialect=_spoken(plan.dialect, plan.model_name, searching=plan.searching),
+            dialect=plan.dialect,
+            other=plan.other,
             toolbox=plan.toolbox,
             limits=plan.limits,
             system=plan.system,
@@ -383,6 +366,7 @@ class TurnMaker:
             caches=models.caches(plan.model_name),
             skills=plan.skills,
             agents=plan.agents,
+            facts=plan.facts,
             sees=models.sees(settings, plan.model_name),
         )
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from codelaw.context.system.persona import LONGEST
-from codelaw.domain.chats import Dialect, Strategy
+from codelaw.domain.chats import DialectChoice, Strategy
 from codelaw.domain.laws import FILES
 from codelaw.domain.memories import Category
 from codelaw.domain.models import DEFAULT_MODEL
@@ -96,10 +96,11 @@ class ModelGroup(Group):
         default=None, repr=False, description="A token that is sent as `Authorization: Bearer` instead of an API key."
     )
     script: str | None = Field(default=None, description="The file of replies that the provider `scripted` plays.")
-    dialect: Dialect = Field(
-        default="react",
+    dialect: DialectChoice = Field(
+        default="auto",
         description="How the model calls tools: `react` as text that every model can write, `native` by the vendor's"
-        " own tool calls.",
+        " own tool calls. `auto` is `native` for a model that is known to call tools and to think, else `react`; a chat"
+        " stays with what it began with.",
     )
     context_window: Count | None = Field(
         default=None, description="Tokens that the model can take in; unset: as its profile says."
@@ -301,7 +302,7 @@ class ToolsGroup(Group):
     bash: BashGroup = Field(default_factory=BashGroup)
     web_search: bool = Field(
         default=False,
-        description="Let the model search the web by the vendor's own tool, which costs extra. Needs `model.dialect`"
+        description="Let the model search the web by the vendor's own tool, which costs extra. Needs the dialect"
         " native.",
     )
     mcp_share: Share = Field(

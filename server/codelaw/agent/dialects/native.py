@@ -55,6 +55,7 @@ class Native:
     """Reads and writes the vendor's tool use."""
 
     name: Literal["native"] = "native"
+    reasoning: bool = False
 
     def __init__(self, *, searching: bool = False, binding: Binding | None = None) -> None:
         """With `searching` the vendor may search the web by its own tool; `binding` says which kept items go back."""

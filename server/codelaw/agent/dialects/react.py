@@ -1,4 +1,4 @@
-"""The text dialect: `Thought: …` / `Action: Tool[{json}]`, the default (R-3, L-5)."""
+"""The text dialect: `Thought: …` / `Action: Tool[{json}]` (R-3, L-5)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ class React:
     name: Literal["react"] = "react"
     binding: None = None
 
-    def __init__(self) -> None:
+    def __init__(self, *, reasoning: bool = True) -> None:
+        """With `reasoning` the model is asked for a thought in front of each action, else for a status."""
+        self.reasoning = reasoning
         self._speller = ReactSpeller()
         self._tools: AbstractSet[str] = frozenset()
         """The names that a call may have, by the last request."""

@@ -84,7 +84,8 @@ class BroughtAgents:
         if not settings.agents.enabled:
             return (), None
         found = await self.found(workspace, restricted=restricted)
-        brought = tuple(_kind(one, settings, asked) for one in found.agents)
+        searching = settings.tools.web_search and not restricted
+        brought = tuple(_kind(one, settings, asked, searching=searching) for one in found.agents)
         return (*built_in(mode), *brought), found.notice
 
     async def listed(self, workspace: Workspace, settings: Settings, *, restricted: bool) -> AgentList:
@@ -99,7 +100,7 @@ class BroughtAgents:
         return AgentList(settings.agents.enabled, told_built_in(), tuple(by_name))
 
 
-def _kind(sheet: AgentSheet, settings: Settings, asked: str) -> Kind:
+def _kind(sheet: AgentSheet, settings: Settings, asked: str, *, searching: bool) -> Kind:
     """A kind as its file tells it, with what is known of the model that it names: at the same endpoint (P-4)."""
     name = models.alias(settings, sheet.model, asked)
     facts = None
@@ -107,7 +108,8 @@ def _kind(sheet: AgentSheet, settings: Settings, asked: str) -> Kind:
         window = models.window_of(settings, name).tokens
         reserve = models.reserve_of(settings, name, window)
         sees = models.sees(settings, name)
-        facts = ModelFacts(name, window, reserve, models.prices(name), caches=models.caches(name), sees=sees)
+        spoken = models.dialects(settings, name, searching=searching)
+        facts = ModelFacts(name, window, reserve, *spoken, models.prices(name), caches=models.caches(name), sees=sees)
     return Kind(
         sheet.sheet.name,
         sheet.description,
