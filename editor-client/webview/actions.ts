@@ -1,11 +1,11 @@
 // What the user can do, over the server's requests. Nothing that was typed is lost when one of them fails.
 import type { Attachment, Editing } from "../src/messages";
-import type { Chat, EditorParams, MessageImage, RevertConflict, SendMessage } from "../src/protocol/types";
+import type { EditorParams, MessageImage, RevertConflict, SendMessage } from "../src/protocol/types";
 import { makeKept } from "./kept";
 import { sentLooking } from "./looking";
 import { PanelProblem, type Actions, type Panel } from "./panel";
 import { makeReading, problemOf, tellProblem } from "./reading";
-import type { ComposerState, Pending, Turn } from "./state";
+import type { ComposerState, Pending, State, Turn } from "./state";
 import { makePictures } from "./pictures";
 import { makeRestoring } from "./restoring";
 import { makeSteering } from "./steering";
@@ -84,7 +84,7 @@ export function makeActions(panel: Panel): Actions {
       text,
       attachments: attachments.map(enclosed),
       ...(editor === null ? {} : { editor }),
-      ...(chatId === null ? { mode: next.mode, model: next.model, strategy: next.strategy } : { chatId }),
+      ...(chatId === null ? next : { chatId }),
     });
     compose({ sending: asked.id, pending: { chatId, text, attachments, at: Date.now() / 1000 }, sent: null });
     const waits = (): boolean => panel.state().composer.sending === asked.id;
@@ -284,10 +284,11 @@ export function makeActions(panel: Panel): Actions {
     panel.tell({ kind: "accept", chatId, turnId: turn.id, uris });
   };
 
-  const update = async (change: Partial<Pick<Chat, "mode" | "model" | "strategy">>): Promise<void> => {
+  const update = async (change: Partial<State["next"]>): Promise<void> => {
     const chatId = panel.state().chat?.chat.id;
     if (chatId === undefined) {
-      panel.dispatch({ kind: "next", next: change });
+      // Another model may not take the effort that was chosen for this one.
+      panel.dispatch({ kind: "next", next: change.model === undefined ? change : { ...change, effort: null } });
       return;
     }
     await attempt(async () => {
@@ -326,6 +327,7 @@ export function makeActions(panel: Panel): Actions {
     accept,
     setMode: (mode) => update({ mode }),
     setModel: (model) => update({ model }),
+    setEffort: (effort) => update({ effort }),
     setStrategy: (strategy) => update({ strategy }),
     rename,
     remove,

@@ -16,7 +16,7 @@ import type {
   ServerList,
   Skill,
 } from "../src/protocol/types";
-import type { Action, State, Steer, Turn } from "./state";
+import type { Action, EffortChoice, State, Steer, Turn } from "./state";
 
 /** A request that was refused or withdrawn, or whose server is gone. */
 export class PanelProblem extends Error {
@@ -86,6 +86,7 @@ export interface Actions {
   /** Of the chat at hand, or of the next one. */
   setMode(mode: Chat["mode"]): Promise<void>;
   setModel(model: string): Promise<void>;
+  setEffort(effort: EffortChoice): Promise<void>;
   setStrategy(strategy: Chat["strategy"]): Promise<void>;
   listChats(query: string, more: boolean): Promise<void>;
   rename(chatId: string, title: string): Promise<void>;

@@ -29,6 +29,9 @@ import type {
   UsageReport,
 } from "../src/protocol/types";
 
+/** How much the model does; `default` is what the settings say, or else the vendor. */
+export type EffortChoice = NonNullable<Chat["effort"]> | "default";
+
 export interface State {
   server: ServerState;
   page: Page;
@@ -44,13 +47,18 @@ export interface State {
   composer: ComposerState;
   looking: LookingState;
   /** What the next chat begins with; null where the server's default holds. */
-  next: { mode: Chat["mode"] | null; model: string | null; strategy: Chat["strategy"] | null };
+  next: {
+    mode: Chat["mode"] | null;
+    model: string | null;
+    strategy: Chat["strategy"] | null;
+    effort: EffortChoice | null;
+  };
   /** `chatId/turnId` of turns whose changes were accepted. */
   accepted: ReadonlySet<string>;
   /** Files of a chat that wait to be kept or undone; null until it is known. */
   pending: PendingFiles | null;
   /** The picker that is open. */
-  choosing: "mode" | "model" | "strategy" | null;
+  choosing: "mode" | "model" | "effort" | "strategy" | null;
   /** The bar that finds in the log is open. */
   finding: boolean;
   /** What the menu of the log was last opened on. */

@@ -43,7 +43,7 @@ export function initial(kept: Kept | null): State {
       steers: kept?.steers ?? [],
     },
     looking: { ...NOTHING, removed: kept?.removed ?? null },
-    next: { mode: null, model: null, strategy: null },
+    next: { mode: null, model: null, strategy: null, effort: null },
     accepted: new Set(),
     pending: null,
     choosing: null,

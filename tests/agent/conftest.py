@@ -33,6 +33,7 @@ class Bench:
     buffers: Buffers = field(default_factory=Buffers)
     user: User = field(default_factory=User)
     events: list[ChatEvent] = field(default_factory=list)
+    model: str = "claude-sonnet-4-5"
 
     def act(self, tool: str, arguments: dict[str, Any] | str, thought: str = "think", **more: Any) -> VendorReply:
         """A reply that calls a tool, in the bench's dialect; arguments given as text are sent as they are."""
@@ -80,7 +81,7 @@ async def open_session(bench: Bench, settings: dict[str, Any]) -> Session:
             "baseUrl": bench.vendor.url,
             "apiKey": "sk-test",
             "dialect": bench.dialect,
-            "name": "claude-sonnet-4-5",
+            "name": bench.model,
         },
         "memory": {"timeoutMs": 20_000},  # a busy machine takes longer than half a second to look something up
     }

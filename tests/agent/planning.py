@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from codelaw.agent.compaction.compaction_plan import Plan, plan
+from codelaw.agent.dialects.react import React
 from codelaw.agent.inputs.selection import gathered, layered, select
 from codelaw.agent.inputs.turn_context import HistorySettings, HistoryState, Limits, TurnInputs
 from codelaw.agent.turn.window_plan import (
@@ -29,7 +30,7 @@ from codelaw.context.past.strategies import Selection
 from codelaw.context.sections import message_tokens, text_section
 from codelaw.domain.checkpoints import Checkpoint
 from codelaw.domain.messages import Fragment, Message
-from codelaw.domain.models import Usage
+from codelaw.domain.models import Ttl, Usage
 from codelaw.domain.results import ToolResult
 from codelaw.transcript.summaries.summary import sizes
 from codelaw.transcript.transcript import Transcript
@@ -53,7 +54,7 @@ def inputs_of(window: int, *, system: int = 500, ratio: float = 1.0, **settings:
     return TurnInputs(
         model=nothing,
         model_name="m",
-        dialect=nothing,
+        dialect=React(),
         toolbox=nothing,
         limits=Limits(window, window // 10),
         system=(text_section("L1", "core", prose(system)),),
@@ -82,6 +83,7 @@ class Running:
     settled: str = ""
     last_usage: Usage | None = None
     last_active: float = 0.0
+    ttl: Ttl | None = None
     compactions: Compactions = field(default_factory=Compactions)
     question: Message = field(default_factory=lambda: Message("ask_now", "now", "user", "And now?"))
     beside: tuple[Fragment, ...] = ()
@@ -161,4 +163,4 @@ class Running:
 
     def _state(self, selection: Selection) -> HistoryState:
         view = project(self.transcript, selection)
-        return HistoryState(self.transcript, view, self.settled, self.last_usage, self.last_active)
+        return HistoryState(self.transcript, view, self.settled, self.last_usage, self.last_active, self.ttl)

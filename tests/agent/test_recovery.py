@@ -6,7 +6,6 @@ import pytest
 
 from codelaw.agent.model_calls.recovery import ATTEMPTS, LONGEST_WAIT, Recovery, delay
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.models import Usage
 
 
 def test_each_wait_is_twice_the_one_before_up_to_sixteen_seconds() -> None:
@@ -33,11 +32,11 @@ def test_what_another_attempt_cannot_change_ends_it_at_once() -> None:
     assert raised.value is failure
 
 
-def test_what_was_said_and_billed_is_kept_over_the_attempts() -> None:
+def test_what_was_said_is_kept_over_the_attempts() -> None:
     recovery = Recovery()
-    first = recovery.after(ModelFailure("network", "broken", partial="half", usage=Usage(input_tokens=3)))
-    second = recovery.after(ModelFailure("truncated", "ended", usage=Usage(input_tokens=4), place="host:8"))
+    first = recovery.after(ModelFailure("network", "broken", partial="half"))
+    second = recovery.after(ModelFailure("truncated", "ended", place="host:8"))
     assert (first.attempt, second.attempt) == (2, 3)
     assert first.reason == "the connection to the model broke"
     assert second.reason == "the model's stream ended early (host:8)"
-    assert (recovery.kept, recovery.spent.input_tokens) == ("half", 7)
+    assert recovery.kept == "half"

@@ -56,6 +56,8 @@ def test_what_the_client_says_and_answers(log, tmp_path):
         log,
         "chat",
         "hi",
+        "--effort",
+        "low",
         "--model",
         "m",
         "--mode",
@@ -69,7 +71,7 @@ def test_what_the_client_says_and_answers(log, tmp_path):
     assert hello["rootUri"] == tmp_path.resolve().as_uri()
     assert hello["capabilities"]["experimental"]["codelaw"] == {"events": {}, "approvals": {}}
     assert isinstance(hello["processId"], int)
-    chosen = {"model": "m", "mode": "ask", "strategy": "layered"}
+    chosen = {"model": "m", "mode": "ask", "strategy": "layered", "effort": "low"}
     assert received(log, "codelaw/chat/create") == [{"kind": "headless"} | chosen]
     assert received(log, "codelaw/chat/send") == [{"chatId": "c1", "text": "hi"} | chosen]
     assert answers(log)[50]["result"] is None
@@ -390,6 +392,24 @@ def test_a_plan_is_carried_out_where_there_is_one(log):
     assert terminal.status() == 0
     sent = [(params["text"], params.get("mode")) for params in received(log, "codelaw/chat/send")]
     assert sent == [("hi", None), ("how?", "plan"), ("why?", "ask"), ("Carry out the plan.", "agent")]
+
+
+def test_the_effort_is_chosen_at_the_prompt(log):
+    terminal = Terminal("plain", log, "chat")
+    for typed, shown in (
+        ("/effort", "there are default, low, medium"),
+        ("hi", "chat c1"),
+        ("/effort low", "have the effort low"),
+        ("/effort", "The effort is low"),
+        ("and?", "chat c1"),
+    ):
+        terminal.until("> ")
+        terminal.type(f"{typed}\n")
+        terminal.until(shown)
+    terminal.until("> ")
+    terminal.type("\x04")
+    assert terminal.status() == 0
+    assert [params.get("effort") for params in received(log, "codelaw/chat/send")] == [None, "low"]
 
 
 def test_a_plan_of_an_earlier_conversation_is_carried_out(log):

@@ -84,6 +84,7 @@ def test_a_pasted_block_mark_is_text(log):
     [
         ("/mode ask please", "Usage: /mode [agent|ask|plan]."),
         ("/mode wild", "Usage: /mode [agent|ask|plan]."),
+        ("/effort most", "Usage: /effort [default|low|medium|high|xhigh|max]."),
         ("/new chat", "Usage: /new."),
         ("/undo everything", "Usage: /undo."),
         ("/restore a b", "Usage: /restore [ID]."),

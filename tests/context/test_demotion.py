@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from codelaw.context.escaping import one_line
 from codelaw.context.rendering import action_text
 from codelaw.context.shortening.demotion import LONG, demotable, demoted
 from codelaw.domain.checkpoints import Demotion
-from codelaw.domain.messages import Call, Message, Metadata
+from codelaw.domain.messages import Call, KeptItem, KeptItems, Message, Metadata
 from codelaw.domain.models import CallBlock, ModelReply, TextBlock
 from codelaw.domain.results import ToolResult
 from tests.context.spoken import Spoken, bash, edit, read
@@ -112,6 +113,15 @@ def test_a_native_call_is_shortened_where_its_arguments_are_sent():
     assert "shortened: result:r_t_1" in block.call.arguments["old_string"]
     assert block.call.arguments["new_string"].endswith("characters, shortened]"), "the ref is told once in a call"
     assert parsed(said).calls[0].arguments == said.metadata.calls[0].arguments
+
+
+def test_thinking_behind_a_shortened_call_is_not_returned_any_more():
+    spoken = Spoken(native=True).turn("t", edit("parser.py"))
+    items = tuple(KeptItem(body, text, calls) for body, text, calls in (("a", 0, 0), ("b", 6, 0), ("c", 6, 1)))
+    caller = spoken.record[1]
+    facts = replace(caller.metadata, kept=KeptItems("anthropic", items))
+    record = [spoken.record[0], replace(caller, metadata=facts), *spoken.record[2:]]
+    assert demoted(record, all_of(record))[1].metadata.kept == KeptItems("anthropic", items[:2])
 
 
 def test_edits_inside_a_list_are_shortened_one_by_one():

@@ -109,7 +109,7 @@ def test_where_the_window_comes_from(given: dict[str, float], expected: Window) 
 @pytest.mark.parametrize(
     ("window", "max_output", "profile", "expected"),
     [
-        (200_000, None, PROFILE, 16_384),
+        (200_000, None, PROFILE, 20_000),
         (200_000, 50_000, PROFILE, 20_000),
         (200_000, 8_000, PROFILE, 8_000),
         (100_000, None, PROFILE, 10_000),

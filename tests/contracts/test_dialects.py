@@ -11,7 +11,10 @@ AGENT = Path(__file__).parents[1] / "agent"
 NARROWED = re.compile(r'^def dialect\(|^@pytest\.mark\.parametrize\("dialect", .*indirect=True\)', re.MULTILINE)
 
 ONE = {
+    "test_cache_miss.py": "why a cache missed is read off the reply, whatever it says",
+    "test_cache_ttl.py": "how long a cache lasts is decided by prices and pauses",
     "test_dialects.py": "it says which dialect a chat has",
+    "test_effort.py": "an effort is sent beside what is said",
     "test_embedding_turns.py": "what is embedded is the record",
     "test_hooked_files.py": "one of its tests needs calls side by side, which the text dialect has not",
     "test_question_vectors.py": "a question is embedded before it is spelt",

@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Mapping
-from hashlib import sha256
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from codelaw.domain.media.images import image_of
+from tests.loopback.models import known
+from tests.loopback.rules import FIELDS, blocks_of, paused, system_of
 from tests.loopback.spoken import unpaired
 
 LARGEST_BODY = 32 << 20
@@ -21,11 +23,6 @@ COSTS = {"input_tokens": 1.0, "cache_creation_input_tokens": 1.25, "cache_read_i
 """Input cost units of a token."""
 
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
-_LOOKBACK = 20
-_FIELDS = frozenset(
-    {"model", "max_tokens", "messages", "system", "tools", "tool_choice", "stop_sequences", "stream", "metadata",
-     "thinking", "service_tier", "output_config", "diagnostics"}
-)  # fmt: skip
 _BLOCK_FIELDS = {
     "text": {"text"},
     "tool_use": {"id", "name", "input"},
@@ -33,6 +30,7 @@ _BLOCK_FIELDS = {
     "image": {"source"},
     "thinking": {"thinking", "signature"},
     "redacted_thinking": {"data"},
+    "compaction": {"content", "signature"},
 }
 _MEDIA_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _MOST_PICTURES = 100
@@ -54,15 +52,17 @@ def malformed(body: Any) -> str | None:
     for field in ("model", "max_tokens", "messages"):
         if field not in body:
             return f"{field}: Field required"
-    if not isinstance(body["max_tokens"], int) or body["max_tokens"] < 1:
+    model = known(body)
+    if not isinstance(body["max_tokens"], int) or body["max_tokens"] < (1 if model is None else 0):
         return "max_tokens: Input should be greater than or equal to 1"
-    if body["max_tokens"] > MOST_OUTPUT:
-        return f"max_tokens: {body['max_tokens']} > {MOST_OUTPUT}, which is the maximum allowed number of output tokens"
+    most = MOST_OUTPUT if model is None else model.output
+    if body["max_tokens"] > most:
+        return f"max_tokens: {body['max_tokens']} > {most}, which is the maximum allowed number of output tokens"
     for field in ("temperature", "top_p", "top_k"):
         if field in body:
             return f"`{field}` is deprecated for this model."
     for field in body:
-        if field not in _FIELDS:
+        if field not in FIELDS:
             return f"{field}: Extra inputs are not permitted"
     try:
         json.dumps(body, ensure_ascii=False).encode()
@@ -89,7 +89,9 @@ def malformed(body: Any) -> str | None:
     for place, sequence in enumerate(body.get("stop_sequences") or ()):
         if not sequence.strip():
             return f"stop_sequences.{place}: each stop sequence must contain non-whitespace"
-    return _messages(body["messages"], tools=bool(names)) or (unpaired(body["messages"]) if not names else None)
+    systems = model is not None and model.system_in_messages
+    wrong = _messages(body["messages"], tools=bool(names), systems=systems)
+    return wrong or (unpaired(body["messages"]) if not names else None)
 
 
 def uncounted(body: Any) -> str | None:
@@ -102,7 +104,7 @@ def uncounted(body: Any) -> str | None:
 
 def count(body: Mapping[str, Any], characters: float = CHARACTERS) -> int:
     """The vendor's tokens of a prompt, here simply by characters."""
-    return int(sum(size for _, size, _ in _pieces(body)) / characters)
+    return int(sum(piece.size for piece in pieces(body)) / characters)
 
 
 def cost(usage: Mapping[str, int]) -> float:
@@ -110,19 +112,21 @@ def cost(usage: Mapping[str, int]) -> float:
     return sum(usage.get(name, 0) * price for name, price in COSTS.items())
 
 
-def _messages(messages: Any, *, tools: bool) -> str | None:
+def _messages(messages: Any, *, tools: bool, systems: bool) -> str | None:
     if not isinstance(messages, list) or not messages:
         return "messages: at least one message is required"
     open_calls: list[str] = []
     known: set[str] = set()
     previous = "assistant"
     for place, message in enumerate(messages):
+        if systems and place and message.get("role") == "system":
+            continue
         if set(message) - {"role", "content"}:
             return f"messages.{place}: Extra inputs are not permitted"
         role, content = message.get("role"), message.get("content")
         if role not in ("user", "assistant"):
             return f"messages.{place}.role: Input should be 'user' or 'assistant'"
-        if role == previous:
+        if role == previous and not (place <= 1 and _compacted(messages[0])):
             return f'messages: roles must alternate between "user" and "assistant", but found multiple "{role}" roles'
         previous = role
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
@@ -132,7 +136,8 @@ def _messages(messages: Any, *, tools: bool) -> str | None:
         if sorted(results) != sorted(open_calls):
             missing = set(open_calls) - set(results)
             if missing:
-                return f"messages.{place - 1}: `tool_use` ids were found without `tool_result` blocks: {min(missing)}"
+                words = "`tool_use` ids were found without `tool_result` blocks immediately after"
+                return f"messages.{place - 1}: {words}: {min(missing)}"
             if len(set(results)) < len(results):
                 return f"messages.{place}: each tool_use must have a single result. Found multiple: {results[0]}"
             return f"messages.{place}: unexpected `tool_use_id` found in `tool_result` blocks: {results[0]}"
@@ -150,9 +155,14 @@ def _messages(messages: Any, *, tools: bool) -> str | None:
                 return f"messages.{place}.content.{inner}: {wrong}"
     if sum(len(_pictures(message["content"])) for message in messages) > _MOST_PICTURES:
         return f"messages: Too many images: at most {_MOST_PICTURES} are allowed"
-    if messages[-1]["role"] != "user":
+    if previous != "user" and not paused(messages):
         return "This model does not support assistant message prefill. The conversation must end with a user message."
     return None
+
+
+def _compacted(message: Mapping[str, Any]) -> bool:
+    """Whether a message begins with what stands for those in front of it."""
+    return any(block.get("type") == "compaction" for block in blocks_of(message)[:1])
 
 
 def _content(block: Mapping[str, Any], role: str) -> str | None:
@@ -183,6 +193,11 @@ def _content(block: Mapping[str, Any], role: str) -> str | None:
             if role != "user":
                 return "`image` blocks can only be in `user` messages"
             return _picture(block.get("source"))
+        case "server_tool_use" | "web_search_tool_result":
+            if role != "assistant":
+                return f"`{kind}` blocks can only be in `assistant` messages"
+        case "compaction":
+            return None
         case "thinking" | "redacted_thinking":
             if role != "assistant":
                 return f"`{kind}` blocks can only be in `assistant` messages"
@@ -227,53 +242,39 @@ def _pictures(blocks: Any) -> list[Mapping[str, Any]]:
     return [*own, *(picture for content in inner for picture in _pictures(content))]
 
 
-class PrefixCache:
-    """An exact-prefix prompt cache: what is marked is written, the longest prefix known is read."""
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A block of the prompt."""
 
-    def __init__(self, characters: float = CHARACTERS) -> None:
-        self._written: set[str] = set()
-        self._characters = characters
-
-    def usage(self, body: Mapping[str, Any], output: int) -> dict[str, int]:
-        """The usage to report, and the prefixes marked in `body` kept for the next request."""
-        digest = sha256(str(body.get("model")).encode())
-        total = read = marked = 0
-        prefixes: list[tuple[str, int]] = []
-        writes: list[str] = []
-        for text, size, mark in _pieces(body):
-            digest.update(text)
-            total += size
-            prefixes.append((digest.hexdigest(), total))
-            if mark:
-                marked = total
-                writes.append(prefixes[-1][0])
-                hits = [end for known, end in prefixes[-_LOOKBACK:] if known in self._written]
-                read = max([read, *hits])
-        self._written.update(writes)
-        return {
-            "input_tokens": int((total - marked) / self._characters),
-            "cache_creation_input_tokens": int((marked - read) / self._characters),
-            "cache_read_input_tokens": int(read / self._characters),
-            "output_tokens": output,
-        }
+    where: str
+    """`tools`, `system`, or the path of its message."""
+    kind: str
+    text: bytes
+    """Its value without the mark."""
+    size: int
+    """Characters."""
+    ttl: str | None
+    """How long what ends here is to be kept; None without a mark."""
 
 
-def _pieces(body: Mapping[str, Any]) -> list[tuple[bytes, int, bool]]:
-    """Each block of the prompt in order: its bytes without the mark, its size, whether it is marked."""
-    rows = [("tools", tool) for tool in body.get("tools") or ()]
-    system = body.get("system") or ()
-    rows += [("system", block) for block in ([{"text": system}] if isinstance(system, str) else system)]
-    for message in body.get("messages") or ():
-        content = message["content"]
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        rows += [(message["role"], block) for block in blocks]
-    pieces: list[tuple[bytes, int, bool]] = []
-    for where, block in rows:
+def pieces(body: Mapping[str, Any], hidden: Container[str] = ()) -> list[Piece]:
+    """Each block of the prompt in the order in which the vendor reads it, those at the paths `hidden` left out."""
+    rows = [("tools", "tools", tool) for tool in body.get("tools") or ()]
+    rows += [("system", "system", block) for block in system_of(body)]
+    for place, message in enumerate(body.get("messages") or ()):
+        for inner, block in enumerate(blocks_of(message)):
+            rows.append((f"messages.{place}.content.{inner}", message["role"], block))
+    found: list[Piece] = []
+    for where, role, block in rows:
+        if where in hidden:
+            continue
         plain = {key: value for key, value in block.items() if key != "cache_control"}
-        text = (where + json.dumps(plain, ensure_ascii=False)).encode()
+        text = (role + json.dumps(plain, ensure_ascii=False)).encode()
         size = len(text)
         for picture in _pictures([plain]):
             data = picture["source"]["data"]
             size += int(image_of(base64.b64decode(data)).tokens * CHARACTERS) - len(data)
-        pieces.append((text, size, "cache_control" in block))
-    return pieces
+        mark = block.get("cache_control")
+        ttl = None if mark is None else mark.get("ttl", "5m")
+        found.append(Piece(where, block.get("type", "text"), text, size, ttl))
+    return found

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from tests.loopback.claude import Account
+from tests.loopback.rules import THINKING
 
 Break = Literal["reset_before", "reset", "end", "error_event", "bad_line", "silence", "hang"]
 Event = tuple[str, dict[str, Any]]
@@ -31,8 +33,10 @@ class VendorReply:
     thinking: str = ""
     calls: Sequence[Mapping[str, Any]] = ()
     blocks: Sequence[Mapping[str, Any]] = ()
-    """Thinking in front of text and calls, in order: `{"type": "thinking", "thinking", "note"?}` or `{"type":
-    "redacted_thinking"}`; signed where the vendor has an account."""
+    """Thinking, in order: `{"type": "thinking", "thinking", "note"?}` or `{"type": "redacted_thinking"}`, in front of
+    text and calls, or of the call that `"call"` counts, or behind the last; signed, and one empty without any, where an account thinks."""
+    compaction: str = ""
+    """The summary that answers a request to compact, in a block of its own."""
     searches: Sequence[Mapping[str, Any]] = ()
     """Of the vendor's own tool, before the text: `{"query", "pages": [[title, url]]}`, or `"error"` for the pages."""
     stop_reason: str | None = None
@@ -108,15 +112,18 @@ def fault(name: str, text: str = "The whole answer, in a few pieces.", **options
 def events(
     reply: VendorReply,
     request: Mapping[str, Any],
-    usage: Mapping[str, int],
+    usage: Mapping[str, Any],
     number: int,
     *,
     account: Account | None = None,
     transformed: Sequence[Mapping[str, str]] = (),
+    diagnosis: Mapping[str, Any] | None = None,
 ) -> Iterator[Event]:
-    """The events of a whole stream, in the vendor's order; `transformed` is the thinking that was dropped."""
-    text, stop, sequence = _stopped(reply, request)
-    calls = [{"id": f"toolu_{number:04}_{place}", **call} for place, call in enumerate(reply.calls)]
+    """The events of a whole stream, in the vendor's order.
+
+    `transformed` is the thinking that was dropped, `diagnosis` what the vendor says of its cache where it was asked.
+    """
+    _, stop, sequence = _stopped(reply, request)
     given_in = {key: value for key, value in usage.items() if key != "output_tokens"}
     message = {
         "id": f"msg_{number:04}", "type": "message", "role": "assistant", "content": [],
@@ -125,59 +132,139 @@ def events(
     }  # fmt: skip
     if transformed:
         message["input_transformations"] = [dict(one) for one in transformed]
+    if diagnosis is not None:
+        message["diagnostics"] = dict(diagnosis)
     yield "message_start", {"type": "message_start", "message": message}
     yield "ping", {"type": "ping"}
-    index = 0
-    for block in () if account is None else account.answered(request, reply.blocks):
-        yield from _thought(index, block, reply.chunk)
-        index += 1
-    if reply.thinking and account is None:
-        start = {"type": "thinking", "thinking": "", "signature": ""}
-        deltas = [{"type": "thinking_delta", "thinking": part} for part in _parts(reply.thinking, reply.chunk)]
-        yield from _block(index, start, [*deltas, {"type": "signature_delta", "signature": "c2lnbmVk"}])
-        index += 1
-    for place, search in enumerate(reply.searches):
-        name = f"srvtoolu_{number:04}_{place}"
-        start = {"type": "server_tool_use", "id": name, "name": "web_search", "input": {}}
-        parts = _parts(json.dumps({"query": search["query"]}), reply.chunk)
-        yield from _block(index, start, [{"type": "input_json_delta", "partial_json": part} for part in parts])
-        pages = [
-            {"type": "web_search_result", "title": title, "url": url, "encrypted_content": "Zm9v", "page_age": None}
-            for title, url in search.get("pages", ())
-        ]
-        error = {"type": "web_search_tool_result_error", "error_code": search.get("error")}
-        content = error if "error" in search else pages
-        yield from _block(index + 1, {"type": "web_search_tool_result", "tool_use_id": name, "content": content}, [])
-        index += 2
-    if text:
-        parts = _parts(text, reply.chunk)
-        yield from _block(index, {"type": "text", "text": ""}, [{"type": "text_delta", "text": part} for part in parts])
-        index += 1
-    for call in calls:
-        raw = call.get("json")
-        arguments = raw if raw is not None else json.dumps(call["input"]) if call["input"] else ""
-        start = {"type": "tool_use", "id": call["id"], "name": call["name"], "input": {}}
-        parts = ["", *_parts(arguments, reply.chunk)]
-        yield from _block(index, start, [{"type": "input_json_delta", "partial_json": part} for part in parts])
-        index += 1
+    content: list[Mapping[str, Any]] = []
+    for block, start, deltas in _content(reply, request, number, account):
+        yield from _block(len(content), start, deltas)
+        content.append(block)
     yield (
         "message_delta",
         {
             "type": "message_delta",
             "delta": {"stop_reason": stop, "stop_sequence": sequence, **_details(reply)},
-            "usage": {"output_tokens": usage["output_tokens"], **_searched(reply)},
+            "usage": {"output_tokens": usage["output_tokens"], **_searched(reply), **_thought(content)},
         },
     )
     yield "message_stop", {"type": "message_stop"}
 
 
-def _thought(index: int, block: Mapping[str, Any], size: int) -> Iterator[Event]:
+def whole(
+    reply: VendorReply, request: Mapping[str, Any], usage: Mapping[str, Any], number: int, *, account: Account | None
+) -> dict[str, Any]:
+    """The same answer in one piece."""
+    _, stop, sequence = _stopped(reply, request)
+    content = [dict(block) for block, _, _ in _content(reply, request, number, account)]
+    named = {"id": f"msg_{number:04}", "type": "message", "role": "assistant", "model": request.get("model")}
+    stopped = {"stop_reason": stop, "stop_sequence": sequence, **_details(reply)}
+    return named | {"content": content, **stopped, "usage": {**usage, **_searched(reply), **_thought(content)}}
+
+
+def received(rows: Iterable[Event]) -> list[dict[str, Any]]:
+    """The blocks that a client has in the end which keeps everything."""
+    made: dict[int, dict[str, Any]] = {}
+    written: dict[int, str] = {}
+    fields = {"thinking_delta": "thinking", "signature_delta": "signature", "text_delta": "text"}
+    for name, event in rows:
+        if name == "content_block_start":
+            made[event["index"]] = dict(event["content_block"])
+        elif name == "content_block_delta":
+            place, delta = event["index"], event["delta"]
+            if (field := fields.get(delta["type"])) is not None:
+                made[place][field] += delta[field]
+            else:
+                written[place] = written.get(place, "") + delta["partial_json"]
+    for place, text in written.items():
+        made[place]["input"] = text
+        with suppress(ValueError):
+            made[place]["input"] = json.loads(text or "{}")
+    return [made[place] for place in sorted(made)]
+
+
+_Part = tuple[Mapping[str, Any], Mapping[str, Any], Sequence[Mapping[str, Any]]]
+"""A block as a client has it in the end, how it begins, and what follows."""
+
+
+def _content(reply: VendorReply, request: Mapping[str, Any], number: int, account: Account | None) -> Iterator[_Part]:
+    """The blocks of an answer in their order."""
+    size, (text, _, _) = reply.chunk, _stopped(reply, request)
+    said: list[Mapping[str, Any]] = []
+    if reply.compaction and account is not None:
+        block = account.compacted(request, reply.compaction)
+        yield block, block, []
+        return
+    for block in _wanted(reply, request, account):
+        if account is not None and "call" not in block:
+            said.append(account.thought(request, said, block))
+            yield _thinking(said[-1], size)
+    if reply.thinking and account is None:
+        yield _thinking({"type": "thinking", "thinking": reply.thinking, "signature": "c2lnbmVk"}, size)
+    for place, search in enumerate(reply.searches):
+        for part in _search(search, f"srvtoolu_{number:04}_{place}", size):
+            said.append(part[0])
+            yield part
+    if text:
+        said.append({"type": "text", "text": text})
+        deltas = [{"type": "text_delta", "text": piece} for piece in _parts(text, size)]
+        yield said[-1], {"type": "text", "text": ""}, deltas
+    for place in range(len(reply.calls) + 1):
+        for block in _wanted(reply, request, account):
+            if account is not None and block.get("call") == place:
+                said.append(account.thought(request, said, block))
+                yield _thinking(said[-1], size)
+        if place == len(reply.calls):
+            return
+        call = reply.calls[place]
+        raw = call.get("json")
+        arguments = raw if raw is not None else json.dumps(call["input"]) if call["input"] else ""
+        start = {
+            "type": "tool_use",
+            "name": call["name"],
+            "input": {},
+            "id": call.get("id", f"toolu_{number:04}_{place}"),
+        }
+        said.append({**start, "input": call.get("input", {})})
+        pieces = ["", *_parts(arguments, size)]
+        yield said[-1], start, [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
+
+
+def _wanted(reply: VendorReply, request: Mapping[str, Any], account: Account | None) -> Sequence[Mapping[str, Any]]:
+    """The thinking of an answer: what is scripted, else an empty block where the model thinks and has not refused."""
+    if account is None or not account.thinks(request):
+        return ()
+    refused = reply.stop_reason == "refusal" and not (reply.text or reply.calls)
+    return reply.blocks or (() if refused else ({"type": "thinking", "thinking": "Let me see."},))
+
+
+def _thinking(block: Mapping[str, Any], size: int) -> _Part:
     """A block of thinking; one without text has one empty delta."""
     if block["type"] == "redacted_thinking":
-        return _block(index, block, [])
+        return block, block, []
     deltas = [{"type": "thinking_delta", "thinking": part} for part in _parts(block["thinking"], size) or [""]]
     signed = {"type": "signature_delta", "signature": block["signature"]}
-    return _block(index, {"type": "thinking", "thinking": "", "signature": ""}, [*deltas, signed])
+    return block, {"type": "thinking", "thinking": "", "signature": ""}, [*deltas, signed]
+
+
+def _search(search: Mapping[str, Any], name: str, size: int) -> Iterator[_Part]:
+    start = {"type": "server_tool_use", "id": name, "name": "web_search", "input": {}}
+    asked = {"query": search["query"]}
+    parts = [{"type": "input_json_delta", "partial_json": part} for part in _parts(json.dumps(asked), size)]
+    yield {**start, "input": asked}, start, parts
+    pages = [
+        {"type": "web_search_result", "title": title, "url": url, "encrypted_content": "Zm9v", "page_age": None}
+        for title, url in search.get("pages", ())
+    ]
+    error = {"type": "web_search_tool_result_error", "error_code": search.get("error")}
+    found = {"type": "web_search_tool_result", "tool_use_id": name, "content": error if "error" in search else pages}
+    yield found, found, []
+
+
+def _thought(content: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What of the output was thought."""
+    blocks = sum(block["type"] in THINKING for block in content)
+    return {"output_tokens_details": {"thinking_tokens": 50 * blocks}} if blocks else {}
 
 
 def _details(reply: VendorReply) -> dict[str, Any]:
@@ -196,7 +283,8 @@ def _stopped(reply: VendorReply, request: Mapping[str, Any]) -> tuple[str, str, 
     if found and reply.stop_reason is None:
         at, sequence = min(found)
         return reply.text[:at], "stop_sequence", sequence
-    return reply.text, reply.stop_reason or ("tool_use" if reply.calls else "end_turn"), reply.stop_sequence
+    usual = "compaction" if reply.compaction else "tool_use" if reply.calls else "end_turn"
+    return reply.text, reply.stop_reason or usual, reply.stop_sequence
 
 
 def _block(index: int, start: Mapping[str, Any], deltas: Sequence[Mapping[str, Any]]) -> Iterator[Event]:

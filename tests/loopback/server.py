@@ -23,9 +23,10 @@ from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import unquote
 
-from tests.loopback.checks import CHARACTERS, LARGEST_BODY, PrefixCache, cost, count, malformed, uncounted
+from tests.loopback.cache import PromptCache
+from tests.loopback.checks import CHARACTERS, LARGEST_BODY, cost, count, malformed, uncounted
 from tests.loopback.claude import Account, Judged
-from tests.loopback.script import VendorReply, events
+from tests.loopback.script import VendorReply, events, received, whole
 from tests.loopback.summaries import Summariser, wants_summary
 
 Scripted = VendorReply | Callable[["Captured"], VendorReply | None]
@@ -53,10 +54,16 @@ class Captured:
     closed_early: bool = False
     """The client went away before the answer was whole."""
     usage: dict[str, int] = field(default_factory=dict)
+    lasting: dict[str, int] = field(default_factory=dict)
+    """Of the tokens written to the cache, how many for how long, as the vendor names it."""
     refused: str | None = None
     """Why the strict reading refused the body; an overflow is not meant."""
     transformed: Sequence[Mapping[str, str]] = ()
     """The thinking that was dropped, as the answer says."""
+    answer: list[dict[str, Any]] | None = None
+    """The blocks of a streamed answer that was sent whole."""
+    diagnosis: Mapping[str, Any] | None = None
+    """What the answer says of the cache, where it was asked."""
     lost: list[str] = field(default_factory=list[str])
     """Messages whose thinking could have come back and did not."""
     overflowed: bool = False
@@ -74,6 +81,11 @@ class Captured:
     def cost(self) -> float:
         """Billed input cost units."""
         return cost(self.usage)
+
+    @property
+    def billed(self) -> dict[str, Any]:
+        """The usage as the answer reports it."""
+        return {**self.usage, **({"cache_creation": self.lasting} if self.lasting else {})}
 
     def shown(self) -> dict[str, Any]:
         return asdict(self) | {"body": self.body.decode(errors="replace")}
@@ -96,7 +108,9 @@ class LoopbackVendor:
         key: str | None = None,
         characters: float = CHARACTERS,
         account: Account | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`clock` gives the seconds by which the prompt cache forgets."""
         self.script: Sequence[Scripted] = script
         self.fallback = fallback
         self.brain = brain
@@ -109,6 +123,8 @@ class LoopbackVendor:
         self.key = key
         self.models: Sequence[str] | None = None
         """What `GET /v1/models` lists; None: there is no such list."""
+        self.described: dict[str, dict[str, Any]] = {}
+        """What it says of them besides their names."""
         self.counts = True
         """Whether it counts tokens when asked to."""
         self.characters = characters
@@ -117,7 +133,8 @@ class LoopbackVendor:
         self.requests: list[Captured] = []
         self.port = 0
         self._given: dict[int, int] = {}
-        self._cache = PrefixCache(characters)
+        self.clock = clock
+        self._cache = PromptCache(characters, clock)
         self._server: asyncio.Server | None = None
         self._handlers: set[asyncio.Task[None]] = set()
         self._connections = 0
@@ -156,7 +173,7 @@ class LoopbackVendor:
         self.script = script
         self.requests = []
         self._given = {}
-        self._cache = PrefixCache(self.characters)
+        self._cache = PromptCache(self.characters, self.clock)
 
     def play(self, *replies: Scripted) -> None:
         """Another script; what was asked before, and the prompt cache, are kept."""
@@ -236,7 +253,8 @@ class LoopbackVendor:
         request.overflowed = self.always_full or asked > self.window
         if request.overflowed:
             return await _error(request, writer, *self._too_long(request.tokens, body["max_tokens"]))
-        reply = self._next(request, body)
+        started = self.clock()
+        reply = VendorReply(stop_reason="max_tokens") if body["max_tokens"] == 0 else self._next(request, body)
         if reply is None:
             return await _error(request, writer, 500, "api_error", "the script has no reply for this request")
         if reply.wait and await _client_leaves(reader, writer, reply.wait):
@@ -253,11 +271,18 @@ class LoopbackVendor:
             headers = dict(reply.headers or {})
             return await _error(request, writer, reply.status, reply.error_type, reply.error_message, headers)
         output = (len(reply.text) + len(reply.thinking) + len(json.dumps([dict(call) for call in reply.calls]))) // 4
+        output = 0 if body["max_tokens"] == 0 else output
         zero = {"input_tokens": 0, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 0}
-        request.usage = zero | dict(reply.usage) if reply.usage is not None else self._cache.usage(body, output)
+        billed = self._cache.usage(body, output, judged.dropped, started)
+        missed = billed["input_tokens"] + billed["cache_creation_input_tokens"]
+        request.lasting = billed.pop("cache_creation") if reply.usage is None else {}
+        request.usage = billed if reply.usage is None else zero | dict(reply.usage)
+        number = len(self.messages)
+        request.diagnosis = self._cache.diagnosis(body, f"msg_{number:04}", missed)
         if not body.get("stream"):
-            return await _json(request, writer, 200, _whole(reply, body, request.usage, len(self.messages)))
-        return await _Stream(request, reply, reader, writer, self.account).run(body, len(self.messages))
+            answer = whole(reply, body, request.billed, number, account=self.account)
+            return await _json(request, writer, 200, answer)
+        return await _Stream(request, reply, reader, writer, self.account).run(body, number)
 
     def _too_long(self, tokens: int, output: int) -> tuple[int, str, str]:
         match self.form:
@@ -302,7 +327,7 @@ class LoopbackVendor:
         name = unquote(path.removeprefix("/v1/models").lstrip("/"))
         if name and name not in models:
             return await _error(request, writer, 404, "not_found_error", f"model: {name}")
-        shown = [{"type": "model", "id": model, "display_name": model} for model in models]
+        shown = [{"type": "model", "id": one, "display_name": one} | self.described.get(one, {}) for one in models]
         page = {"data": shown, "has_more": False, "first_id": None, "last_id": None}
         return await _json(request, writer, 200, next((one for one in shown if one["id"] == name), page))
 
@@ -348,11 +373,14 @@ class _Stream:
 
     async def run(self, body: dict[str, Any], number: int) -> bool:
         head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n"
+        head += "".join(f"{name}: {text}\r\n" for name, text in (self.reply.headers or {}).items())
         self.writer.write(f"{head}request-id: req_{number:04}\r\n\r\n".encode())
         self.request.status = 200
         self.request.answer_first_byte = time.monotonic()
-        told = {"account": self.account, "transformed": self.request.transformed}
-        rows = list(events(self.reply, body, self.request.usage, number, **told))
+        told = {
+            "account": self.account, "transformed": self.request.transformed, "diagnosis": self.request.diagnosis,
+        }  # fmt: skip
+        rows = list(events(self.reply, body, self.request.billed, number, **told))
         deltas = [place for place, (_, data) in enumerate(rows) if "delta" in data and data["type"] != "message_delta"]
         middle = deltas[len(deltas) // 2] if deltas else len(rows) - 2
         middle = len(rows) - 2 if self.reply.behind else middle
@@ -370,6 +398,7 @@ class _Stream:
         self._chunk(b"")
         await self.writer.drain()
         self.request.answer_last_byte = time.monotonic()
+        self.request.answer = received(rows)
         return True
 
     async def _break(self) -> bool:
@@ -408,14 +437,6 @@ async def _read_request(reader: asyncio.StreamReader, connection: int) -> Captur
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
     body = await reader.readexactly(int(headers.get("content-length", 0)))
     return Captured(method, path, headers, body, connection, at, time.monotonic())
-
-
-def _whole(reply: VendorReply, body: dict[str, Any], usage: dict[str, int], number: int) -> dict[str, Any]:
-    content: list[dict[str, Any]] = [{"type": "text", "text": reply.text}] if reply.text else []
-    content += [{"type": "tool_use", "id": f"toolu_{number:04}", **call} for call in reply.calls]
-    stop = reply.stop_reason or ("tool_use" if reply.calls else "end_turn")
-    named = {"id": f"msg_{number:04}", "type": "message", "role": "assistant", "model": body["model"]}
-    return named | {"content": content, "stop_reason": stop, "stop_sequence": None, "usage": usage}
 
 
 async def _json(

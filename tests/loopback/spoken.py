@@ -41,6 +41,8 @@ def unpaired(messages: Sequence[Mapping[str, Any]]) -> str | None:
     """What is wrong between actions and observations; None when each action has exactly one, right behind it."""
     owed = 0
     for place, message in enumerate(messages):
+        if message["role"] == "system":
+            continue
         texts = texts_of(message)
         if message["role"] == "assistant":
             spoken = "\n".join(texts)

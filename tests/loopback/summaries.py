@@ -28,7 +28,8 @@ BAD = (
 
 def wants_summary(body: Mapping[str, Any]) -> bool:
     """Whether a request asks for a summary: the template stands in the last of what is said."""
-    messages = body.get("messages") or [{"role": "assistant", "content": ""}]
+    messages = [one for one in body.get("messages") or () if one["role"] != "system"]
+    messages = messages or [{"role": "assistant", "content": ""}]
     texts = texts_of(messages[-1])
     return messages[-1]["role"] == "user" and bool(texts) and HEADING in texts[-1]
 

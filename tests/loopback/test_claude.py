@@ -7,8 +7,18 @@ from typing import Any
 
 import pytest
 
-from tests.loopback.claude import BINDING, BOUND, PREFILL, UPDATES, Account
-from tests.loopback.script import VendorReply, events
+from tests.loopback.claude import BOUND, Account
+from tests.loopback.rules import (
+    BINDING,
+    CLEARING,
+    COMPACTION,
+    EFFORT_MESSAGES,
+    FALLBACK,
+    PREFILL,
+    RULES,
+    UPDATES,
+)
+from tests.loopback.script import VendorReply, events, received
 
 MODEL = "claude-sonnet-5-5"
 TOOLS = [{"name": "Read", "description": "d", "input_schema": {"type": "object"}}]
@@ -34,20 +44,11 @@ def answer(account: Account, body: dict[str, Any], *blocks: dict[str, Any]) -> d
     """What a client that keeps everything makes of the stream of an answer with one call."""
     call = {"name": "Read", "input": {"path": "a"}, "id": f"t{len(body['messages'])}"}
     reply = VendorReply(blocks=blocks, text="so", calls=(call,))
-    made: dict[int, dict[str, Any]] = {}
-    usage = {"input_tokens": 1, "output_tokens": 1}
-    for name, event in events(reply, body, usage, 1, account=account):
-        if name == "content_block_start":
-            made[event["index"]] = dict(event["content_block"])
-        elif name == "content_block_delta":
-            delta = event["delta"]
-            field = {"thinking_delta": "thinking", "signature_delta": "signature", "text_delta": "text"}
-            if delta["type"] in field:
-                part = field[delta["type"]]
-                made[event["index"]][part] += delta[part]
-    content = [made[place] for place in sorted(made)]
-    content[-1]["input"] = call["input"]
-    return {"role": "assistant", "content": content}
+    return {"role": "assistant", "content": streamed(reply, body, account)}
+
+
+def streamed(reply: VendorReply, body: dict[str, Any], account: Account) -> list[dict[str, Any]]:
+    return received(events(reply, body, {"input_tokens": 1, "output_tokens": 1}, 1, account=account))
 
 
 def result(body: dict[str, Any], text: str = "found") -> dict[str, Any]:
@@ -150,45 +151,109 @@ def test_what_could_have_come_back_and_does_not_is_known() -> None:
     assert account.lost(edited(session(account), "front")) == ["messages.1"]
 
 
-@pytest.mark.parametrize(
-    ("more", "betas", "said"),
-    [
-        ({"thinking": {"type": "enabled", "budget_tokens": 2000}}, (), '"thinking.type.enabled" is not supported'),
-        ({"thinking": {"type": "disabled"}}, (), '"thinking.type.disabled" is not supported'),
-        ({"model": "claude-sonnet-4-5", "thinking": {"type": "adaptive"}}, (), "adaptive thinking is not supported"),
-        ({"thinking": {"type": "between_tools", "display": "omitted"}}, (), "Extra inputs are not permitted"),
-        ({"thinking": {"type": "adaptive", "display": "updates"}}, (), "thinking.display"),
-        ({"thinking": {"type": "adaptive", "display": "updates"}}, (UPDATES,), None),
-        ({"thinking": {"type": "adaptive", "block_binding": {}}}, (), "block_binding: Extra inputs"),
-        ({"output_config": {"effort": "max"}}, (), None),
-        ({"output_config": {"effort": "max"}, "thinking": {"type": "between_tools"}}, (), "thinking is disabled"),
-        ({"model": "claude-opus-4-6", "output_config": {"effort": "xhigh"}}, (), "not supported for this model"),
-        ({"tool_choice": {"type": "any"}}, (), 'type "tool" and "any" are not supported'),
-        ({"model": "claude-opus-5", "tool_choice": {"type": "any"}}, (), None),
-        ({"max_tokens": 128_001}, (), "maximum allowed number of output tokens"),
-        ({"model": "some-other-model", "output_config": {"effort": "low"}}, (), "output_config: Extra inputs"),
-    ],
-)
-def test_parameters(more: dict[str, Any], betas: tuple[str, ...], said: str | None) -> None:
-    refusal = judged(asked(**more), Account(), *betas)
+THINK = {"type": "thinking", "thinking": "", "signature": "x"}
+SAID = {"role": "system", "content": [{"type": "text", "text": "Be kind."}]}
+DONE = {"role": "assistant", "content": "done"}
+NEXT = {"role": "user", "content": "next"}
+BLOCK = {"type": "compaction", "content": "all", "signature": "x"}
+
+
+def marks(*spans: str, **more: Any) -> dict[str, Any]:
+    blocks = [{"type": "text", "text": "t", "cache_control": {"type": "ephemeral", "ttl": one}} for one in spans]
+    return {"messages": [{"role": "user", "content": blocks}], **more}
+
+
+def marked(block: dict[str, Any]) -> dict[str, Any]:
+    content = [{**block, "cache_control": {"type": "ephemeral"}}, {"type": "text", "text": "t"}]
+    return {"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": content}, NEXT]}
+
+
+def talk(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": "q"}, *messages], **more}
+
+
+def on(model: str, **more: Any) -> dict[str, Any]:
+    return {"model": model, **more}
+
+
+EFFORT = {"output_config": {"effort": "max"}}
+ROWS: list[tuple[str, dict[str, Any], tuple[str, ...], str | None]] = [
+    ("_fields", {"history": []}, (), "history: Extra inputs are not permitted"),
+    ("_fields", {"fallbacks": "default"}, (), "fallbacks: Extra inputs"),
+    ("_fields", {"fallbacks": "default"}, (FALLBACK,), None),
+    ("_fields", {"diagnostics": {"previous_message_id": None}}, (), None),
+    ("_fields", on("some-other-model", output_config={"effort": "low"}), (), "output_config: Extra inputs"),
+    ("_fields", on("some-other-model", thinking={"type": "adaptive"}), (), "thinking: Extra inputs"),
+    ("_fields", on("some-other-model", diagnostics={}), (), "diagnostics: Extra inputs"),
+    ("_fields", on("some-other-model", **talk(DONE, NEXT, SAID)), (), "Input should be 'user' or 'assistant'"),
+    ("_fields", on("some-other-model", **marks("1h")), (), "ttl: Extra inputs"),
+    ("_output", {"max_tokens": 128_001}, (), "maximum allowed number of output tokens"),
+    ("_output", on("claude-sonnet-4-5", max_tokens=64_001), (), "maximum allowed number of output tokens"),
+    ("_warming", {"max_tokens": 0}, (), "max_tokens: 0 is not supported with stream"),
+    ("_warming", {"max_tokens": 0, "stream": False}, (), None),
+    ("_kind", {"thinking": {"type": "enabled", "budget_tokens": 2000}}, (), '"thinking.type.enabled" is not supported'),
+    ("_kind", {"thinking": {"type": "disabled"}}, (), '"thinking.type.disabled" is not supported for this model.'),
+    ("_kind", on("claude-opus-5", thinking={"type": "between_tools"}), (), '"thinking.type.between_tools" is not supp'),
+    ("_kind", on("claude-sonnet-4-5", thinking={"type": "adaptive"}), (), "adaptive thinking is not supported on this"),
+    ("_thinking_fields", {"thinking": {"type": "between_tools", "display": "omitted"}}, (), "Extra inputs are not"),
+    ("_thinking_fields", {"thinking": {"type": "adaptive", "budget_tokens": 2000}}, (), "Extra inputs are not"),
+    ("_thinking_fields", {"thinking": {"type": "adaptive", "block_binding": {}}}, (), "block_binding: Extra inputs"),
+    ("_thinking_fields", {"thinking": {"type": "adaptive", "block_binding": {}}}, (BINDING,), None),
+    ("_display", {"thinking": {"type": "adaptive", "display": "updates"}}, (), "thinking.display"),
+    ("_display", {"thinking": {"type": "adaptive", "display": "updates"}}, (UPDATES,), None),
+    ("_display", on("claude-opus-5", thinking={"type": "adaptive", "display": "updates"}), (UPDATES,), "display"),
+    ("_budget", on("claude-opus-4-6", thinking={"type": "enabled", "budget_tokens": 500}), (), "equal to 1024"),
+    ("_budget", on("claude-opus-4-6", thinking={"type": "enabled", "budget_tokens": 2000}), (), "must be greater than"),
+    ("_effort", EFFORT, (), None),
+    ("_effort", {**EFFORT, "thinking": {"type": "between_tools"}}, (), "not supported when thinking is disabled on"),
+    ("_effort", on("claude-sonnet-5", **EFFORT, thinking={"type": "disabled"}), (), None),
+    ("_effort", on("claude-opus-4-6", output_config={"effort": "xhigh"}), (), "not support effort level 'xhigh'"),
+    ("_effort", on("claude-haiku-4-5", **EFFORT), (), "does not support the effort parameter"),
+    ("_sampling", {"temperature": 0.5}, (), "`temperature` is deprecated for this model."),
+    ("_sampling", {"temperature": 1, "top_p": 0.99}, (), None),
+    ("_sampling", {"top_k": 4}, (), "`top_k` is deprecated for this model."),
+    ("_sampling", on("claude-sonnet-4-6", temperature=0.5), (), None),
+    ("_sampling", on("claude-sonnet-4-6", temperature=0.5, top_p=0.5), (), "cannot both be specified"),
+    ("_sampling", on("claude-sonnet-4-6", top_k=4, thinking={"type": "adaptive"}), (), "when thinking is enabled"),
+    ("_choice", {"tool_choice": {"type": "any"}}, (), 'type "tool" and "any" are not supported for this model.'),
+    ("_choice", on("claude-opus-5", tool_choice={"type": "any"}), (), None),
+    ("_prefill", talk({"role": "assistant", "content": "I begin"}), (), PREFILL),
+    ("_prefill", on("claude-sonnet-4-5", **talk({"role": "assistant", "content": "I begin"})), (), None),
+    ("_end", talk({"role": "assistant", "content": [THINK]}, NEXT), (), "The final block in an assistant message cann"),
+    ("_system_role", talk(SAID), (), None),
+    ("_system_role", talk(DONE, NEXT, SAID, DONE, NEXT), (), None),
+    ("_system_role", on("claude-sonnet-5", **talk(SAID)), (), "role 'system' is not supported on this model"),
+    ("_system_role", {"messages": [SAID, NEXT]}, (), "use the top-level 'system' parameter"),
+    ("_system_role", talk(DONE, SAID, NEXT), (), "messages.2: role 'system' must follow a 'user' message"),
+    ("_system_role", talk(SAID, NEXT), (), "must precede an 'assistant' message or end the array"),
+    ("_system_role", talk({"role": "system", "content": []}), (), "must contain at least one block"),
+    ("_system_role", talk(SAID | {"clear_at": "next_user_message"}), (), "messages.1.clear_at: Extra inputs"),
+    ("_system_role", talk(SAID | {"clear_at": "next_user_message"}), (CLEARING,), None),
+    ("_system_role", talk({"role": "system", "content": []} | EFFORT), (), "output_config: Extra inputs"),
+    ("_system_role", talk({"role": "system", "content": []} | EFFORT), (EFFORT_MESSAGES,), None),
+    ("_marks", marks("1h", "5m"), (), None),
+    ("_marks", marks("5m", "1h"), (), "a ttl='1h' cache_control block must not come after a ttl='5m'"),
+    ("_marks", marks("2h"), (), "'5m' or '1h'"),
+    ("_marks", marks(*["5m"] * 5), (), "A maximum of 4 blocks with cache_control may be provided. Found 5."),
+    ("_marks", marked(THINK), (), "messages.1.content.0.cache_control: Extra inputs"),
+    ("_marks", marked({"type": "text", "text": " "}), (), "cannot be set for empty text blocks"),
+    ("_compacting", {"messages": [{"role": "user", "content": [BLOCK]}]}, (), "not one of the expected content block"),
+    ("_compacting", talk({"role": "assistant", "content": [BLOCK]}, NEXT), (COMPACTION,), "compaction_block_misplaced"),
+    ("_compacting", {"compaction": {"type": "summarize"}, "stop_sequences": ["x"]}, (COMPACTION,), "stop_sequences"),
+    ("_compacting", {"compaction": {"type": "summarize"}}, (COMPACTION,), None),
+    ("_compacting", {"compaction": {"type": "summarize"}}, (), "compaction: Extra inputs"),
+]
+"""A rule, a request, its betas, and what the refusal says; None: it is taken."""
+
+
+@pytest.mark.parametrize(("rule", "more", "betas", "said"), ROWS)
+def test_a_rule(rule: str, more: dict[str, Any], betas: tuple[str, ...], said: str | None) -> None:
+    refusal = judged(asked() | more, Account(), *betas)
     assert refusal is None if said is None else said in (refusal or "")
 
 
-def test_the_end_of_a_conversation() -> None:
-    body = asked({"role": "assistant", "content": "I begin"})
-    assert judged(body, Account()) == PREFILL
-    assert judged(body | {"model": "claude-sonnet-4-5"}, Account()) is None
-
-
-def test_marks_of_the_cache() -> None:
-    def marked(*spans: str) -> dict[str, Any]:
-        blocks = [{"type": "text", "text": "t", "cache_control": {"type": "ephemeral", "ttl": one}} for one in spans]
-        return asked(messages=[{"role": "user", "content": blocks}])
-
-    assert judged(marked("1h", "5m"), Account()) is None
-    assert "must not come after" in (judged(marked("5m", "1h"), Account()) or "")
-    assert "'5m' or '1h'" in (judged(marked("2h"), Account()) or "")
-    assert "Found 5" in (judged(marked(*["5m"] * 5), Account()) or "")
+def test_every_rule_is_tested() -> None:
+    assert {rule for rule, _, _, said in ROWS if said is not None} == {rule.__name__ for _, _, rule in RULES}
 
 
 def test_signatures_are_checked() -> None:
@@ -210,3 +275,58 @@ def test_who_reads_whose_thinking() -> None:
     assert account.judge(body | {"model": "claude-opus-5-5"}, {}).transformed == ()
     others = Account("org-2").judge(body, {}).transformed
     assert [one["reason"] for one in others] == ["organization_binding_mismatch"]
+
+
+def test_an_account_of_its_own_is_enforced_or_not() -> None:
+    account = Account(enforced=False)
+    body = edited(session(account, model="claude-sonnet-5-5"), "system")
+    assert account.judge(body, {}).refusal is None
+    held = edited(session(account, model="claude-fable-5-2"), "system")
+    assert BOUND in (judged(held, account) or "")
+
+
+def test_thinking_stands_where_it_is_scripted_and_goes_back_there() -> None:
+    account = Account()
+    body = asked(thinking={"type": "adaptive", "display": "updates"})
+    plain, note = {"type": "thinking", "thinking": "hm"}, {"type": "thinking", "thinking": "I look.", "note": True}
+    calls = [{"name": "Read", "input": {"path": path}, "id": path} for path in "ab"]
+    reply = VendorReply(blocks=(plain, {**note, "call": 1}, {**plain, "call": 1}), text="so", calls=calls)
+    content = streamed(reply, body, account)
+    assert [block["type"] for block in content] == ["thinking", "text", "tool_use", "thinking", "thinking", "tool_use"]
+    assert [block["thinking"] for block in content if block["type"] == "thinking"] == ["", "I look.", ""]
+    renamed = [block | {"id": f"own_{block['id']}"} if block["type"] == "tool_use" else block for block in content]
+    results = [{"type": "tool_result", "tool_use_id": f"own_{path}", "content": "x"} for path in "ab"]
+    back = [*body["messages"], {"role": "assistant", "content": renamed}, {"role": "user", "content": results}]
+    assert judged({**body, "messages": back}, account, UPDATES) is None
+    calls[0]["input"] = {"path": "other"}
+    other = [{**block, "input": {"path": "other"}} if block.get("id") == "own_a" else block for block in renamed]
+    back[1] = {"role": "assistant", "content": other}
+    assert BOUND in (judged({**body, "messages": back}, account, UPDATES) or "")
+
+
+def test_refusals_early_and_late_and_turns_that_pause() -> None:
+    account, body = Account(), asked()
+    assert streamed(VendorReply(stop_reason="refusal"), body, account) == []
+    late = streamed(VendorReply(text="Well, I", stop_reason="refusal"), body, account)
+    assert [block["type"] for block in late] == ["thinking", "text"]
+    for reason in ("pause_turn", "model_context_window_exceeded"):
+        told = list(
+            events(VendorReply(text="so far", stop_reason=reason), body, {"output_tokens": 1}, 1, account=account)
+        )
+        assert told[-2][1]["delta"]["stop_reason"] == reason
+        assert told[-2][1]["usage"]["output_tokens_details"] == {"thinking_tokens": 50}
+
+
+def test_a_block_of_compaction_stands_for_what_it_sums_up() -> None:
+    account = Account()
+    body = session(account)
+    asks = {**body, "messages": body["messages"][:3], "compaction": {"type": "summarize"}}
+    [block] = streamed(VendorReply(compaction="all so far"), asks, account)
+    [*_, stopped, _] = events(VendorReply(compaction="all so far"), asks, {"output_tokens": 0}, 1, account=account)
+    assert stopped[1]["delta"]["stop_reason"] == "compaction"
+    kept = {**body, "messages": [{"role": "assistant", "content": [block]}, *body["messages"][3:]]}
+    assert len(thinking(kept)) == 2
+    assert judged(kept, account, COMPACTION) is None
+    assert BOUND in (judged({**kept, "system": "Be long."}, account, COMPACTION) or "")
+    kept["messages"][0]["content"] = [{**block, "content": "other"}]
+    assert "Invalid `signature` in `compaction`" in (judged(kept, account, COMPACTION) or "")

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.loopback.checks import PrefixCache, cost, refusal
+from tests.loopback.cache import PromptCache
+from tests.loopback.checks import cost, refusal
 from tests.loopback.script import FAULTS, MORE_FAULTS, VendorReply, fault
 from tests.loopback.server import Form, LoopbackVendor
 from tests.loopback.summaries import BAD, HEADINGS, Summariser, good, wants_summary
@@ -129,7 +130,7 @@ def test_bad_requests_are_refused(body: Any, reason: str) -> None:
 
 
 def test_the_cache_reads_exactly_what_was_written() -> None:
-    cache = PrefixCache()
+    cache = PromptCache()
 
     def ask(*texts: str, marked: int) -> dict[str, int]:
         content = [{"type": "text", "text": text} | (MARK if n == marked else {}) for n, text in enumerate(texts)]

@@ -198,7 +198,7 @@ class FakeSession:
         self._seq += 1
         self.emit(ChatEvent(chat_id, turn_id, self._seq, time.time(), event))
 
-    async def create(self, *, title=None, mode=None, model=None, strategy=None, kind=None) -> Chat:
+    async def create(self, *, title=None, mode=None, model=None, strategy=None, effort=None, kind=None) -> Chat:
         self._numbers += 1
         name = model or self.settings.value.model.name
         chat = Chat(f"chat{self._numbers}", title or "", kind or "panel", mode or "agent", name, "layered", 1.0, 2.0)
@@ -235,6 +235,7 @@ class FakeSession:
         mode_once=None,
         model=None,
         strategy=None,
+        effort=None,
         strategy_options=None,
         attachments=(),
         editor=None,
@@ -290,7 +291,7 @@ class FakeSession:
         await turn.result()
         return True
 
-    async def update(self, chat_id, *, title=None, mode=None, model=None, strategy=None) -> Chat:
+    async def update(self, chat_id, *, title=None, mode=None, model=None, strategy=None, effort=None) -> Chat:
         chat = self._chat(chat_id)
         self.chats[chat_id] = replace(chat, title=title or chat.title, mode=mode or chat.mode)
         self.released.set()

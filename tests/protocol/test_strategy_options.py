@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from codelaw.protocol.chats import StrategyOptions
+from codelaw.protocol.enclosed import StrategyOptions
 from codelaw.settings.model import ContextGroup, Group, RetrievalGroup
 
 BOUNDS = ("type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")

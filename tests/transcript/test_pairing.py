@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from codelaw.domain.messages import Call, Message, Metadata
+from codelaw.domain.messages import Call, KeptItem, KeptItems, Message, Metadata
 from codelaw.transcript.repair.hygiene import hygiene
 from codelaw.transcript.repair.pairing import MISSING, paired
 from codelaw.transcript.repair.repairs import Repairs
@@ -256,9 +256,13 @@ def test_an_id_that_a_replaced_one_took_is_replaced_itself():
 )
 def test_a_malformed_call_goes_with_its_result(call: Call):
     good = Call("a", "Read", {"path": "x"})
-    caller = Message("m", "t1", "assistant", "look", Metadata(calls=(call, good)))
+    thought = '{"type": "thinking", "thinking": "", "signature": "s"}'
+    items = KeptItem(thought), KeptItem(thought, 4, 1)
+    facts = Metadata(calls=(call, good), kept=KeptItems("anthropic", items))
+    caller = Message("m", "t1", "assistant", "look", facts)
     history = [asked("t1"), caller, observed("t1", "b"), observed("t1", "a"), answered("t1")]
     after, repairs = paired(history)
+    assert after[1].metadata.kept == KeptItems("anthropic", items[:1])
     assert after[1].metadata.calls == (good,)
     assert results(after) == {"a": "t1/a"}
     assert (repairs.removed_calls, repairs.dropped_orphan, repairs.added) == (1, 1, 0)

@@ -9,7 +9,7 @@ from codelaw.domain.chats import Chat, StoredChat, StoredTurn, Todo, TurnResult
 from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.events import AnswerDelta, ChatEvent, ToolCallEvent, TurnEnded
 from codelaw.domain.media.images import Image
-from codelaw.domain.messages import Call, FoundPage, Fragment, Message, Metadata, WebSearch
+from codelaw.domain.messages import Call, FoundPage, Fragment, KeptItem, KeptItems, Message, Metadata, WebSearch
 from codelaw.domain.models import Usage
 from codelaw.transcript.record import FORMAT, VERSION, record
 
@@ -28,6 +28,7 @@ METADATA = Metadata(
     ref="r1",
     interrupted=True,
     native=True,
+    kept=KeptItems("anthropic", (KeptItem('{"signature": "SEALED"}'), KeptItem('{"data": "SEALED"}', 3)), "p", "a"),
 )
 WHOLE = StoredChat(
     Chat("c1", NASTY, "panel", "agent", "model", "layered", 1.0, 2.0, 1, None, 3),
@@ -80,6 +81,7 @@ def test_every_field_of_a_chat_is_in_its_record():
     }
     extra = {"format", "version", "results", "events"}
     assert "what only the view shows" not in text
+    assert "SEALED" not in text, "kept items are marked only (P-5)"
     assert (set(told) - extra) | {"asides"} == {
         "".join(part.title() if place else part for place, part in enumerate(field.name.split("_")))
         for field in dataclasses.fields(StoredChat)
@@ -93,6 +95,7 @@ def test_every_field_of_a_chat_is_in_its_record():
         "calls": [{"id": "k", "tool": "Read", "arguments": {"file_path": NASTY, "old_string": [1, None, True]}}],
         "fragments": [{"name": "environment", "text": NASTY}],
         "images": [{"mediaType": "image/png", "width": 640, "height": 480, "size": 9, "digest": "d1"}],
+        "kept": {"maker": "anthropic", "blocks": 2},
         "searches": [{"query": NASTY, "found": [{"title": "T", "url": NASTY}], "problem": "gone"}],
     }
     assert told["checkpoints"][0]["summary"]["content"] == NASTY

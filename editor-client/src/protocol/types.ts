@@ -79,6 +79,7 @@ Backfill: Backfill
 Backfilled: Backfilled
 BareLocation: BareLocation
 BudgetLine: BudgetLine
+CacheMiss: CacheMiss
 Call: Call
 Cancelled: Cancelled
 Change: Change
@@ -169,6 +170,7 @@ PictureRef: PictureRef
 PlacePosition: PlacePosition
 PlaceRange: PlaceRange
 Position: Position
+PriceStep: PriceStep
 Proposal: Proposal
 Proposing: Proposing
 QuickFix: QuickFix
@@ -269,6 +271,7 @@ tools?: string[]
 disallowedTools?: string[]
 model?: string
 maxTurns?: number
+effort?: ("low" | "medium" | "high" | "xhigh" | "max")
 problem?: string
 refused?: boolean
 }
@@ -617,6 +620,16 @@ tokens: number
 over: boolean
 }
 /**
+ * Why the vendor's cache gave less than it could have: its own reason, or ours, and a few words for a person.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "CacheMiss".
+ */
+export interface CacheMiss {
+reason: string
+words: string
+}
+/**
  * A tool call as the model wrote it.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -652,6 +665,8 @@ removed: number
 /**
  * A conversation; `model` is the one that will be asked, `running` is the id of the running turn.
  * 
+ * `effort` is there where one was chosen for it.
+ * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "Chat".
  */
@@ -666,6 +681,7 @@ createdAt: number
 updatedAt: number
 turns: number
 running: (string | null)
+effort?: ("low" | "medium" | "high" | "xhigh" | "max")
 }
 /**
  * What the turns of a chat did and nobody has undone, oldest first; where it is too much, the newest of it.
@@ -751,6 +767,7 @@ export interface Thought {
 kind: "thought"
 delta: string
 step: number
+progress?: true
 }
 /**
  * An upsert by `callId`; a field left out is unchanged.
@@ -831,6 +848,8 @@ outputTokens: number
 totalTokens: number
 costUsd?: number
 webSearches?: number
+thinkingTokens?: number
+cacheMiss?: CacheMiss
 kind: "usage"
 contextTokens: number
 contextWindow: number
@@ -984,6 +1003,8 @@ outputTokens: number
 totalTokens: number
 costUsd?: number
 webSearches?: number
+thinkingTokens?: number
+cacheMiss?: CacheMiss
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -999,7 +1020,7 @@ message: string
  * via the `definition` "TurnError".
  */
 export interface TurnError {
-code: ("chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "spending_limit" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "nothing_to_commit" | "revert_conflict" | "server_not_found" | "settings_unreadable")
+code: ("chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "effort_not_taken" | "auth_failed" | "spending_limit" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "nothing_to_commit" | "revert_conflict" | "server_not_found" | "settings_unreadable")
 message: string
 hint: string
 }
@@ -1248,6 +1269,7 @@ title?: (string | null)
 mode?: (("agent" | "ask" | "plan") | null)
 model?: (string | null)
 strategy?: (("layered" | "full" | "last-n" | "summary+recent" | "span-retrieval" | "sliding-window" | "auto") | null)
+effort?: (("low" | "medium" | "high" | "xhigh" | "max") | "default" | null)
 kind?: (("panel" | "inline" | "headless" | "shared") | null)
 }
 /**
@@ -1778,6 +1800,9 @@ items: MentionItem[]
 /**
  * A model that can be chosen; sizes in tokens. Without `vision` nobody knows whether it sees pictures.
  * 
+ * `effort` are those that it takes, prices US dollars for a million tokens, `retired` the day on which its maker ends
+ * it. `largestWindow` is what it has where `contextWindow` is less, and can be raised to that.
+ * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "Model".
  */
@@ -1788,6 +1813,27 @@ maxOutput: number
 provider: string
 current: boolean
 vision?: boolean
+family: string
+effort?: ("low" | "medium" | "high" | "xhigh" | "max")[]
+defaultEffort?: ("low" | "medium" | "high" | "xhigh" | "max")
+priceIn?: number
+priceOut?: number
+priceRead?: number
+priceSteps?: PriceStep[]
+source: ("profile" | "endpoint" | "editor")
+retired?: string
+largestWindow?: number
+}
+/**
+ * Above so many tokens of a request, `input` and `output` cost so many times as much.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "PriceStep".
+ */
+export interface PriceStep {
+above: number
+input: number
+output: number
 }
 /**
  * Other models than before may be asked: `model/list` and what is shown of chats are to be read again.
@@ -2070,6 +2116,7 @@ chatId?: (string | null)
 mode?: (("agent" | "ask" | "plan") | null)
 model?: (string | null)
 strategy?: (("layered" | "full" | "last-n" | "summary+recent" | "span-retrieval" | "sliding-window" | "auto") | null)
+effort?: (("low" | "medium" | "high" | "xhigh" | "max") | "default" | null)
 strategyOptions?: (StrategyOptions | null)
 attachments?: ((AttachmentParams | ImageParams | TextParams)[] | null)
 editor?: (EditorParams | null)
@@ -2325,6 +2372,7 @@ title?: (string | null)
 mode?: (("agent" | "ask" | "plan") | null)
 model?: (string | null)
 strategy?: (("layered" | "full" | "last-n" | "summary+recent" | "span-retrieval" | "sliding-window" | "auto") | null)
+effort?: (("low" | "medium" | "high" | "xhigh" | "max") | "default" | null)
 }
 /**
  * What is left out stays as it is.
@@ -2506,4 +2554,4 @@ export const METHODS = [
   "codelaw/settings/read"
 ] as const;
 
-export type RefusalCode = "chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "spending_limit" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "nothing_to_commit" | "revert_conflict" | "server_not_found" | "settings_unreadable";
+export type RefusalCode = "chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "effort_not_taken" | "auth_failed" | "spending_limit" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "nothing_to_commit" | "revert_conflict" | "server_not_found" | "settings_unreadable";

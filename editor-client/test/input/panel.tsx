@@ -102,6 +102,8 @@ export const modelOf = (name: string, contextWindow: number, current = false): M
   maxOutput: 8000,
   provider: "anthropic",
   current,
+  family: "some",
+  source: "profile",
 });
 
 const RULE = "Bash(git diff:*)";

@@ -20,7 +20,7 @@ test("the buttons say what is in force", () => {
   expect(screen.queryByRole("button", { name: /^Strategy/ }), "the usual one is no matter").toBeNull();
   panel.change({ chat: null });
   expect(screen.queryByRole("button", { name: /^Strategy/ })).toBeNull();
-  panel.change({ next: { mode: "plan", model: "claude-opus", strategy: "auto" } });
+  panel.change({ next: { mode: "plan", model: "claude-opus", strategy: "auto", effort: null } });
   expect(
     ["Mode: Plan", "Model: claude-opus", "Strategy: auto"].map((name) => screen.getByRole("button", { name })),
   ).toHaveLength(3);
@@ -95,6 +95,41 @@ describe("a list", () => {
     fireEvent.click(screen.getAllByRole("option")[1]!);
     expect(panel.state().next.mode).toBe("ask");
     expect(panel.posted.filter(({ kind }) => kind === "request")).toEqual([]);
+  });
+});
+
+describe("the effort", () => {
+  const able = {
+    ...modelOf("claude-able", 200_000, true),
+    effort: ["low", "high", "max"],
+    defaultEffort: "high",
+  } as const;
+  const models = [{ ...able, effort: [...able.effort] }, modelOf("claude-opus", 200_000)];
+
+  test("can be chosen where the model takes one, and the default is named", () => {
+    const panel = open({ models, chat: null });
+    fireEvent.click(button(/^Effort: default$/));
+    expect(titles()).toEqual(["default", "low", "high", "max"]);
+    expect(screen.getByText("What the model does by itself: high")).toBeTruthy();
+    fireEvent.click(screen.getAllByRole("option")[3]!);
+    expect(panel.state().next.effort).toBe("max");
+    expect(button(/^Effort: max$/)).toBeTruthy();
+  });
+
+  test("of a chat is the server's, and is taken back by the default", () => {
+    const chat = shownChat("c1");
+    const panel = open({ models, chat: { ...chat, chat: { ...chat.chat, model: "claude-able", effort: "low" } } });
+    fireEvent.click(button(/^Effort: low$/));
+    fireEvent.click(screen.getAllByRole("option")[0]!);
+    expect(changes(panel)).toEqual([{ chatId: "c1", effort: "default" }]);
+  });
+
+  test("is no matter of a model that takes none, nor stays when another model is chosen", () => {
+    const panel = open({ models, chat: null, next: { mode: null, model: null, strategy: null, effort: "max" } });
+    fireEvent.click(button(/^Model:/));
+    fireEvent.click(screen.getAllByRole("option")[1]!);
+    expect(panel.state().next).toEqual({ mode: null, model: "claude-opus", strategy: null, effort: null });
+    expect(screen.queryByRole("button", { name: /^Effort/ })).toBeNull();
   });
 });
 

@@ -20,6 +20,8 @@ const model = (name: string, vision?: boolean): Model => ({
   contextWindow: 1000,
   maxOutput: 100,
   provider: "p",
+  family: "p",
+  source: "profile",
   current: name === "first",
   ...(vision === undefined ? {} : { vision }),
 });
@@ -50,7 +52,7 @@ describe("a picture for a model", () => {
   test("that sees it, or that the panel does not know, says nothing", () => {
     open([picture("shot.png")], { models: [model("first", true)] });
     expect([said(), warned()]).toEqual(["", 0]);
-    open([picture("shot.png")], { models: [model("first", false)], next: { mode: null, model: "x", strategy: null } });
+    open([picture("shot.png")], { models: [model("first", false)], next: { mode: null, model: "x", strategy: null, effort: null } });
     expect([said(), warned()]).toEqual(["", 0]);
     open([file], { models: [model("first", false)] });
     expect([said(), warned()]).toEqual(["", 0]);

@@ -155,6 +155,7 @@ describe("sending", () => {
       mode: "plan",
       model: null,
       strategy: "full",
+      effort: null,
     });
     expect(made.state().composer.attachments).toEqual([]);
   });
@@ -534,7 +535,7 @@ describe("when another model may be asked", () => {
     const named = (model: string) => ({ ...chat("c", { model }) });
     const made = rig(run(showing(record("c")), { kind: "server", server: READY }));
     made.answers["codelaw/model/list"] = () => ({
-      models: [{ name: "new", contextWindow: 1, maxOutput: 1, provider: "anthropic", current: true }],
+      models: [{ name: "new", contextWindow: 1, maxOutput: 1, provider: "anthropic", current: true, family: "new", source: "profile" }],
     });
     made.answers["codelaw/chat/read"] = () => ({ ...record("c"), chat: named("new") });
     made.answers["codelaw/chat/list"] = () => ({ chats: [named("new")] });

@@ -1,8 +1,8 @@
 import "../style/pickers.css";
 import { useEffect, useState } from "preact/hooks";
-import type { Chat } from "../../src/protocol/types";
+import type { Chat, Model } from "../../src/protocol/types";
 import { useHands } from "../hands";
-import type { State } from "../state";
+import type { EffortChoice, State } from "../state";
 import { modelOf } from "../text/seeing";
 import { ModelPicker } from "./ModelPicker";
 import { Picker, type PickerOption } from "./Picker";
@@ -35,7 +35,22 @@ const STRATEGIES: PickerOption<Chat["strategy"]>[] = [
 /** What most chats have. */
 const USUAL: Chat["strategy"] = "layered";
 
-/** The mode, the model and the strategy of the chat at hand, or of the next one. */
+const EFFORTS: Record<NonNullable<Chat["effort"]>, string> = {
+  low: t.effortLow,
+  medium: t.effortMedium,
+  high: t.effortHigh,
+  xhigh: t.effortXhigh,
+  max: t.effortMax,
+};
+
+/** What a model takes; empty where nothing can be said of it. */
+function effortsOf({ effort = [], defaultEffort }: Model): PickerOption<EffortChoice>[] {
+  if (effort.length === 0) return [];
+  const usual = { value: "default", title: t.default, hint: t.effortDefault(defaultEffort ?? "") } as const;
+  return [usual, ...effort.map((value) => ({ value, title: value, hint: EFFORTS[value] }))];
+}
+
+/** The mode, the model, the effort and the strategy of the chat at hand, or of the next one. */
 export function Pickers({ state }: { state: State }) {
   const { panel, actions } = useHands();
   const chat = state.chat?.chat;
@@ -48,6 +63,8 @@ export function Pickers({ state }: { state: State }) {
     if (choosing) setWanted(true);
   }, [choosing]);
   const special = strategy !== null && strategy !== USUAL;
+  const model = state.models.find(({ name }) => name === modelOf(state));
+  const efforts = model === undefined ? [] : effortsOf(model);
   const open = (what: State["choosing"]): void => panel.dispatch({ kind: "choosing", what });
 
   return (
@@ -67,6 +84,16 @@ export function Pickers({ state }: { state: State }) {
         onOpen={(wanted) => open(wanted ? "model" : null)}
         onChoose={(value) => void actions.setModel(value)}
       />
+      {efforts.length > 0 && (
+        <Picker
+          what={t.effort}
+          options={efforts}
+          value={(chat === undefined ? state.next.effort : chat.effort) ?? "default"}
+          open={state.choosing === "effort"}
+          onOpen={(wanted) => open(wanted ? "effort" : null)}
+          onChoose={(value) => void actions.setEffort(value)}
+        />
+      )}
       {(choosing || wanted || special) && (
         <Picker
           what={t.strategy}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from collections.abc import Callable
 from typing import TypeVar
@@ -14,18 +15,24 @@ R = TypeVar("R")
 async def load(work: Callable[[], T]) -> T:
     """Do `work` in a thread that may be left behind at the end of the process (V-3).
 
-    For imports and for reading data into memory: nothing outside the process may be halfway changed by it.
+    For imports and for reading data into memory: nothing outside the process may be halfway changed by it. Nearly all
+    that it makes stays, so that the garbage collector, which would look at it again and again, waits meanwhile.
     """
     loop = asyncio.get_running_loop()
     loaded: asyncio.Future[T] = loop.create_future()
 
     def run() -> None:
+        collects = gc.isenabled()
+        gc.disable()
         try:
             done = work()
         except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
             _soon(loop, loaded, loaded.set_exception, error)
         else:
             _soon(loop, loaded, loaded.set_result, done)
+        finally:
+            if collects:
+                gc.enable()
 
     threading.Thread(target=run, name="codelaw-loading", daemon=True).start()
     return await loaded

@@ -81,7 +81,7 @@ class Bringing:
         notices = (Notice("warning", "command_problem", f"{sheet.shown}: {read.problem}"),) if read.problem else ()
         label, path = (one_name(name).replace('"', "'") for name in (sheet.name, sheet.shown))
         text = render("command", label=label, path=path, text=quoted(made))
-        return Called(made, (Fragment("command", text),), notices)
+        return Called(made, (Fragment("command", text),), notices, effort=read.effort)
 
     async def _sheets(self, workspace: Workspace, *, restricted: bool) -> dict[str, Sheet]:
         """The files by what they are called by; none of them is read."""

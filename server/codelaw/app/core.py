@@ -29,7 +29,8 @@ from codelaw.agent.recording.recorder import Recorder
 from codelaw.agent.turn.approval import Gate
 from codelaw.app import models
 from codelaw.app.chats import OpenChats
-from codelaw.app.destinations import chosen, leaves, moved, sent
+from codelaw.app.choosing.destinations import chosen, leaves, moved, sent
+from codelaw.app.choosing.efforts import with_effort
 from codelaw.app.embedders import CurrentEmbedder
 from codelaw.app.hooking import added_to, heard_out, hooks_of, taken_back
 from codelaw.app.ignoring import IgnoreNotices
@@ -41,7 +42,7 @@ from codelaw.app.ruling import OUTDATED, hosts_not_kept, policy
 from codelaw.app.servers.brought import BroughtServers
 from codelaw.app.steering import asked_by
 from codelaw.app.turns import TurnMaker
-from codelaw.domain.chats import Chat, Mode, Notice, Strategy
+from codelaw.domain.chats import Chat, EffortChoice, Mode, Notice, Strategy
 from codelaw.domain.events import NoticeEvent
 from codelaw.domain.safety.redaction import Redaction
 from codelaw.ports.cancelling import Cancelled, Scope, Scopes
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from codelaw.agent.turn.notes import Steer
     from codelaw.agent.turn.running import RunningTurn
     from codelaw.app.models import Answerer
-    from codelaw.app.turns import Asked, Plan
+    from codelaw.app.plans import Asked, Plan
     from codelaw.domain.events import ChatEvent
     from codelaw.domain.files import Folder
     from codelaw.domain.permissions import Grant
@@ -379,17 +380,15 @@ class Core:
         mode: Mode | None,
         model: str | None,
         strategy: Strategy | None,
+        effort: EffortChoice | None,
     ) -> None:
         """Change what is given. Who chooses a vendor's model for a chat has agreed that its text goes there (P-4)."""
-        changed = replace(
-            agent.chat,
-            title=title if title is not None else agent.chat.title,
-            mode=mode or agent.chat.mode,
-            strategy=strategy or agent.chat.strategy,
-        )
+        chat = agent.chat
+        title = chat.title if title is None else title
+        changed = replace(chat, title=title, mode=mode or chat.mode, strategy=strategy or chat.strategy)
         if model is not None:
             changed = chosen(self._settings.value, changed, model)
-        await self._keep(agent, changed)
+        await self._keep(agent, with_effort(self._settings.value, changed, effort, self._turns.profiles.told))
 
     async def _keep(self, agent: AgentChat, changed: Chat) -> None:
         """Make a changed chat durable."""

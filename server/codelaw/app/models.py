@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.models import catalog
@@ -14,7 +16,7 @@ from codelaw.adapters.models.scripted import ScriptedModel
 from codelaw.adapters.models.unreachable import place_of
 from codelaw.agent.dialects import choosing
 from codelaw.agent.model_calls.recovery import NO_KEY_HINT
-from codelaw.context.tokens import Window, output_reserve, resolve_window
+from codelaw.context.tokens import Window, most_output, output_reserve, resolve_window
 from codelaw.domain.errors import Refusal
 from codelaw.domain.models import ModelProfile, Prices
 from codelaw.domain.reports import ModelInfo
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from codelaw.settings.model import Provider
 
 OFFLINE = "offline"
+Told = Mapping[str, ModelProfile]
+"""Profiles by name, as the endpoint has told them (`app.profiles`)."""
+NOTHING_TOLD: Told = MappingProxyType({})
 _PREFIXED = re.compile(r"/|^[a-z-]+\.[a-z]+\.")
 
 
@@ -40,7 +45,8 @@ def make_model(settings: Settings, provider: Provider) -> ChatModel:
     model = settings.model
     match provider:
         case "anthropic":
-            return AnthropicModel(model.api_key or model.auth_token, model.base_url)
+            key = model.api_key or model.auth_token
+            return AnthropicModel(key, model.base_url, platform=model.platform, fallbacks=model.fallbacks)
         case "scripted":
             hint = "Set model.script to a file of replies."
             if model.script is None:
@@ -62,7 +68,7 @@ class Answerer:
     name: str
     provider: Provider
     host: str = ""
-    """Where the text goes, with the port where one is named; empty: it stays on this machine."""
+    """Where the text goes, with the port where one is named, or the platform; empty: it stays on this machine."""
 
     @property
     def place(self) -> str:
@@ -80,7 +86,10 @@ def answerer(settings: Settings, chat: Chat | None = None) -> Answerer:
     name = chat.model if chat is not None and chat.chosen else settings.model.name
     if OFFLINE in {provider, name}:
         return Answerer(OFFLINE, OFFLINE)
-    return Answerer(name, provider, place_of(settings.model.base_url or VENDOR) if provider == "anthropic" else "")
+    if provider != "anthropic":
+        return Answerer(name, provider)
+    host = (settings.model.base_url is None and settings.model.platform) or place_of(settings.model.base_url or VENDOR)
+    return Answerer(name, provider, host)
 
 
 def check_choice(settings: Settings, name: str) -> None:
@@ -98,20 +107,30 @@ def check_choice(settings: Settings, name: str) -> None:
     raise Refusal("model_unavailable", f"{only} because model.provider is `offline`.", hint)
 
 
-def window_of(settings: Settings, name: str) -> Window:
+def profile_of(name: str, told: Told = NOTHING_TOLD) -> ModelProfile | None:
+    """What is known of a model: what its endpoint has told, else the data; None where nothing is."""
+    return told.get(name) or catalog.profile(name)
+
+
+def window_of(settings: Settings, name: str, told: Told = NOTHING_TOLD) -> Window:
     """The context window of a model (W-3)."""
     named = settings.models.get(name)
     return resolve_window(
         per_model=named.context_window if named is not None else None,
         general=settings.model.context_window,
-        profile=catalog.profile(name),
+        profile=profile_of(name, told),
         cap=settings.context.max_window,
     )
 
 
-def reserve_of(settings: Settings, name: str, window: int) -> int:
+def reserve_of(settings: Settings, name: str, window: int, told: Told = NOTHING_TOLD) -> int:
     """Tokens kept for the answer (W-7)."""
-    return output_reserve(window, max_output=settings.model.max_output_tokens, profile=catalog.profile(name))
+    return output_reserve(window, max_output=settings.model.max_output_tokens, profile=profile_of(name, told))
+
+
+def output_of(settings: Settings, name: str, window: int, told: Told = NOTHING_TOLD) -> int:
+    """Tokens of one reply at most (W-7)."""
+    return most_output(window, max_output=settings.model.max_output_tokens, profile=profile_of(name, told))
 
 
 def alias(settings: Settings, wanted: str, asked: str) -> str:
@@ -135,23 +154,23 @@ def _age(name: str) -> tuple[int, ...]:
     return (*(-number for number in [*version, 0, 0][:2]), len(numbers) - len(version))
 
 
-def vision(settings: Settings, name: str) -> bool | None:
+def vision(settings: Settings, name: str, told: Told = NOTHING_TOLD) -> bool | None:
     """Whether a model sees pictures: `models.<name>.vision`, else its profile; None where nobody knows (M-6)."""
     named = settings.models.get(name)
     if named is not None and named.vision is not None:
         return named.vision
-    profile = catalog.profile(name)
+    profile = profile_of(name, told)
     return None if profile is None else profile.images
 
 
-def sees(settings: Settings, name: str) -> bool:
+def sees(settings: Settings, name: str, told: Told = NOTHING_TOLD) -> bool:
     """Whether a model is shown pictures; where nobody knows it is not (M-6)."""
-    return vision(settings, name) is True
+    return vision(settings, name, told) is True
 
 
-def unseen(settings: Settings, name: str) -> str | None:
+def unseen(settings: Settings, name: str, told: Told = NOTHING_TOLD) -> str | None:
     """What the user is told who sends pictures to a model that is not shown them; None where it is (M-6)."""
-    match vision(settings, name):
+    match vision(settings, name, told):
         case True:
             return None
         case False:
@@ -164,18 +183,29 @@ def unseen(settings: Settings, name: str) -> str | None:
 
 
 def dialects(
-    settings: Settings, name: str, before: Dialect | None = None, *, switched: bool = False, searching: bool = False
+    settings: Settings,
+    name: str,
+    told: Told,
+    before: Dialect | None = None,
+    *,
+    switched: bool = False,
+    searching: bool = False,
 ) -> tuple[React | Native, Native | None]:
     """How a model is spoken to, as `choosing.dialects` says. A script is nobody's model, whatever it is called."""
-    known = catalog.profile(name) if settings.model.chosen_provider != "scripted" else None
+    known = profile_of(name, told) if settings.model.chosen_provider != "scripted" else None
     wanted = settings.model.dialect
     return choosing.dialects(wanted, name, known, before, switched=switched, searching=searching)
 
 
-def caches(name: str) -> bool:
+def caches(name: str, told: Told = NOTHING_TOLD) -> bool:
     """Whether prompts of a model are cached by its vendor; taken for granted where nothing is known."""
-    profile = catalog.profile(name)
+    profile = profile_of(name, told)
     return profile is None or profile.caching
+
+
+def diagnoses(settings: Settings) -> bool:
+    """Whether the endpoint is the vendor's own, which alone says why its cache missed (X-6)."""
+    return answerer(settings).host == place_of(VENDOR)
 
 
 def prices(name: str) -> Prices | None:
@@ -184,7 +214,7 @@ def prices(name: str) -> Prices | None:
     return None if profile is None else profile.prices
 
 
-def listed(settings: Settings) -> list[ModelInfo]:
+def listed(settings: Settings, told: Told = NOTHING_TOLD) -> list[ModelInfo]:
     """The models that can be chosen: those with a profile that the endpoint may know, and what is configured.
 
     The vendor's own endpoint has the vendor's models; behind another base URL anything may answer. Names with a cloud's
@@ -197,14 +227,37 @@ def listed(settings: Settings) -> list[ModelInfo]:
         if settings.model.base_url or profile.provider in {"anthropic", OFFLINE}
         if not _PREFIXED.search(profile.name)
     ]
-    names += [name for name in settings.models if name not in names]
+    names += [name for name in (*settings.models, *told) if name not in names]
     if current not in names:
         names.insert(0, current)
-    infos: list[ModelInfo] = []
-    for name in names:
-        profile = catalog.profile(name)
-        window = window_of(settings, name).tokens
-        reserve = profile.max_output if profile is not None else reserve_of(settings, name, window)
-        provider = profile.provider if profile is not None else settings.model.chosen_provider
-        infos.append(ModelInfo(name, window, reserve, provider, current=name == current, vision=vision(settings, name)))
-    return infos
+    return [_info(settings, name, told, current=name == current) for name in names]
+
+
+def _info(settings: Settings, name: str, told: Told, *, current: bool) -> ModelInfo:
+    window, seen = window_of(settings, name, told).tokens, vision(settings, name, told)
+    profile = profile_of(name, told)
+    family, source = _family(name), "endpoint" if name in told else "profile"
+    if profile is None:
+        output, provider = reserve_of(settings, name, window), settings.model.chosen_provider
+        return ModelInfo(name, window, output, provider, current=current, vision=seen, family=family)
+    return ModelInfo(
+        name,
+        window,
+        profile.max_output,
+        profile.provider,
+        current=current,
+        vision=seen,
+        family=family,
+        effort=profile.efforts,
+        default_effort=profile.effort,
+        prices=profile.prices,
+        source=source,
+        retired=profile.retired,
+        largest_window=profile.largest_window,
+    )
+
+
+def _family(name: str) -> str:
+    """What the models of a line are called by, whatever their version: `sonnet`, `gpt`."""
+    words = [word for word in re.split(r"[^a-z]+", name.lower().rpartition("/")[2]) if word]
+    return next((word for word in words if word not in {"anthropic", "claude", "us", "eu", "global"}), name)

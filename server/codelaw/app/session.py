@@ -99,7 +99,9 @@ class Session(
 
     def models(self) -> list[ModelInfo]:
         """The models that can be chosen."""
-        return models.listed(self._settings.value)
+        settings = self._settings.value
+        self._turns.profiles.look_up(settings, models.answerer(settings).name)
+        return models.listed(settings, self._turns.profiles.told)
 
     async def warm(self) -> None:
         """Load what the first turn needs, off the event loop; asks no model (V-1)."""
@@ -133,6 +135,7 @@ class Session(
         if settings.value.model != self._settings.value.model:
             self._retired += self._models.values()
             self._models = {}
+            self._turns.profiles.forget()
         self._settings = settings
         self._redaction.learn(known_keys(settings.value, self._environment))
         self._workspace.review = settings.value.editor.review
@@ -148,6 +151,7 @@ class Session(
         # At the same time: turns have processes, which must not outlive us because something else is slow to end.
         background = [
             self._memory.close(),
+            self._turns.profiles.close(),
             self._servers.close(),
             *([self._embedding.close()] if self._embedding is not None else []),
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from codelaw.app.turns import Asked
+from codelaw.app.plans import Asked
 
 if TYPE_CHECKING:
     from codelaw.agent.turn.notes import Steer

@@ -6,7 +6,7 @@ import asyncio
 import platform
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.choosing import SWITCHED, begun
@@ -23,7 +23,10 @@ from codelaw.app import models
 from codelaw.app.bringing import Bringing, own_places
 from codelaw.app.brought.agents import BroughtAgents, own_agents
 from codelaw.app.brought.skills import Shelf, Skills, load_called, own_skills
+from codelaw.app.choosing import efforts
+from codelaw.app.plans import Asked, Plan
 from codelaw.app.processing import web_of
+from codelaw.app.profiles import Profiles
 from codelaw.app.referring.referring import Around, Referring
 from codelaw.app.ruling import unreadable, visible
 from codelaw.app.servers.brought import BroughtServers
@@ -36,16 +39,14 @@ from codelaw.context.system.skill_index import skill_index
 from codelaw.context.tokens import estimate, guard
 from codelaw.domain.chats import Mode, Notice
 from codelaw.domain.errors import Refusal
-from codelaw.domain.messages import Fragment, Message
+from codelaw.domain.messages import Fragment
 from codelaw.settings.places import process_environment
 from codelaw.skills.commands import call
-from codelaw.tools.toolbox import Toolbox, default_toolbox
+from codelaw.tools.toolbox import default_toolbox
 from codelaw.transcript.repair.limits import turn_limit
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
-    from codelaw.agent.dialects.base import Dialect
-    from codelaw.context.sections import Section
     from codelaw.domain.chats import Chat, Strategy
     from codelaw.domain.requests import EditorState, Enclosed
     from codelaw.ports.code import CodeIndex
@@ -96,6 +97,7 @@ def history_settings(settings: Settings, chat: Chat) -> HistorySettings:
         pin=pinned(settings, chat.strategy),
         compress_results=context.compress_results,
         as_text=context.observations == "text",
+        cache_ttl=settings.model.cache_ttl,
     )
 
 
@@ -103,54 +105,6 @@ def pinned(settings: Settings, strategy: Strategy) -> bool:
     """Whether the goal is pinned: by the setting, and for the sliding window unless the user said no (L-7)."""
     context = settings.context
     return context.pin or (strategy == "sliding-window" and "pin" not in context.model_fields_set)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a message is sent with."""
-
-    text: str
-    settings: Settings
-    mode: Mode
-    attachments: Sequence[Enclosed] = ()
-    editor: EditorState | None = None
-    restricted: bool = False
-    """Whether the editor does not trust the folder (S-7)."""
-    redacted: bool = False
-    """A key was taken out of the text (S-5)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A turn that has passed every check."""
-
-    model_name: str
-    mode: Mode
-    dialect: Dialect
-    other: Dialect | None
-    """As `TurnInputs` has them."""
-    toolbox: Toolbox
-    limits: Limits
-    system: tuple[Section, ...]
-    facts: SystemFacts
-    law: Law
-    question: Question
-    notices: tuple[Notice, ...]
-    beside: tuple[Fragment, ...] = ()
-    """What is always said right behind the question, and not kept."""
-    restricted: bool = False
-    """The editor does not trust the folder: the law is no layer of its own (S-7)."""
-    skills: Shelf | None = None
-    """What can be loaded, as it was when the turn was planned (X-2)."""
-    searching: bool = False
-    """The vendor may search the web."""
-    agents: Agents | None = None
-    """What Task can begin; None where there are no subagents (X-4)."""
-
-    @property
-    def asked(self) -> Message:
-        """The question as it would be sent, before it belongs to a turn."""
-        return Message("ask", "next", "user", self.question.content, self.question.metadata)
 
 
 class TurnMaker:
@@ -169,6 +123,7 @@ class TurnMaker:
         self._code = code
         self._operating_system = f"{platform.system()} {platform.machine()}"
         self.measures = Measures()
+        self.profiles = Profiles()
         self.laws = ShownLaws()
         environment = process_environment()
         self._home = environment.get("HOME", "")
@@ -204,20 +159,24 @@ class TurnMaker:
             Refusal: `window_too_small` or `context_overflow`, before any model call (W-3, L-4, B-2); not when `checked`
                 is off, for an inspection.
         """
+        told = self.profiles.told
         services = None if restricted else self._services
         offered = services.offered if services is not None else frozenset[str]()
         mode = "ask" if restricted and mode == "agent" else mode
         brought = await self._servers.brought(settings, begin=checked, restricted=restricted, agent=agent)
         shown = visible(self._workspace, settings)
         shelf = await self.shelf(shown, settings, restricted=restricted)
-        window = models.window_of(settings, name)
+        if checked:
+            self.profiles.look_up(settings, name)
+        profile = models.profile_of(name, told)
+        window = models.window_of(settings, name, told)
         tokens = self.measures.window(name, window.tokens)
         said_before = begun(agent.past.transcript.messages) if agent is not None else None
         switched = agent is not None and SWITCHED in agent.noticed
         searching = settings.tools.web_search and not restricted
-        dialect, other = models.dialects(settings, name, said_before, switched=switched, searching=searching)
+        dialect, other = models.dialects(settings, name, told, said_before, switched=switched, searching=searching)
         index = await asyncio.to_thread(skill_index, shelf.offered, tokens)
-        kinds, kind_problems = await self.agents.kinds(shown, settings, mode, name, restricted=restricted)
+        kinds, kind_problems = await self.agents.kinds(shown, settings, mode, name, restricted=restricted, told=told)
         toolbox = arranged(
             default_toolbox(
                 bash_timeout=settings.tools.bash.timeout_seconds,
@@ -237,10 +196,11 @@ class TurnMaker:
         said = connectors(brought.instructions, toolbox.servers, tokens)
         limits = Limits(
             tokens,
-            models.reserve_of(settings, name, tokens),
+            models.reserve_of(settings, name, tokens, told),
             settings.turn.max_steps,
             settings.turn.max_tokens,
             settings.turn.timeout_seconds,
+            output=models.output_of(settings, name, tokens, told),
         )
         facts = SystemFacts(
             mode=mode,
@@ -257,6 +217,7 @@ class TurnMaker:
         if called is NOTHING_CALLED and call(text) is not None:
             left = await self.shelf(shown, settings, restricted=False) if restricted else None
             called = await load_called(shelf, text, left_out=left)
+        unfit = efforts.problem(profile, called.effort)
         called = await self._servers.gathered(text, called)
         around = self.around(settings, agent, restricted=restricted)
         called = await self.referring.gathered(text, called, around)
@@ -264,21 +225,25 @@ class TurnMaker:
         law, beside = await find_law(self._workspace, denied, settings.law.files), tuple[Fragment, ...]()
         if restricted:
             law, beside = replace(law, layer=()), (untrusted.restricted(law.documents),)
-        law_tokens = law.tokens
         notices = [*brought.notices, *asked.notices, *law.notices, *([RESTRICTED] if restricted else [])]
         notices += [notice for notice in (shelf.problems, kind_problems) if notice is not None]
         if restricted and await asyncio.to_thread(lambda: any(hides(document.text) for document in law.documents)):
             notices.append(HIDING)
-        if law_tokens > LARGE_SHARE * limits.window:
+        if unfit:
+            notices.append(Notice("warning", "command_problem", unfit))
+        if law.tokens > LARGE_SHARE * limits.window:
             take = f"{names_of(law.documents)} {'take' if len(law.documents) > 1 else 'takes'}"
-            message = f"{take} about {law_tokens} tokens, over a tenth of the window of {limits.window}."
+            message = f"{take} about {law.tokens} tokens, over a tenth of the window of {limits.window}."
             notices.append(Notice("warning", "law_large", message))
-        if asked.pictures and (unseen := models.unseen(settings, name)) is not None:
+        if asked.pictures and (unseen := models.unseen(settings, name, told)) is not None:
             notices.append(Notice("warning", "image_unseen", unseen))
         size = guard(limits.window)
         if size == "warn":
             message = f"The window has only {limits.window} tokens; below 32000 long tasks suffer."
             notices.append(Notice("warning", "window_small", message))
+        if profile is not None and profile.retired:
+            ends = f"{name} is ended by its maker on {profile.retired}: choose another model before that."
+            notices.append(Notice("warning", "model_retired", ends))
         if checked:
             if size == "block":
                 raise Refusal(
@@ -305,6 +270,7 @@ class TurnMaker:
             restricted=restricted,
             skills=shelf,
             searching=searching and dialect.name == "native",
+            effort=None if unfit else called.effort,
             agents=Agents(kinds, mode, settings.agents.max_steps, settings.agents.max_tokens) if kinds else None,
         )
 
@@ -335,9 +301,15 @@ class TurnMaker:
         return await self._skills.shelf(shown, settings.skills.paths, home=self._home, restricted=restricted)
 
     async def settled(self, plan: Plan, agent: AgentChat, model: ChatModel, settings: Settings) -> TurnInputs:
-        """What the turn runs with; what its plan says once in a chat counts as said."""
+        """What the turn runs with; what its plan says once in a chat counts as said.
+
+        Raises:
+            Refusal: `effort_not_taken`.
+        """
+        profile = models.profile_of(plan.model_name, self.profiles.told)
+        efforts.check(profile, efforts.effort_of(settings, plan.model_name, agent.chat, plan.effort))
         for notice in plan.notices:
-            if notice.code in {"window_small", "law_large", "skill_problem", "agent_problem"}:
+            if notice.code in {"window_small", "law_large", "skill_problem", "agent_problem", "model_retired"}:
                 await agent.house.store.mark_noticed(agent.chat.id, notice.code)
                 agent.noticed.add(notice.code)
 
@@ -346,7 +318,9 @@ class TurnMaker:
 
     def inputs(self, plan: Plan, chat: Chat, model: ChatModel, settings: Settings) -> TurnInputs:
         """What a turn or a compaction of a chat works with, besides its history."""
-        laws = NoLaw if plan.restricted else TurnLaw
+        laws, denied = NoLaw if plan.restricted else TurnLaw, unreadable(settings, self._workspace.folders)
+        summing, told = settings.context.summary_model or plan.model_name, self.profiles.told
+        profile = models.profile_of(plan.model_name, told)
         return TurnInputs(
             model=model,
             model_name=plan.model_name,
@@ -355,19 +329,22 @@ class TurnMaker:
             toolbox=plan.toolbox,
             limits=plan.limits,
             system=plan.system,
-            laws=laws(
-                self._workspace, unreadable(settings, self._workspace.folders), settings.law.files, chat, self.laws
-            ),
+            laws=laws(self._workspace, denied, settings.law.files, chat, self.laws),
             law=plan.law.layer,
             calibration=self.measures.known,
-            summary_window=models.window_of(settings, settings.context.summary_model or plan.model_name).tokens,
+            summary_window=models.window_of(settings, summing, told).tokens,
+            summary_profile=models.profile_of(summing, told),
             settings=history_settings(settings, chat),
             prices=models.prices(plan.model_name),
-            caches=models.caches(plan.model_name),
+            caches=models.caches(plan.model_name, told),
+            ttls=() if profile is None else profile.ttls,
+            diagnosed=models.diagnoses(settings),
             skills=plan.skills,
             agents=plan.agents,
             facts=plan.facts,
-            sees=models.sees(settings, plan.model_name),
+            sees=models.sees(settings, plan.model_name, told),
+            profile=profile,
+            effort=efforts.effort_of(settings, plan.model_name, chat, plan.effort),
         )
 
     def _check_fit(self, asked: Question, law: Law, system: int, limits: Limits) -> None:

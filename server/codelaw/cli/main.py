@@ -13,6 +13,7 @@ from codelaw.cli.exits import CANCELLED, FAILED, USAGE, leave
 NOT_ON_WINDOWS = "Windows is not supported. Install and run codelaw inside WSL 2, which is Linux."
 CATEGORIES = ["preference", "fact", "skill", "habit", "event", "context", "constraint", "decision"]
 STRATEGIES = ["layered", "full", "last-n", "summary+recent", "span-retrieval", "sliding-window", "auto"]
+EFFORTS = ["default", "low", "medium", "high", "xhigh", "max"]
 _OFFERED = ", ".join(STRATEGIES)
 
 
@@ -99,6 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     chat.add_argument("--mode", choices=["agent", "ask", "plan"], help="ask only reads, plan ends with a plan")
     chat.add_argument("--model", metavar="NAME", help="the model to ask")
+    chat.add_argument("--effort", metavar="E", choices=EFFORTS, help=f"how much it does: {', '.join(EFFORTS)}")
     chat.add_argument("--strategy", metavar="S", choices=STRATEGIES, help=f"how the context is built: {_OFFERED}")
     chat.add_argument("--json", action="store_true", help="print events as JSON, one a line, the result last")
     chat.add_argument("--yes", action="store_true", help="allow every write and command")
@@ -221,6 +223,10 @@ def _trust_commands(commands: Any) -> None:
     _of_a_client(audit)
     audit.add_argument("--json", action="store_true", help="one entry a line")
 
+    models = _command(commands, "models", "the models that can be chosen, and what they cost", running.models)
+    _of_a_client(models)
+    models.add_argument("--provider", metavar="P", help="only those of this provider")
+    models.add_argument("--json", action="store_true", help="one model a line")
     skills = _command(
         commands, "skills", "the skills of this folder and your own, and what is wrong with them", running.skills
     )

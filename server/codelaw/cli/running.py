@@ -120,6 +120,15 @@ def permissions(arguments: argparse.Namespace) -> int:
         return permissions(server, arguments)
 
 
+def models(arguments: argparse.Namespace) -> int:
+    from codelaw.cli.spawn import spawned  # noqa: PLC0415
+
+    with spawned(arguments) as server:
+        from codelaw.cli.commands.models import models  # noqa: PLC0415
+
+        return models(server, arguments)
+
+
 def skills(arguments: argparse.Namespace) -> int:
     from codelaw.cli.spawn import spawned  # noqa: PLC0415
 

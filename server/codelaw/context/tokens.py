@@ -13,7 +13,9 @@ from codelaw.domain.models import ModelProfile
 CALL_OVERHEAD = 111
 """Tokens a tool call costs besides its text."""
 DEFAULT_WINDOW = 64_000
-DEFAULT_MAX_OUTPUT = 16_384
+DEFAULT_MAX_OUTPUT = 32_000
+"""Of a model that can write so much; what it thinks is counted in."""
+UNKNOWN_MAX_OUTPUT = 16_384
 LEAST_OUTPUT = 256
 """Tokens that an answer is always left, unless the user's own limit is lower: less is not an answer (W-7)."""
 FAR_OFF = 8
@@ -131,16 +133,26 @@ def resolve_window(
     return window
 
 
+def most_output(window: int, *, max_output: int | None = None, profile: ModelProfile | None = None) -> int:
+    """Tokens of one reply at most (W-7); `max_output` is `model.maxOutputTokens`.
+
+    Of a model that nobody knows no more is asked than is kept free.
+    """
+    if max_output is not None and max_output > 0:
+        return max_output
+    if profile is None:
+        return max(1, min(UNKNOWN_MAX_OUTPUT, window // 10))
+    return min(profile.max_output, DEFAULT_MAX_OUTPUT)
+
+
 def output_reserve(window: int, *, max_output: int | None = None, profile: ModelProfile | None = None) -> int:
-    """Tokens kept free for the answer (W-7); `max_output` is `model.maxOutputTokens`."""
-    if max_output is None or max_output <= 0:
-        max_output = DEFAULT_MAX_OUTPUT if profile is None else min(profile.max_output, DEFAULT_MAX_OUTPUT)
-    return max(1, min(max_output, window // 10))
+    """Tokens kept free for the answer (W-7)."""
+    return max(1, min(most_output(window, max_output=max_output, profile=profile), window // 10))
 
 
-def max_tokens(window: int, reserve: int, estimated_input: int) -> int:
+def max_tokens(window: int, most: int, estimated_input: int) -> int:
     """The `max_tokens` to send (W-7); enough for an answer in any case: the vendor says what is too much."""
-    return max(1, min(reserve, max(LEAST_OUTPUT, window - estimated_input)))
+    return max(1, min(most, max(LEAST_OUTPUT, window - estimated_input)))
 
 
 def far_off(estimated: int, size: int | None, limit: int | None) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from codelaw.domain.chats import Mode
+    from codelaw.domain.models import Effort
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class UserCommand:
     body: str
     problem: str = ""
     """What is wrong with the file, in one sentence."""
+    effort: Effort | None = None
+    """Of the turn that it begins (P-6)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,8 @@ class Skill:
     """The file of the skill of this name that counts instead."""
     readable: bool = True
     """Off where the file cannot be read at all, which `problem` tells."""
+    effort: Effort | None = None
+    """Of a turn that begins by calling it (P-6)."""
 
     @property
     def offered(self) -> bool:
@@ -78,6 +83,8 @@ class AgentSheet:
     """What is wrong with the file, in one sentence."""
     counts: bool = True
     """Off where there is no such kind, which `problem` tells."""
+    effort: Effort | None = None
+    """None: that of the turn where the model is, else the vendor's (P-6)."""
 
 
 @dataclass(frozen=True, slots=True)

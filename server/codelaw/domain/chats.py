@@ -8,7 +8,7 @@ from typing import Literal
 from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.errors import RefusalCode
 from codelaw.domain.messages import Message
-from codelaw.domain.models import Usage
+from codelaw.domain.models import CacheMiss, Effort, Usage
 from codelaw.domain.results import FileChange
 
 Mode = Literal["agent", "ask", "plan"]
@@ -16,6 +16,8 @@ Strategy = Literal["layered", "full", "last-n", "summary+recent", "span-retrieva
 Dialect = Literal["react", "native"]
 DialectChoice = Literal["auto", "react", "native"]
 """As it is set; with `auto` the model and the chat decide (R-3, R-4)."""
+EffortChoice = Effort | Literal["default"]
+"""`default`: what the settings say, or else the vendor."""
 Level = Literal["info", "warning", "error"]
 TurnStatus = Literal["running", "ended"]
 TurnStop = Literal["finished", "cancelled", "step_limit", "token_limit", "refused", "failed"]
@@ -44,6 +46,8 @@ class Chat:
     """Whether a person chose `model`; a chat without a choice goes along with the settings."""
     places: tuple[str, ...] = ()
     """Where its text went or may go: `offline` is this machine, anything else a host. The newest is the last."""
+    effort: Effort | None = None
+    """Chosen for it; None: it goes along with the settings (P-6)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,8 @@ class TurnResult:
     cost_usd: float | None = None
     model: str | None = None
     """The model that was asked."""
+    cache_miss: CacheMiss | None = None
+    """The first of the turn."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ CompactionReason = Literal[
 ]
 
 
-Part = Literal["cut", "result", "arguments", "aside"]
+Part = Literal["cut", "result", "arguments", "aside", "thinking"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Demotion:
     """A message that the view shows shorter than the turn did; the record keeps it (C-6).
 
     `cut` shows a result as the history has it (C-2), `result` as one line; `arguments` shortens those of the calls;
-    `aside` leaves out what stands behind the message.
+    `aside` leaves out what stands behind the message, `thinking` its kept items, which their maker refused (P-5).
     """
 
     message_id: str

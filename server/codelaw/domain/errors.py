@@ -24,6 +24,7 @@ RefusalCode = Literal[
     "model_not_found",
     "not_confirmed",
     "model_refused",
+    "effort_not_taken",
     "auth_failed",
     "spending_limit",
     "context_overflow",

@@ -10,7 +10,7 @@ from codelaw.domain.chats import Level, Todo, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.files import OutputStream
 from codelaw.domain.media.images import Image
-from codelaw.domain.models import Usage
+from codelaw.domain.models import CacheMiss, Usage
 from codelaw.domain.permissions import Decision
 from codelaw.domain.served import ServerStateName
 
@@ -66,6 +66,8 @@ class TurnStarted:
 class ThoughtDelta:
     delta: str
     step: int
+    progress: bool | None = None
+    """It is a note on how the work goes, in a model's own words (P-6)."""
     kind: Literal["thought"] = "thought"
 
 
@@ -127,6 +129,7 @@ class UsageEvent:
     step: int
     parent: str | None = None
     """As in `ToolCallEvent`: the window is the child's."""
+    cache_miss: CacheMiss | None = None
     kind: Literal["usage"] = "usage"
 
 

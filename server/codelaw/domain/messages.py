@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, Literal
@@ -56,7 +56,7 @@ class KeptItem:
     """A part of a reply that the model's maker wants back as it was, and that nobody reads: signed thinking (P-5)."""
 
     body: str
-    """JSON, as it goes back."""
+    """JSON, as it goes back; empty where only the place counts, at which text goes on behind a call."""
     text: int = 0
     """Characters of the reply's text in front of it."""
     calls: int = 0
@@ -82,8 +82,15 @@ class KeptItems:
 
     def leading(self) -> KeptItems | None:
         """Those in front of all text and calls, which stay true where these are stored otherwise than they came."""
-        first = tuple(item for item in self.items if not item.text and not item.calls)
-        return replace(self, items=first) if first else None
+        return self._those(lambda item: not item.text and not item.calls)
+
+    def before(self, call: int) -> KeptItems | None:
+        """Those in front of the call with that number, which stay true where it is another now."""
+        return self._those(lambda item: item.calls <= call)
+
+    def _those(self, wanted: Callable[[KeptItem], bool]) -> KeptItems | None:
+        items = tuple(filter(wanted, self.items))
+        return replace(self, items=items) if items else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ FailureKind = Literal[
 """`items`: the kept items of the request are refused, and it can be sent without them (P-5)."""
 
 
+Platform = Literal["bedrock", "vertex", "foundry", "aws"]
+"""A cloud that sells the vendor's models, with an address and credentials of its own."""
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
 """How much a model does for an answer (P-6)."""
 Thinking = Literal["adaptive", "between_tools", "enabled", "disabled"]
@@ -64,6 +66,15 @@ class Usage:
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class CacheMiss:
+    """Why the vendor's cache gave less than it could have (X-6)."""
+
+    reason: str
+    """The vendor's word, or ours where it says nothing."""
+    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,8 +284,10 @@ class ModelRequest:
     """None: nothing is said of it, and the model's own default holds (P-6)."""
     display: Display | None = None
     effort: Effort | None = None
-    previous: str = ""
-    """The vendor's id of the last reply of the same chat: it then says why its cache missed."""
+    fallbacks: bool = False
+    """Whether another model of the vendor may answer what this one refuses (P-8)."""
+    previous: str | None = None
+    """The vendor's id of the last reply of the same chat, empty before the first: it says why its cache missed."""
 
     @property
     def digests(self) -> frozenset[str]:
@@ -295,6 +308,8 @@ class ThinkingDelta:
     """The vendor's own reasoning text as it arrives; shown, never sent back."""
 
     text: str
+    progress: bool = False
+    """It is a note on how the work goes, written for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +351,8 @@ class ModelReply:
     """What the vendor wants back with it (P-5)."""
     id: str = ""
     """The vendor's id of it."""
+    served: str = ""
+    """The model that has answered, where the one that was asked has refused."""
     cache_miss: str = ""
     """Why the vendor's cache did not give what it could have, in the vendor's word."""
     doubted: bool = False

@@ -9,6 +9,7 @@ from codelaw.domain.chats import Chat, Dialect
 from codelaw.domain.checkpoints import Checkpoint
 from codelaw.domain.events import ChatEvent
 from codelaw.domain.messages import Message
+from codelaw.domain.models import Effort, Prices
 
 Layer = Literal["L1", "L2", "L3", "turn", "tail"]
 BudgetPart = Literal["system", "summary", "retrieved", "recent", "input"]
@@ -134,6 +135,19 @@ class ModelInfo:
     current: bool
     vision: bool | None = None
     """Whether it sees pictures; None where nobody knows."""
+    family: str = ""
+    """What the models of its line are called by."""
+    effort: tuple[Effort, ...] = ()
+    """That it takes, rising; empty where nothing can be said of it."""
+    default_effort: Effort | None = None
+    prices: Prices | None = None
+    """None where they are not known."""
+    source: Literal["profile", "endpoint", "editor"] = "profile"
+    """Who says so: our data, its endpoint, or the editor that lends it."""
+    retired: str = ""
+    """The day on which its maker ends it; empty where none is known."""
+    largest_window: int | None = None
+    """Tokens that it has, where that is more than `context_window`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from codelaw.domain.audit import AuditEntry
 from codelaw.domain.brought import AgentList, Skill, UserCommand
-from codelaw.domain.chats import Chat, Mode, Notice, Strategy, TurnResult
+from codelaw.domain.chats import Chat, EffortChoice, Mode, Notice, Strategy, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.edits import CheckpointReport, PendingCommit, RevertReport, ReviewedFile, TurnChange
 from codelaw.domain.events import ChatEvent
@@ -55,6 +55,7 @@ class Session(Protocol):
         mode: Mode | None = None,
         model: str | None = None,
         strategy: Strategy | None = None,
+        effort: EffortChoice | None = None,
         kind: str | None = None,
     ) -> Chat: ...
 
@@ -82,6 +83,7 @@ class Session(Protocol):
         mode_once: Mode | None = None,
         model: str | None = None,
         strategy: Strategy | None = None,
+        effort: EffortChoice | None = None,
         strategy_options: Mapping[str, float] | None = None,
         attachments: Sequence[Enclosed] = (),
         editor: EditorState | None = None,
@@ -118,6 +120,7 @@ class Session(Protocol):
         mode: Mode | None = None,
         model: str | None = None,
         strategy: Strategy | None = None,
+        effort: EffortChoice | None = None,
     ) -> Chat: ...
 
     async def delete(self, chat_id: str) -> None: ...

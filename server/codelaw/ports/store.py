@@ -144,6 +144,10 @@ class ChatStore(Protocol):
         """
         ...
 
+    async def begun(self, limit: int) -> Sequence[tuple[str, float]]:
+        """The chats of the newest turns of all chats, and when these began."""
+        ...
+
     async def withdraw_turn(self, chat_id: str, generation: int, turn_id: str, settled: str) -> int:
         """Take a turn out of the view, not out of the record (E-2). Gives the chat's new generation.
 

@@ -1,4 +1,4 @@
-"""The three kinds of wire types, and how a field that is left out is spelt."""
+"""The three kinds of wire types, how a field that is left out is spelt, and what several resources tell."""
 
 from __future__ import annotations
 
@@ -79,6 +79,13 @@ def _left_out(kind: type[Payload]) -> tuple[tuple[str, str], ...]:
     """The fields that are left out when they are None, by name and as they are spelt."""
     fields = kind.model_fields.items()
     return tuple((name, field.alias or name) for name, field in fields if field.default is None)
+
+
+class CacheMiss(Payload):
+    """Why the vendor's cache gave less than it could have: its own reason, or ours, and a few words for a person."""
+
+    reason: str
+    words: str
 
 
 class Reply(BaseModel):

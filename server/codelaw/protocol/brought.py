@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codelaw.domain.chats import Mode
+from codelaw.domain.models import Effort
 from codelaw.protocol.base import Method, Params, Payload
 
 
@@ -68,6 +69,7 @@ class Agent(Payload):
     disallowed_tools: list[str] | None = None
     model: str | None = None
     max_turns: int | None = None
+    effort: Effort | None = None
     problem: str | None = None
     refused: bool | None = None
 

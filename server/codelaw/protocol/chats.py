@@ -7,11 +7,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from codelaw.domain.chats import Level, Mode, Strategy, TurnStop
+from codelaw.domain.chats import EffortChoice, Level, Mode, Strategy, TurnStop
 from codelaw.domain.errors import RefusalCode
 from codelaw.domain.messages import Note, Role
-from codelaw.protocol.base import Method, Params, Payload
-from codelaw.protocol.enclosed import EditorParams, Enclosure
+from codelaw.domain.models import Effort
+from codelaw.protocol.base import CacheMiss, Method, Params, Payload
+from codelaw.protocol.enclosed import EditorParams, Enclosure, StrategyOptions
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 Title = Annotated[str, Field(min_length=1, max_length=200)]
@@ -20,33 +21,12 @@ Attachments = Annotated[list[Enclosure], Field(max_length=100)]
 Kind = Literal["panel", "inline", "headless", "shared"]
 
 
-class StrategyOptions(Params):
-    """Numbers of a strategy for one request: settings of `context` and `retrieval`, by their own names (B-1)."""
-
-    threshold: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] | None = None
-    keep_rounds: Annotated[int, Field(ge=1)] | None = None
-    min_messages: Annotated[int, Field(ge=0)] | None = None
-    low_water: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] | None = None
-    max_window: Annotated[int, Field(ge=1)] | None = None
-    summary_timeout_seconds: Annotated[float, Field(ge=1, allow_inf_nan=False)] | None = None
-    total_budget: Annotated[int, Field(ge=1)] | None = None
-    demote_tokens: Annotated[int, Field(ge=0)] | None = None
-    index_tokens: Annotated[int, Field(ge=0)] | None = None
-    recent_min: Annotated[int, Field(ge=0)] | None = None
-    recent_max: Annotated[int, Field(ge=1)] | None = None
-    summarise_above: Annotated[int, Field(ge=0)] | None = None
-    window: Annotated[int, Field(ge=1)] | None = None
-    top_k: Annotated[int, Field(ge=1, le=100)] | None = None
-    radius: Annotated[int, Field(ge=0, le=50)] | None = None
-    share: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
-    min_similarity: Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)] | None = None
-
-
 class CreateChat(Params):
     title: Title | None = None
     mode: Mode | None = None
     model: Name | None = None
     strategy: Strategy | None = None
+    effort: EffortChoice | None = None
     kind: Kind | None = None
 
 
@@ -83,6 +63,7 @@ class SendMessage(Params):
     mode: Mode | None = None
     model: Name | None = None
     strategy: Strategy | None = None
+    effort: EffortChoice | None = None
     strategy_options: StrategyOptions | None = None
     attachments: Attachments | None = None
     editor: EditorParams | None = None
@@ -128,6 +109,7 @@ class UpdateChat(Params):
     mode: Mode | None = None
     model: Name | None = None
     strategy: Strategy | None = None
+    effort: EffortChoice | None = None
 
 
 class ForkChat(Params):
@@ -154,7 +136,10 @@ class RevertTurn(Params):
 
 
 class Chat(Payload):
-    """A conversation; `model` is the one that will be asked, `running` is the id of the running turn."""
+    """A conversation; `model` is the one that will be asked, `running` is the id of the running turn.
+
+    `effort` is there where one was chosen for it.
+    """
 
     id: str
     title: str
@@ -166,6 +151,7 @@ class Chat(Payload):
     updated_at: float
     turns: int
     running: str | None
+    effort: Effort | None = None
 
 
 class Call(Payload):
@@ -252,6 +238,9 @@ class Usage(Payload):
     cost_usd: float | None = None
     web_searches: int | None = None
     """That the vendor charges for; a part of `costUsd` where its price is known."""
+    thinking_tokens: int | None = None
+    """Those of `outputTokens` that were thought, where the vendor tells."""
+    cache_miss: CacheMiss | None = None
 
 
 class Notice(Payload):

@@ -10,7 +10,8 @@ from codelaw.domain.chats import Dialect, Strategy
 from codelaw.domain.checkpoints import CompactionReason, SummarySource
 from codelaw.domain.reports import BudgetPart, Layer
 from codelaw.protocol.base import Method, Params, Payload
-from codelaw.protocol.chats import Chat, ChatRef, Id, Started, StrategyOptions
+from codelaw.protocol.chats import Chat, ChatRef, Id, Started
+from codelaw.protocol.enclosed import StrategyOptions
 
 
 class InspectContext(Params):

@@ -1,4 +1,4 @@
-"""What goes along with a message: documents, pictures, texts, and what the user looks at (M-6, L-3)."""
+"""What goes along with a message: documents, pictures, texts, what the user looks at, and numbers (M-6, L-3, B-1)."""
 
 from __future__ import annotations
 
@@ -71,3 +71,25 @@ class EditorParams(Params):
     cursor: Position | None = None
     selection: Range | None = None
     visible: Range | None = None
+
+
+class StrategyOptions(Params):
+    """Numbers of a strategy for one request: settings of `context` and `retrieval`, by their own names (B-1)."""
+
+    threshold: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] | None = None
+    keep_rounds: Annotated[int, Field(ge=1)] | None = None
+    min_messages: Annotated[int, Field(ge=0)] | None = None
+    low_water: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] | None = None
+    max_window: Annotated[int, Field(ge=1)] | None = None
+    summary_timeout_seconds: Annotated[float, Field(ge=1, allow_inf_nan=False)] | None = None
+    total_budget: Annotated[int, Field(ge=1)] | None = None
+    demote_tokens: Annotated[int, Field(ge=0)] | None = None
+    index_tokens: Annotated[int, Field(ge=0)] | None = None
+    recent_min: Annotated[int, Field(ge=0)] | None = None
+    recent_max: Annotated[int, Field(ge=1)] | None = None
+    summarise_above: Annotated[int, Field(ge=0)] | None = None
+    window: Annotated[int, Field(ge=1)] | None = None
+    top_k: Annotated[int, Field(ge=1, le=100)] | None = None
+    radius: Annotated[int, Field(ge=0, le=50)] | None = None
+    share: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    min_similarity: Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)] | None = None

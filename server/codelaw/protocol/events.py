@@ -38,6 +38,8 @@ class Thought(Payload):
     kind: Literal["thought"] = "thought"
     delta: str
     step: int
+    progress: Literal[True] | None = None
+    """It is a note on how the work goes, which the model wrote for the user."""
 
 
 class Answer(Payload):

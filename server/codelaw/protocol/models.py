@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from codelaw.domain.models import Effort
 from codelaw.protocol.base import Method, Params, Payload
 from codelaw.protocol.chats import Notice
 
@@ -16,8 +17,20 @@ class ModelChanged(Payload):
     """Other models than before may be asked: `model/list` and what is shown of chats are to be read again."""
 
 
+class PriceStep(Payload):
+    """Above so many tokens of a request, `input` and `output` cost so many times as much."""
+
+    above: int
+    input: float
+    output: float
+
+
 class Model(Payload):
-    """A model that can be chosen; sizes in tokens. Without `vision` nobody knows whether it sees pictures."""
+    """A model that can be chosen; sizes in tokens. Without `vision` nobody knows whether it sees pictures.
+
+    `effort` are those that it takes, prices US dollars for a million tokens, `retired` the day on which its maker ends
+    it. `largestWindow` is what it has where `contextWindow` is less, and can be raised to that.
+    """
 
     name: str
     context_window: int
@@ -25,6 +38,16 @@ class Model(Payload):
     provider: str
     current: bool
     vision: bool | None = None
+    family: str
+    effort: list[Effort] | None = None
+    default_effort: Effort | None = None
+    price_in: float | None = None
+    price_out: float | None = None
+    price_read: float | None = None
+    price_steps: list[PriceStep] | None = None
+    source: Literal["profile", "endpoint", "editor"]
+    retired: str | None = None
+    largest_window: int | None = None
 
 
 class ModelList(Payload):

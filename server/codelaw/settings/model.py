@@ -7,12 +7,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from codelaw.agent.model_calls.caching import CacheTtl
 from codelaw.context.system.persona import LONGEST
 from codelaw.domain.chats import DialectChoice, Strategy
 from codelaw.domain.laws import FILES
 from codelaw.domain.memories import Category
-from codelaw.domain.models import DEFAULT_MODEL
+from codelaw.domain.models import DEFAULT_MODEL, Effort, Platform
 from codelaw.settings.commands import BashGroup
+from codelaw.settings.embedding import EmbeddingGroup
 from codelaw.settings.group import Group
 from codelaw.settings.hooks import HooksGroup
 from codelaw.settings.rules import PermissionsGroup
@@ -84,8 +86,8 @@ class ModelGroup(Group):
 
     provider: Literal["auto", Provider] = Field(
         default="auto",
-        description="Who answers. `auto` is `anthropic` when a key or a base URL is configured, else `offline`,"
-        " which needs no network and answers from the workspace's text. `scripted` plays a file of replies.",
+        description="Who answers. `auto` is `anthropic` when a key, a base URL or a platform is configured, else"
+        " `offline`, which needs no network and answers from the workspace's text. `scripted` plays a file of replies.",
     )
     name: Name = Field(default=DEFAULT_MODEL, description="The model of chats for which none was chosen.")
     base_url: str | None = Field(
@@ -95,6 +97,15 @@ class ModelGroup(Group):
     auth_token: str | None = Field(
         default=None, repr=False, description="A token that is sent as `Authorization: Bearer` instead of an API key."
     )
+    platform: Platform | None = Field(
+        default=None,
+        description="The cloud that sells the vendor's models: `bedrock`, `vertex`, `foundry` or `aws`. Region, project"
+        " and credentials come from that cloud's own variables, a key from `apiKey`.",
+    )
+    fallbacks: bool = Field(
+        default=False,
+        description="Let the vendor answer with another of its models what the chosen one refuses; a notice says so.",
+    )
     script: str | None = Field(default=None, description="The file of replies that the provider `scripted` plays.")
     dialect: DialectChoice = Field(
         default="auto",
@@ -102,19 +113,32 @@ class ModelGroup(Group):
         " own tool calls. `auto` is `native` for a model that is known to call tools and to think, else `react`; a chat"
         " stays with what it began with.",
     )
+    effort: Effort | None = Field(
+        default=None,
+        description="How much the model does for an answer, where a chat has no choice of its own; unset: its default.",
+    )
     context_window: Count | None = Field(
         default=None, description="Tokens that the model can take in; unset: as its profile says."
     )
     max_output_tokens: Count | None = Field(
-        default=None, description="The most tokens of one reply; unset: as the model's profile says, at most 16384."
+        default=None,
+        description="The most tokens of one reply, what the model thinks counted in; unset: as its profile says, at"
+        " most 32000.",
+    )
+
+    cache_ttl: CacheTtl = Field(
+        default="auto",
+        description="How long the vendor's cache keeps the older part of a chat. `1h` costs more to write and outlives"
+        " pauses. `auto` chooses by the model's prices and by your pauses so far.",
     )
 
     @property
     def chosen_provider(self) -> Provider:
-        """The provider, with `auto` decided: `anthropic` when a key or a base URL is configured."""
+        """The provider, with `auto` decided: `anthropic` when a key, a base URL or a platform is configured."""
         if self.provider != "auto":
             return self.provider
-        return "anthropic" if self.api_key or self.auth_token or self.base_url else "offline"
+        reached = self.api_key or self.auth_token or self.base_url or self.platform
+        return "anthropic" if reached else "offline"
 
 
 class NamedModel(Group):
@@ -255,30 +279,6 @@ class MemoryGroup(Group):
         default=500, description="Milliseconds to wait for memory; after that a turn begins without it."
     )
     category: Category | None = Field(default=None, description="Recall only memories of this category; unset: of all.")
-
-
-class EmbeddingGroup(Group):
-    """What makes the vectors by which messages and memories are found again."""
-
-    provider: Literal["hashing", "local", "openai"] = Field(
-        default="hashing",
-        description="`hashing` needs nothing but codelaw, `local` runs a model of the folder `path`, `openai` asks an"
-        " endpoint that speaks the OpenAI embeddings API; the texts of your chats go there.",
-    )
-    model: Name | None = Field(default=None, description="The embedding model's name; unset: the provider's default.")
-    path: str | None = Field(default=None, description="The folder of the model that the provider `local` runs.")
-    base_url: str | None = Field(
-        default=None, repr=False, description="Address of the embeddings API; unset: OpenAI's own."
-    )
-    api_key: str | None = Field(default=None, repr=False, description="The embeddings API's key.")
-    code: Literal["here", "any", "off"] = Field(
-        default="here",
-        description="Whether the code search uses a model too: `here` one that runs on this machine, `any` also an"
-        " endpoint elsewhere, which the workspace's files are then sent to, `off` none.",
-    )
-    dimension: Count | None = Field(
-        default=None, description="Numbers in a vector; unset: 512 for `hashing`, the model's own for `openai`."
-    )
 
 
 class RetrievalGroup(Group):

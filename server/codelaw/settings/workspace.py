@@ -21,6 +21,7 @@ FREE: frozenset[KeyPath] = frozenset(
     {
         ("model", "name"),
         ("model", "dialect"),
+        ("model", "effort"),
         ("model", "contextWindow"),
         ("model", "maxOutputTokens"),
         ("models",),

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from codelaw.domain.brought import AgentSheet, Sheet
 from codelaw.domain.safety.unseen import without_hidden
-from codelaw.skills.front_matter import Written, written
+from codelaw.skills.front_matter import Written, effort_of, written
 
 PLACES = (".codelaw/agents", ".claude/agents")
 """Where a workspace folder has them; of two with one name the first counts."""
@@ -58,6 +58,8 @@ def agent(sheet: Sheet, text: str) -> AgentSheet:
     if steps and _COUNT.fullmatch(steps) is None:
         problems.append("Its maxTurns is not a number, and does not count.")
         steps = ""
+    effort, wrong = effort_of(found)
+    problems.append(wrong)
     model = " ".join(found.fields.get("model", "").split())[:200]
     return AgentSheet(
         sheet=replace(sheet, name=said or sheet.name),
@@ -68,6 +70,7 @@ def agent(sheet: Sheet, text: str) -> AgentSheet:
         model="" if model.lower() in SAME_MODEL else model,
         steps=int(steps) if steps else None,
         problem=" ".join(filter(None, problems)),
+        effort=effort,
     )
 
 

@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 
 from codelaw.domain.brought import Sheet, UserCommand
-from codelaw.skills.front_matter import written
+from codelaw.skills.front_matter import effort_of, written
 
 PLACES = ((".codelaw/commands", ".md"), (".claude/commands", ".md"), (".github/prompts", ".prompt.md"))
 """Where a workspace folder has them, and how their names end; of two with one name the first counts."""
@@ -49,7 +49,10 @@ def command(sheet: Sheet, text: str) -> UserCommand:
     first = next((line.strip().lstrip("#").strip() for line in found.body.splitlines() if line.strip()), "")
     description = " ".join(found.fields.get("description", first).split())
     hint = " ".join(found.fields.get("argument-hint", found.fields.get("arguments", "")).split())
-    return UserCommand(sheet, description[:_DESCRIPTION], hint[:_DESCRIPTION], found.body.strip(), problem)
+    effort, wrong = effort_of(found)
+    problem = " ".join(filter(None, (problem, wrong)))
+    said = description[:_DESCRIPTION], hint[:_DESCRIPTION]
+    return UserCommand(sheet, *said, found.body.strip(), problem, effort=effort)
 
 
 def expanded(body: str, arguments: str, longest: int) -> str | None:

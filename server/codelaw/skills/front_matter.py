@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import cast
+from typing import cast, get_args
+
+from codelaw.domain.models import Effort
 
 LONGEST = 20_000
 """Characters between the lines of dashes (S-6)."""
 MOST_BRACKETS = 500
 """In them: the library takes time in the square of those that are open."""
+_EFFORTS: dict[str, Effort] = {one: one for one in get_args(Effort)}
 _HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _COLON = re.compile(r"[A-Za-z][\w-]*:[ \t]+[^\"'\[{\s].*:(?:[ \t].*)?")
 _NAMED = re.compile(r"^[ \t\"'{,-]*([A-Za-z][\w-]*)[\"']?[ \t]*:", re.MULTILINE)
@@ -34,6 +37,14 @@ class Written:
     """Those whose value is a list, as far as its items are texts."""
     unread: frozenset[str] = frozenset()
     """Names, in lower case, of fields that are there and whose value could not be read whole."""
+
+
+def effort_of(head: Written) -> tuple[Effort | None, str]:
+    """The effort that a head asks for, and what is wrong with it (P-6)."""
+    said = head.fields.get("effort", "").strip().lower()
+    known = _EFFORTS.get(said)
+    wrong = bool(said) and known is None
+    return known, f"Its effort is none of {', '.join(_EFFORTS)}, and does not count." if wrong else ""
 
 
 def written(text: str) -> Written:

@@ -10,7 +10,7 @@ import unicodedata
 from codelaw.domain.brought import Sheet, Skill
 from codelaw.domain.safety.own_tags import openings
 from codelaw.domain.safety.unseen import concealed, without_hidden
-from codelaw.skills.front_matter import LONGEST, Written, written
+from codelaw.skills.front_matter import LONGEST, Written, effort_of, written
 
 FILE = "SKILL.md"
 PLACES = (".codelaw/skills", ".claude/skills", ".agents/skills", ".github/skills")
@@ -50,7 +50,9 @@ def skill(sheet: Sheet, folder: str, text: str) -> Skill:
         problems.append("Its description holds characters that cannot be seen, which are left out.")
     if next(openings(said), None) is not None:
         problems.append("Its description holds a tag that only codelaw writes.")
-    return Skill(sheet, description[:LONGEST_DESCRIPTION], " ".join(filter(None, problems)))
+    effort, wrong = effort_of(found)
+    problems.append(wrong)
+    return Skill(sheet, description[:LONGEST_DESCRIPTION], " ".join(filter(None, problems)), effort=effort)
 
 
 def body_of(text: str) -> tuple[str, bool]:

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from codelaw.domain.chats import StoredChat
 from codelaw.domain.events import ChatEvent
+from codelaw.domain.messages import KeptItems
 
 FORMAT = "codelaw.chat"
 VERSION = 1
@@ -35,6 +36,8 @@ def record(chat: StoredChat, results: Mapping[str, Mapping[str, Any]], events: S
 
 def _plain(value: Any) -> Any:
     """JSON values of a domain value. Mappings are what models and tools wrote: they keep their keys."""
+    if isinstance(value, KeptItems):
+        return {"maker": value.maker, "blocks": len(value.items)}  # marked: the content is for its maker alone (P-5)
     if dataclasses.is_dataclass(value):
         names = [field.name for field in dataclasses.fields(value) if field.name != _OF_THE_VIEW]
         return {_camel(name): _plain(getattr(value, name)) for name in names}

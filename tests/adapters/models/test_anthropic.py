@@ -87,7 +87,7 @@ async def test_text_thinking_calls_and_usage_arrive(vendor: LoopbackVendor, mode
     reply = await ask(model, deltas=deltas)
     assert reply.text == "Hello ✓"
     assert reply.stop_reason == "tool_use"
-    assert reply.usage == Usage(10, 7, 5, 42)
+    assert reply.usage == Usage(10, 7, 5, 42, thinking_tokens=50)
     assert [(call.tool, call.arguments) for call in reply.calls] == [("Read", {"path": "ä.py"}), ("LS", {})]
     assert reply.calls[0].id == "toolu_a"
     assert "".join(delta.text for delta in deltas if isinstance(delta, TextDelta)) == "Hello ✓"
@@ -163,8 +163,9 @@ async def test_equal_requests_are_equal_bytes_on_one_connection(vendor: Loopback
 async def test_a_longer_chat_keeps_the_bytes_of_its_beginning(vendor: LoopbackVendor, model: AnthropicModel) -> None:
     vendor.fallback = VendorReply(text="ok")
     longer = (*REQUEST.messages, ApiMessage("assistant", (TextBlock("a"),)), ApiMessage("user", (TextBlock("b"),)))
-    await ask(model)
-    await ask(model, ModelRequest(REQUEST.model, REQUEST.system, longer, 512, (), REQUEST.stop_sequences))
+    system = (TextBlock("system words " * 200, breakpoint="5m"),)  # the vendor's cache takes nothing short
+    await ask(model, ModelRequest(REQUEST.model, system, REQUEST.messages, 512, (), REQUEST.stop_sequences))
+    await ask(model, ModelRequest(REQUEST.model, system, longer, 512, (), REQUEST.stop_sequences))
     first, second = (request.body for request in vendor.messages)
     assert second.startswith(first.removesuffix(b"]}"))
     usages = [request.usage for request in vendor.messages]
@@ -275,7 +276,7 @@ async def test_calls_that_are_no_objects_are_broken(vendor: LoopbackVendor, mode
         ("refusal", "refusal"),
         ("stop_sequence", "stop_sequence"),
         ("pause_turn", "max_tokens"),
-        ("model_context_window_exceeded", "max_tokens"),
+        ("compaction", "max_tokens"),
         ("something_new", "end_turn"),
     ],
 )
@@ -430,6 +431,9 @@ def test_how_long_the_vendor_asks_to_wait(headers: dict[str, str], seconds: floa
         (200, "invalid_request_error", "prompt is too long: 3 > 2", "overflow"),
         (200, None, "?", "server"),
         (400, "exceed_context_size_error", LLAMA, "overflow"),
+        (400, None, "the input length exceeds the context length", "overflow"),
+        (500, None, "Error code: 500 - {'error': 'input exceeds context length'}", "overflow"),
+        (500, "api_error", "Internal server error", "server"),
         (400, "invalid_request_error", GEMINI, "overflow"),
         (400, "invalid_request_error", "messages.1.content.0: Invalid `signature` in `thinking` block.", "items"),
     ],

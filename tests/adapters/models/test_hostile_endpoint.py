@@ -12,10 +12,11 @@ from typing import Any, Self
 
 import pytest
 
-from codelaw.adapters.models.anthropic import LARGEST_ANSWER, LARGEST_EVENT, AnthropicModel
-from codelaw.adapters.models.anthropic_stream import LONGEST_NAME, MOST_CALLS, MOST_TOKENS, bytes_for, room_for
-from codelaw.adapters.models.endpoints import LARGEST_ERROR
-from codelaw.adapters.models.events import Events, TooLarge
+from codelaw.adapters.models.anthropic import AnthropicModel
+from codelaw.adapters.models.anthropic_blocks import LONGEST_NAME, MOST_CALLS, MOST_TOKENS
+from codelaw.adapters.models.anthropic_sdk import LARGEST_ANSWER
+from codelaw.adapters.models.anthropic_stream import bytes_for, room_for
+from codelaw.adapters.models.endpoints import LARGEST_ERROR, LARGEST_EVENT
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import ApiMessage, Begun, ModelReply, ModelRequest, TextBlock, Usage
 
@@ -243,7 +244,7 @@ async def test_an_event_without_end_is_given_up(
     endless: bytes, memory: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     most = 1 << 20
-    monkeypatch.setattr("codelaw.adapters.models.anthropic.LARGEST_EVENT", most)
+    monkeypatch.setattr("codelaw.adapters.models.endpoints.LARGEST_EVENT", most)
     async with endpoint(STREAM + b"\r\n", START, forever=endless) as server:
         told = await failure(server)
         await server.closed.wait()
@@ -404,7 +405,7 @@ DEEP = "[" * 100_000 + "]" * 100_000
         ([raw("error", DEEP)], "server"),
         ([raw("error", '{"error": {"type": 5, "message": ["x"]}}')], "server"),
         ([raw("error", '{"error": {"type": "overloaded_error", "message": "%s"}}' % ("x" * 100_000))], "overload"),
-        ([raw("error", b"\xff")], "server"),
+        ([raw("error", b"\xff")], "malformed"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -454,19 +455,28 @@ async def test_a_long_reply_in_small_pieces_is_told_in_larger_ones() -> None:
 
 @pytest.mark.parametrize("breaks", [b"\n", b"\r", b"\r\n"])
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
-def test_events_are_cut_the_same_wherever_the_bytes_are(breaks: bytes, size: int) -> None:
-    lines = [b": hi", b"event: a", b"data: 1", b"data:2", b"data", b"", b"data: unnamed", b"", b"event: ping", b"", b""]
-    stream = breaks.join([*lines, b"event: b", b"data: \xff", b"", b""])
-    events = Events(100)
-    found = [one for at in range(0, len(stream), size) for one in events.feed(stream[at : at + size])]
-    assert found == [("a", b"1\n2\n"), ("ping", b""), ("b", b"\xff")]
+async def test_events_are_cut_the_same_wherever_the_bytes_are(breaks: bytes, size: int) -> None:
+    stream = START + b": hi\n" + text("a") + b"event: ping\n\ndata: unnamed\n\n: b\n\n" + text("b") + END
+    stream = stream.replace(b"\n", breaks)
+
+    async def answer(writer: asyncio.StreamWriter) -> None:
+        writer.write(STREAM + b"transfer-encoding: chunked\r\n\r\n")
+        for at in range(0, len(stream), size):
+            piece = stream[at : at + size]
+            writer.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+        writer.write(b"0\r\n\r\n")
+
+    async with Endpoint(answer) as server:
+        reply = await ask(server)
+    assert (reply.text, reply.stop_reason) == ("ab", "end_turn")
 
 
-def test_what_stands_between_events_is_counted() -> None:
-    events = Events(20)
-    assert list(events.feed(b": 1234567\n\n" * 10)) == []
-    with pytest.raises(TooLarge):
-        list(events.feed(b": 1234567\n" * 3))
+async def test_many_events_are_no_large_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codelaw.adapters.models.endpoints.LARGEST_EVENT", 400)
+    monkeypatch.setattr("codelaw.adapters.models.endpoints.MOST_LINES", 8)
+    noise = b": still here\n\n" * 50 + b"event: ping\r\ndata: {}\r\n\r\n" * 50
+    async with endpoint(STREAM + b"\r\n", START, noise, text("a") * 100, END) as server:
+        assert (await ask(server)).text == "a" * 100
 
 
 @pytest.fixture

@@ -203,14 +203,22 @@ def facts_of(row, provider):
 
 def test_the_committed_data_comes_again_out_of_its_own_facts():
     """Given to the script as a price list, the data makes itself, byte for byte."""
-    overlay = json.loads(models.OVERLAY.read_text(encoding="utf-8"))["models"]
+    ours = json.loads(models.OVERLAY.read_text(encoding="utf-8"))
     data = json.loads(committed())
     source = {}
     for row in data["models"]:
         key, provider = listed_as(row)
         source[key] = facts_of(row, provider)
     version = data["source"].removeprefix("litellm ").partition(",")[0]
-    assert models.text(models.models(source, overlay), version) == committed()
+    assert models.text(models.models(source, ours["models"], steps=ours["steps"]), version) == committed()
+
+
+def test_a_step_of_price_stands_with_the_prices():
+    steps = {"gpt-x": [{"above": 272_000, "input": 2, "output": 1.5}], "gpt-y": []}
+    (row,) = models.models({"gpt-x": fact("openai")}, [], (), steps)
+    assert row["prices"]["steps"] == steps["gpt-x"]
+    (free,) = models.models({"gpt-x": fact("openai", paid=0, answered=0)}, [], (), steps)
+    assert "prices" not in free
 
 
 def test_ours_survive_in_the_committed_data():

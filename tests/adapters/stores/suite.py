@@ -93,6 +93,7 @@ class StoreSuite:
         assert loaded.todos == (Todo(NASTY, "pending"), Todo("b", "completed"))
         assert loaded.notices == {"law_large"}
         assert await again.result("c1", "r1") == {"data": {"text": NASTY}}
+        assert [*await again.begun(5)] == [("c1", 200.0)]
         assert await again.result("c1", "r2") is None
         assert await again.result("c2", "r1") is None
 

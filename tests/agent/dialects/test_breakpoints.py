@@ -44,13 +44,19 @@ def test_a_breakpoint_ends_the_block_that_it_is_said_of():
         ApiMessage("assistant", (TextBlock("c"),)),
         ApiMessage("user", (ResultBlock("k", "d"), ResultBlock("l", "e"))),
     ]
-    found = marked(said, (1, 5))
+    found = marked(said, {1: "5m", 5: "5m"})
     assert {
         place: [getattr(block, "breakpoint", None) for block in message.blocks] for place, message in found.items()
     } == {
         0: ["5m", None],
         2: [None, "5m"],
     }
-    both = marked(said, (4, 5))[2]
+    both = marked(said, {4: "5m", 5: "5m"})[2]
     assert [getattr(block, "breakpoint", None) for block in both.blocks] == ["5m", "5m"]
-    assert marked(said, ()) == {}
+    assert marked(said, {}) == {}
+
+
+def test_each_breakpoint_lasts_as_long_as_is_said():
+    said = [ApiMessage("user", (TextBlock("a"), TextBlock("b"))), ApiMessage("assistant", (TextBlock("c"),))]
+    found = marked(said, {1: "1h", 2: "1h", 3: "5m"})
+    assert [getattr(block, "breakpoint", None) for at in (0, 1) for block in found[at].blocks] == ["1h", "1h", "5m"]

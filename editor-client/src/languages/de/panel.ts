@@ -409,6 +409,13 @@ export const panel: PanelWords = {
   strategyAuto: "Nach der Länge des Chats gewählt",
   howToAnswer: "Wie geantwortet wird",
   mode: "Modus",
+  effort: "Aufwand",
+  effortDefault: (name: string) => `Was das Modell von sich aus tut${name === "" ? "" : `: ${name}`}`,
+  effortLow: "Schnell und billig, für Kleines",
+  effortMedium: "Weniger gründlich als üblich",
+  effortHigh: "Gründlich, für die meiste Arbeit",
+  effortXhigh: "Für Schweres, das dauern darf",
+  effortMax: "Alles, was es kann, um jeden Preis",
   strategy: "Strategie",
 
   // The log of a chat.

@@ -402,6 +402,13 @@ export const panel = {
   strategyAuto: "Chosen by the length of the chat",
   howToAnswer: "How to answer",
   mode: "Mode",
+  effort: "Effort",
+  effortDefault: (name: string) => `What the model does by itself${name === "" ? "" : `: ${name}`}`,
+  effortLow: "Quick and cheap, for small things",
+  effortMedium: "Less thorough than usual",
+  effortHigh: "Thorough, for most work",
+  effortXhigh: "For hard work that may take its time",
+  effortMax: "All that it can, at any price",
   strategy: "Strategy",
 
   // The log of a chat.

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Container, Mapping
 from json.encoder import encode_basestring  # pyright: ignore[reportUnknownVariableType]
+from typing import cast
 
 from codelaw.domain.media.images import Image
 from codelaw.domain.models import (
@@ -26,6 +28,18 @@ from codelaw.domain.models import (
     pictures_in,
 )
 
+_UPDATES = "thinking-display-updates-2026-08-18"
+_DIAGNOSIS = "cache-diagnosis-2026-04-07"
+_FALLBACK = "server-side-fallback-2026-07-01"
+_SHOWN = frozenset({"adaptive", "enabled"})
+"""The kinds of thinking that may be shown."""
+_UNKNOWN = re.compile(
+    r"extra (?:inputs|fields)|not permitted|unknown|unrecogni[sz]ed|unexpected|anthropic-beta",
+    re.IGNORECASE,
+)
+"""How endpoints say that they do not know a field."""
+_LEAST_BUDGET = 1024
+"""Tokens of the least that may be thought where a request says how much."""
 _quote: Callable[[str], str] = encode_basestring
 _NONE: Mapping[str, bytes] = {}
 _MARKS = {
@@ -33,6 +47,56 @@ _MARKS = {
     "5m": ',"cache_control":{"type":"ephemeral"}',
     "1h": ',"cache_control":{"type":"ephemeral","ttl":"1h"}',
 }
+
+
+def options(request: ModelRequest, without: Container[str] = ()) -> dict[str, object]:
+    """What a request says beside its input, as far as it says anything; older endpoints may not know it."""
+    fields: dict[str, object] = {
+        "stop_sequences": request.stop_sequences,
+        "thinking": _thinking(request, without),
+        "output_config": request.effort and {"effort": request.effort},
+        "diagnostics": None if request.previous is None else {"previous_message_id": request.previous or None},
+        "fallbacks": request.fallbacks and "default",
+    }
+    return {name: value for name, value in fields.items() if value and name not in without}
+
+
+def beta_headers(request: ModelRequest, without: Container[str] = ()) -> dict[str, str]:
+    """The betas of the vendor that the fields of a request need."""
+    fields = options(request, without)
+    thinking = cast("Mapping[str, object]", fields.get("thinking", {}))
+    needed = {
+        _UPDATES: thinking.get("display") == "updates",
+        _DIAGNOSIS: "diagnostics" in fields,
+        _FALLBACK: "fallbacks" in fields,
+    }
+    betas = [beta for beta, is_needed in needed.items() if is_needed]
+    return {"anthropic-beta": ",".join(betas)} if betas else {}
+
+
+def unknown_fields(request: ModelRequest, words: str) -> frozenset[str]:
+    """The fields of a refused request that are new, and that the endpoint says in its `words` not to know."""
+    if not _UNKNOWN.search(words):
+        return frozenset()
+    if request.display is not None and "display" in words:
+        return frozenset({"display"})
+    named = {name for name in options(request) if name != "stop_sequences" and name in words}
+    if "anthropic-beta" in words:
+        named |= {"display", "diagnostics", "fallbacks"}
+    return frozenset(named)
+
+
+def _thinking(request: ModelRequest, without: Container[str]) -> dict[str, object] | None:
+    """Its `display` and its budget where that kind of thinking takes them."""
+    kind = request.thinking
+    if kind not in _SHOWN:
+        return None if kind is None else {"type": kind}
+    shown = {} if request.display is None or "display" in without else {"display": request.display}
+    if kind == "adaptive":
+        return {"type": kind, **shown}
+    # The answer needs room beside it, and there is a least of it.
+    budget = max(_LEAST_BUDGET, request.max_tokens // 2)
+    return {"type": kind, "budget_tokens": budget, **shown} if budget < request.max_tokens else None
 
 
 class BodyWriter:
@@ -43,11 +107,10 @@ class BodyWriter:
         """By id each message, how it was spelt, and the pictures that were sent in it."""
         self._tools: tuple[tuple[ToolSchema, ...], bool, bytes] = ((), False, b"")
 
-    def write(self, request: ModelRequest) -> bytes:
-        """The whole body, streaming asked for."""
+    def write(self, request: ModelRequest, without: Container[str] = ()) -> bytes:
+        """The whole body, streaming asked for; `without` names fields that are left out."""
         parts = [f'{{"model":{_quote(request.model)},"max_tokens":{request.max_tokens},"stream":true'.encode()]
-        if request.stop_sequences:
-            parts.append(f',"stop_sequences":{_dump(request.stop_sequences)}'.encode())
+        parts += [f",{_quote(name)}:{_dump(value)}".encode() for name, value in options(request, without).items()]
         return self._with_input(parts, request)
 
     def write_counted(self, request: ModelRequest) -> bytes:

@@ -1,4 +1,4 @@
-"""What went wrong with a call of the Messages API, sorted by kind (P-1)."""
+"""What went wrong with a call of the Messages API, sorted by kind, and what soon would (P-1)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 import re
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
@@ -13,6 +15,12 @@ from codelaw.domain.models import FailureKind
 
 LONGEST_ASKED = 86_400.0
 """Seconds: who asks for more means a day."""
+SHORTEST_HOLD = 0.5
+"""Seconds that are worth a wait."""
+LONGEST_HOLD = 60.0
+"""Seconds; whoever would have to wait longer asks, and hears what the vendor says."""
+_LIMITS = ("requests", "tokens", "input-tokens", "output-tokens")
+"""What the vendor limits."""
 SHOWN = 800
 """Characters of an endpoint's own words."""
 _BY_TYPE: dict[str, FailureKind] = {
@@ -110,6 +118,8 @@ def kind_of_status(status: int, error_type: str | None, message: str) -> Failure
     kind = kind or _BY_STATUS.get(status)
     if kind is not None:
         return kind
+    if status == 500 and is_overflow(message):
+        return "overflow"  # local servers say it so
     if status >= 500:
         return "overload" if error_type == "overloaded_error" else "server"
     if error_type == "not_found_error" or (status == 404 and "model" in message.lower()):
@@ -128,13 +138,13 @@ class ErrorEvent(Exception):
         self.message = message
 
 
-def error_event(body: object, data: bytes) -> ErrorEvent:
+def error_event(body: object, data: str) -> ErrorEvent:
     """What the data of an error event says; `body` is its JSON, None where it has none."""
     fields = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
     error = fields.get("error")
     inner = cast("dict[str, Any]", error) if isinstance(error, dict) else fields
     said, kind = inner.get("message"), inner.get("type")
-    message = said if isinstance(said, str) else data[:SHOWN].decode("utf-8", "replace")
+    message = said if isinstance(said, str) else data[:SHOWN]
     return ErrorEvent(kind if isinstance(kind, str) and kind != "error" else None, message)
 
 
@@ -189,3 +199,51 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     except (TypeError, ValueError, OverflowError, OSError):
         return None
     return min(max(0.0, until), LONGEST_ASKED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """What was left of a limit, which fills up steadily."""
+
+    at: float
+    remaining: float
+    per_second: float
+
+    def seconds(self, needed: float, now: float) -> float:
+        """Until so much is left."""
+        return (needed - self.remaining) / self.per_second - (now - self.at)
+
+
+class RateLimits:
+    """What the newest answer has said."""
+
+    def __init__(self) -> None:
+        self.used = 1.0
+        """Tokens of the newest request that no cache gave: the next one is taken to need as many."""
+        self._left: dict[str, _Left] = {}
+
+    def take(self, headers: Mapping[str, str], now: float) -> None:
+        """Read the headers of an answer; `now` is in seconds since the epoch, as are theirs."""
+        self._left = {kind: left for kind in _LIMITS if (left := _left(headers, kind, now)) is not None}
+
+    def wait(self, now: float) -> float:
+        """Seconds until the next request would be taken, 0 where it can be tried. After a wait nothing is known."""
+        needed = {kind: self.used if kind in {"tokens", "input-tokens"} else 1.0 for kind in _LIMITS}
+        seconds = max((left.seconds(needed[kind], now) for kind, left in self._left.items()), default=0.0)
+        if not SHORTEST_HOLD <= seconds <= LONGEST_HOLD:
+            return 0.0
+        self._left = {}
+        return seconds
+
+
+def _left(headers: Mapping[str, str], kind: str, now: float) -> _Left | None:
+    """A limit of an answer; None where it does not tell one that can be used up."""
+    limit, remaining, reset = (
+        headers.get(f"anthropic-ratelimit-{kind}-{name}", "") for name in ("limit", "remaining", "reset")
+    )
+    try:
+        missing = float(limit) - float(remaining)
+        full = datetime.fromisoformat(reset).timestamp() - now
+        return _Left(now, float(remaining), missing / full) if missing > 0 and full > 0 else None
+    except (ValueError, OverflowError):
+        return None

@@ -4,58 +4,61 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, replace
 from typing import Any, cast
 
-from codelaw.domain.messages import Call, FoundPage, KeptItem, WebSearch
+from codelaw.adapters.models.anthropic_blocks import (
+    LONGEST_NAME,
+    LONGEST_QUERY,
+    MOST_CALLS,
+    EndlessReply,
+    MalformedEvent,
+    OpenCall,
+    OpenItem,
+    mapping,
+    named,
+    pages_of,
+    refusal_of,
+    string,
+    usage_of,
+    word,
+)
+from codelaw.domain.messages import Call, KeptItem, KeptItems, WebSearch
 from codelaw.domain.models import (
+    ApiMessage,
     Begun,
+    Block,
     BrokenCall,
     Delta,
     Heard,
+    KeptBlock,
     ModelReply,
     StopReason,
+    TextBlock,
     TextDelta,
     ThinkingDelta,
     Usage,
 )
 
-_USAGE = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
-_SEARCHES = "web_search_requests"
-_KEPT = ("thinking", "signature", "data")
-"""The fields of thinking."""
+_WINDOW_FULL = "model_context_window_exceeded"
+_PAUSED = "pause_turn"
 _STOP: dict[str, StopReason] = {
     "end_turn": "end_turn",
     "tool_use": "tool_use",
     "stop_sequence": "stop_sequence",
     "max_tokens": "max_tokens",
     "refusal": "refusal",
-    # Both leave an answer that is not whole, which is what `max_tokens` means to the engine.
-    "pause_turn": "max_tokens",
-    "model_context_window_exceeded": "max_tokens",
+    # They leave an answer that is not whole, which is what `max_tokens` means to the engine.
+    _PAUSED: "max_tokens",
+    _WINDOW_FULL: "max_tokens",
+    "compaction": "max_tokens",
 }
 
 
-MOST_TOKENS = 100_000_000
-"""Of one reply, of any kind; whoever reports more, or less than none, is not believed."""
-MOST_CALLS = 256
-"""Of one reply."""
-LONGEST_NAME = 1_000
-"""Characters of a tool's name, or of a call's id."""
-LONGEST_QUERY = 1_000
-"""Characters of a search that are kept, and of a title or an address that it gave."""
-MOST_PAGES = 50
-"""Of one search that are kept."""
 GATHERED_FROM = 1 << 16
-"""Characters of a reply from which on deltas that come together are told together: each is looked at with the whole."""
-
-
-class MalformedEvent(ValueError):
-    """An event has not the shape it should have."""
-
-
-class EndlessReply(ValueError):
-    """The reply is larger than any that was asked for."""
+"""Characters of a reply from which on deltas are told together: each is looked at with the whole."""
+_GATHERED = 128
+"""Characters of text that are then told together."""
 
 
 def room_for(max_tokens: int) -> int:
@@ -68,64 +71,45 @@ def bytes_for(max_tokens: int) -> int:
     return (32 << 20) + 1024 * max_tokens
 
 
-@dataclass(slots=True)
-class _OpenCall:
-    id: str
-    tool: str
-    given: dict[str, Any]
-    """The input of the start event; empty when it is streamed."""
-    pieces: list[str] = field(default_factory=list[str])
-
-    @property
-    def text(self) -> str:
-        return "".join(self.pieces)
-
-    @property
-    def arguments(self) -> dict[str, Any] | None:
-        """None while they are no JSON object."""
-        text = self.text
-        return _arguments(text) if text.strip() else self.given
-
-
-@dataclass(slots=True)
-class _OpenItem:
-    """Thinking, as it goes back: order and fields are the vendor's (P-5)."""
-
-    type: str
-    fields: dict[str, list[str]]
-    """By name, in pieces."""
-    text: int
-    calls: int
-
-    def kept(self) -> KeptItem:
-        fields = {name: "".join(pieces) for name, pieces in self.fields.items()}
-        body = json.dumps({"type": self.type, **fields}, ensure_ascii=False)
-        return KeptItem(body, self.text, self.calls)
-
-
 class ReplyReader:
     """Takes events as they arrive and tells the deltas on; `reply()` gives the whole."""
 
-    def __init__(self, on_delta: Callable[[Delta], Heard], room: int = 1 << 20) -> None:
-        """`room` is how many characters the reply may have."""
+    def __init__(self, on_delta: Callable[[Delta], Heard], room: int = 1 << 20, *, progress: bool = False) -> None:
+        """`room` is how many characters the reply may have; `progress`: its thinking is notes on its progress."""
         self._on_delta = on_delta
+        self._progress = progress
         self._room = self._left = room
         self._gathered: list[str] = []
         """Text that is not told yet."""
+        self._waiting = 0
+        """Characters of it."""
         self._text: list[str] = []
         self._said = 0
         """Characters of the text."""
-        self._calls: dict[int, _OpenCall] = {}
+        self._calls: dict[int, OpenCall] = {}
         self._whole = False
         """The text could end here."""
         self._closed: set[int] = set()
         """The blocks that have come to their end."""
-        self._searches: dict[int, _OpenCall] = {}
+        self._searches: dict[int, OpenCall] = {}
         """Calls of the vendor's own tool, which it runs itself."""
         self._found: dict[str, WebSearch] = {}
         """What came of them, by their ids."""
-        self._items: dict[int, _OpenItem] = {}
-        self._usage: dict[str, int] = {}
+        self._items: dict[int, OpenItem] = {}
+        self._base = self._next = 0
+        """Of the places of blocks: the first of this request's, and the first that is free."""
+        self._behind_call = False
+        """The last block was a call."""
+        self._thought: int | None = None
+        """The block of which thinking was told last."""
+        self._spent = Usage()
+        """Of the requests that it goes on from."""
+        self._usage = Usage()
+        self._attempts = Usage()
+        """Of all attempts that the vendor has made for the reply, as far as it tells them apart."""
+        self._id = ""
+        self._cache_miss = ""
+        self._served = ""
         self._stop: str | None = None
         self._stopped_by = ""
         self._refusal = ""
@@ -151,15 +135,41 @@ class ReplyReader:
 
     @property
     def usage(self) -> Usage:
-        """The usage reported so far; later reports replace earlier ones field by field."""
-        reported = self._usage.get
-        return Usage(
-            input_tokens=reported("input_tokens", 0),
-            cache_read_tokens=reported("cache_read_input_tokens", 0),
-            cache_write_tokens=reported("cache_creation_input_tokens", 0),
-            output_tokens=reported("output_tokens", 0),
-            web_searches=reported(_SEARCHES, 0),
-        )
+        """The usage reported so far; later reports replace earlier ones field by field.
+
+        The vendor's total leaves out what its summaries, and models that it asked in vain, have cost.
+        """
+        return self._spent + Usage(*map(max, astuple(self._usage), astuple(self._attempts)))
+
+    @property
+    def filled(self) -> bool:
+        """The reply has filled the model's window, and ends there."""
+        return self._stop == _WINDOW_FULL
+
+    @property
+    def paused(self) -> bool:
+        """The vendor wants its blocks back, to go on with tools of its own (X-1)."""
+        return self._stop == _PAUSED and not self._calls and any(item.call for item in self._items.values())
+
+    def resume(self) -> ApiMessage:
+        """What has come, as it goes back; the next events go on from there."""
+        items = self._kept()
+        blocks: list[Block] = []
+        told, text, kept = 0, self.text, KeptItems("", items)
+        for item in items:
+            if text[told : item.text].strip():
+                blocks.append(TextBlock(text[told : item.text]))
+            told = item.text
+            blocks.append(KeptBlock(item, kept))
+        if text[told:].strip():
+            blocks.append(TextBlock(text[told:]))
+        self._spent, self._usage, self._attempts = self.usage, Usage(), Usage()
+        self._base = self._next
+        self._stop, self.ended, self.could_end = None, False, False
+        return ApiMessage("assistant", tuple(blocks))
+
+    def _kept(self) -> tuple[KeptItem, ...]:
+        return tuple(item.kept() for at, item in sorted(self._items.items()) if at in self._closed)
 
     def take(self, event: object) -> None:
         """Read one event; unknown ones are skipped. `flush` tells what it may have held back.
@@ -168,26 +178,32 @@ class ReplyReader:
             MalformedEvent: it has not the shape it should have.
             EndlessReply: there is no room for it.
         """
-        body = _mapping(event, "event")
+        body = mapping(event, "event")
         self.events += 1
+        if body.get("type") != "content_block_delta":
+            self.flush()
         match body.get("type"):
             case "content_block_delta":
-                self._delta(body.get("index"), _mapping(body.get("delta"), "delta"))
+                self._delta(body.get("index"), mapping(body.get("delta"), "delta"))
             case "content_block_start":
-                self._start(body.get("index"), _mapping(body.get("content_block"), "content_block"))
+                self._start(body.get("index"), mapping(body.get("content_block"), "content_block"))
             case "content_block_stop":
-                self._closed.add(_index(body.get("index")))
+                self._closed.add(self._place(body.get("index")))
             case "message_start":
-                self._count(_mapping(body.get("message"), "message").get("usage"))
+                message = mapping(body.get("message"), "message")
+                self._id = word(message.get("id"))
+                self._diagnosed(message)
+                self._count(message.get("usage"))
                 self._on_delta(Begun(self.usage))
             case "message_delta":
-                delta = _mapping(body.get("delta"), "delta")
+                delta = mapping(body.get("delta"), "delta")
                 reason, sequence = delta.get("stop_reason"), delta.get("stop_sequence")
                 if isinstance(reason, str):
                     self._stop = reason
                 if isinstance(sequence, str):
                     self._stopped_by = sequence
-                self._refusal = _refusal(delta.get("stop_details"))
+                self._refusal = refusal_of(delta.get("stop_details"))
+                self._diagnosed(body)
                 self._count(body.get("usage"))
             case "message_stop":
                 self.ended = True
@@ -225,8 +241,11 @@ class ReplyReader:
             broken_calls=tuple(broken),
             stopped_by=stopped_by,
             searches=tuple(self._searched(call) for _, call in sorted(self._searches.items())),
-            items=tuple(item.kept() for at, item in sorted(self._items.items()) if at in self._closed),
+            items=self._kept(),
             refusal=self._refusal if stop == "refusal" else "",
+            id=self._id,
+            cache_miss=self._cache_miss,
+            served=self._served,
             doubted=self.doubted,
         )
 
@@ -235,93 +254,120 @@ class ReplyReader:
         if self._gathered:
             piece = "".join(self._gathered)
             self._gathered.clear()
+            self._waiting = 0
             heard = self._on_delta(TextDelta(piece))
             self.enough, self._whole = self.enough or heard is True, heard == "whole"
 
+    def _place(self, index: object) -> int:
+        """Of a block, among those of all requests."""
+        if not isinstance(index, int):
+            raise MalformedEvent("`index` of an event is not a number")
+        self._next = max(self._next, self._base + index + 1)
+        return self._base + index
+
     def _start(self, index: object, block: Mapping[str, Any]) -> None:
-        match block.get("type"):
-            case "text":
-                self._say(block.get("text"))
+        kind = block.get("type")
+        if kind == "text":  # where only the text counts
+            if self._behind_call:
+                self._items[self._place(index)] = OpenItem(None, self._said, len(self._calls))
+            self._behind_call = False
+            self._say(block.get("text"))
+            return
+        place, self._behind_call = self._place(index), kind == "tool_use"
+        match kind:
             case "thinking" | "redacted_thinking":
-                self._items[_index(index)] = _OpenItem(str(block["type"]), {}, self._said, len(self._calls))
-                self._bound_calls()
-                for name in _KEPT:
-                    if name in block:
-                        self._keep(index, name, block[name])
+                self._item(place, block)
+                if kind == "thinking":
+                    self._think(place, block.get("thinking", ""))
             case "tool_use":
-                given = block.get("input")
-                self._calls[_index(index)] = _OpenCall(
-                    _named(block.get("id"), "id"),
-                    _named(block.get("name"), "name"),
-                    cast("dict[str, Any]", given) if isinstance(given, dict) else {},
-                )
-                self._take_room(LONGEST_NAME)
-                self._bound_calls()
-            case "server_tool_use" if block.get("name") == "web_search":
-                given = block.get("input")
-                self._searches[_index(index)] = _OpenCall(
-                    _named(block.get("id"), "id"),
-                    "web_search",
-                    cast("dict[str, Any]", given) if isinstance(given, dict) else {},
-                )
-                self._take_room(LONGEST_NAME)
-                self._bound_calls()
+                self._calls[place] = self._opened(block)
+            case "server_tool_use":
+                call = self._opened(block)
+                self._item(place, block).call = call
+                if call.tool == "web_search":
+                    self._searches[place] = call
+            case "fallback":
+                # Another model goes on from the text alone: it is not given the thinking and the calls of the first.
+                self._items.clear()
+                self._calls.clear()
+                self._searches.clear()
+                self._served = word(mapping(block.get("to"), "to").get("model"))
             case "web_search_tool_result":
-                self._take_room(LONGEST_NAME)
-                self._found[_named(block.get("tool_use_id"), "tool_use_id")] = _pages(block.get("content"))
+                self._item(place, block)
+                self._found[named(block.get("tool_use_id"), "tool_use_id")] = pages_of(block.get("content"))
             case _:
                 pass
+        if len(self._calls) + len(self._items) > MOST_CALLS:
+            raise EndlessReply(f"a reply of more than {MOST_CALLS} calls")
+
+    def _opened(self, block: Mapping[str, Any]) -> OpenCall:
+        """A call; what it needs beside its input is taken from the room."""
+        given = block.get("input")
+        self._take_room(LONGEST_NAME)
+        return OpenCall(
+            named(block.get("id"), "id"),
+            named(block.get("name"), "name"),
+            cast("dict[str, Any]", given) if isinstance(given, dict) else {},
+        )
+
+    def _item(self, place: int, block: Mapping[str, Any]) -> OpenItem:
+        self._take_room(len(json.dumps(block)))
+        item = self._items[place] = OpenItem(dict(block), self._said, len(self._calls))
+        return item
 
     def _delta(self, index: object, delta: Mapping[str, Any]) -> None:
         match delta.get("type"):
             case "text_delta":
                 self._say(delta.get("text"))
             case "thinking_delta":
-                self._keep(index, "thinking", delta.get("thinking"))
+                self._think(self._place(index), delta.get("thinking"))
             case "signature_delta":
-                self._keep(index, "signature", delta.get("signature"))
+                signature = string(delta.get("signature"), "signature")
+                self._take_room(len(signature))
+                item = self._items.get(self._place(index))
+                if item is not None and item.block is not None:
+                    item.block["signature"] = signature
             case "input_json_delta":
-                call = self._calls.get(_index(index)) or self._searches.get(_index(index))
+                place = self._place(index)
+                item = self._items.get(place)
+                call = self._calls.get(place) or (item.call if item is not None else None)
                 if call is not None:
-                    piece = _string(delta.get("partial_json"), "partial_json")
+                    piece = string(delta.get("partial_json"), "partial_json")
                     self._take_room(len(piece))
                     call.pieces.append(piece)
                     self._on_delta(TextDelta(""))  # a sign of content, of which nothing is shown yet
             case _:
                 pass
 
-    def _bound_calls(self) -> None:
-        if len(self._calls) + len(self._searches) + len(self._items) > MOST_CALLS:
-            raise EndlessReply(f"a reply of more than {MOST_CALLS} calls")
-
-    def _searched(self, call: _OpenCall) -> WebSearch:
+    def _searched(self, call: OpenCall) -> WebSearch:
         """A search with what came of it."""
         arguments = call.arguments or {}
         query, found = arguments.get("query"), self._found.get(call.id, WebSearch("", problem="no answer"))
         return replace(found, query=query[:LONGEST_QUERY] if isinstance(query, str) else "")
 
     def _say(self, text: object) -> None:
-        piece = _string(text, "text")
+        piece = string(text, "text")
         if not piece:
             return
         self._take_room(len(piece))
         self._text.append(piece)
         self._said += len(piece)
         self._gathered.append(piece)
-        if self._room - self._left < GATHERED_FROM:
+        self._waiting += len(piece)
+        if self._room - self._left < GATHERED_FROM or self._waiting >= _GATHERED:
             self.flush()
 
-    def _keep(self, index: object, name: str, value: object) -> None:
-        """More of a field of a kept item; its text is told."""
-        piece = _string(value, name)
+    def _think(self, place: int, text: object) -> None:
+        """More of a block's thinking, which is told."""
+        piece = string(text, "thinking")
         self._take_room(len(piece))
-        item = self._items.get(_index(index))
-        if item is not None and name == "signature":
-            item.fields[name] = [piece]
-        elif item is not None:
-            item.fields.setdefault(name, []).append(piece)
-        if piece and name == "thinking":
-            self._on_delta(ThinkingDelta(piece))
+        item = self._items.get(place)
+        if item is not None:
+            item.pieces.append(piece)
+        if piece:
+            apart = "\n\n" if self._thought not in {None, place} else ""
+            self._thought = place
+            self._on_delta(ThinkingDelta(apart + piece, self._progress))
 
     def _take_room(self, characters: int) -> None:
         self._left -= characters
@@ -329,68 +375,20 @@ class ReplyReader:
             raise EndlessReply(f"a reply of more than {self._room} characters")
 
     def _count(self, usage: object) -> None:
-        if not isinstance(usage, dict):
+        if isinstance(usage, dict):
+            self._usage, doubted = usage_of(cast("dict[str, object]", usage), self._usage)
+            self.doubted |= doubted
+            attempts = cast("dict[str, object]", usage).get("iterations")
+            if isinstance(attempts, list):
+                told = [usage_of(one, Usage())[0] for one in cast("list[object]", attempts[:MOST_CALLS])]
+                # What was refused before it had said anything costs nothing.
+                self._attempts = sum((one for one in told if one.output_tokens), Usage())
+        else:
             self.doubted |= usage is not None
-            return
-        for key in _USAGE:
-            value = cast("dict[str, object]", usage).get(key)
-            if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS:
-                self._usage[key] = value
-            elif value is not None:
-                self.doubted = True
-        tools = cast("dict[str, object]", usage).get("server_tool_use")
-        searches = cast("dict[str, object]", tools).get(_SEARCHES) if isinstance(tools, dict) else None
-        if isinstance(searches, int) and not isinstance(searches, bool) and 0 <= searches <= MOST_CALLS:
-            self._usage[_SEARCHES] = searches
 
-
-def _refusal(details: object) -> str:
-    """The category of a refusal and its explanation, as far as they are told."""
-    fields = cast("dict[str, object]", details) if isinstance(details, dict) else {}
-    told = [fields.get("category"), fields.get("explanation")]
-    return ": ".join(text[:LONGEST_NAME] for text in told if isinstance(text, str) and text)
-
-
-def _pages(content: object) -> WebSearch:
-    """What a search gave: a list of pages, or an error."""
-    if isinstance(content, dict):
-        code = cast("dict[str, object]", content).get("error_code")
-        return WebSearch("", problem=code[:LONGEST_NAME] if isinstance(code, str) else "unknown")
-    rows = cast("list[object]", content) if isinstance(content, list) else []
-    pages = [cast("dict[str, object]", row) for row in rows[:MOST_PAGES] if isinstance(row, dict)]
-    told = ((page.get("title"), page.get("url")) for page in pages)
-    kept = (tuple(text[:LONGEST_QUERY] if isinstance(text, str) else "" for text in one) for one in told)
-    return WebSearch("", tuple(FoundPage(title, url) for title, url in kept if url))
-
-
-def _arguments(text: str) -> dict[str, Any] | None:
-    try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
-
-
-def _mapping(value: object, name: str) -> Mapping[str, Any]:
-    if isinstance(value, dict):
-        return cast("dict[str, Any]", value)
-    raise MalformedEvent(f"`{name}` of an event is not an object")
-
-
-def _string(value: object, name: str) -> str:
-    if isinstance(value, str):
-        return value
-    raise MalformedEvent(f"`{name}` of an event is not a string")
-
-
-def _named(value: object, name: str) -> str:
-    text = _string(value, name)
-    if len(text) > LONGEST_NAME:
-        raise MalformedEvent(f"`{name}` of a call has {len(text)} characters")
-    return text
-
-
-def _index(value: object) -> int:
-    if isinstance(value, int):
-        return value
-    raise MalformedEvent("`index` of an event is not a number")
+    def _diagnosed(self, body: Mapping[str, Any]) -> None:
+        """Why the cache missed, if that is told."""
+        found: object = body
+        for key in ("diagnostics", "cache_miss_reason", "type"):
+            found = cast("dict[str, object]", found).get(key) if isinstance(found, Mapping) else None
+        self._cache_miss = word(found) or self._cache_miss

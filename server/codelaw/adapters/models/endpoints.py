@@ -18,12 +18,22 @@ if TYPE_CHECKING:
 
 LARGEST_ERROR = 64 << 10
 """Bytes of an error's body that are read; the rest is left unread."""
+LARGEST_EVENT = 8 << 20
+"""Bytes of one event of a stream."""
+MOST_LINES = 1024
+"""Of one event, and of what stands between two."""
+_ENDS = (b"\n\n", b"\r\r", b"\r\n\r\n")
+"""What an event ends with."""
 EVENT_STREAM = "text/event-stream"
 Hook = Callable[[Any], Awaitable[None]]
 
 
 class Misbehaved(Exception):
     """An endpoint does what no endpoint may; asking it again is of no use."""
+
+
+class TooLarge(ValueError):
+    """One event, or what stands between two, is larger than any real one."""
 
 
 def guards(largest: int, setting: str) -> dict[str, list[Hook]]:
@@ -44,13 +54,15 @@ def guards(largest: int, setting: str) -> dict[str, list[Hook]]:
         if encoding not in ("", "identity"):
             message = f"{place} answered with compressed data ({encoding[:40]}), which was not asked for"
             raise Misbehaved(f"{message} and is not unpacked.")
-        whole = _Bounded(response.stream, LARGEST_ERROR, None)  # pyright: ignore[reportArgumentType] - an async client's
-        if response.is_success:
-            if response.headers.get("content-type", "").startswith(EVENT_STREAM):
-                return  # who reads it event by event counts its bytes
+        kind = response.headers.get("content-type", "")
+        if not response.is_success:
+            bound = _cut_off(LARGEST_ERROR)
+        elif kind.startswith(EVENT_STREAM):
+            bound = _each_event()
+        else:
             message = f"{place} answered with more than {largest} bytes, which is not an answer of its kind."
-            whole = _Bounded(response.stream, largest, message)  # pyright: ignore[reportArgumentType]
-        response.stream = whole.as_stream()
+            bound = _whole(largest, message)
+        response.stream = _bounded(response.stream, bound)  # pyright: ignore[reportArgumentType] - an async client's
 
     return {"request": [ask], "response": [check]}
 
@@ -69,41 +81,79 @@ def _elsewhere(response: Response, setting: str) -> str:
     )
 
 
-class _Bounded:
-    """A body of at most `most` bytes; what is more raises `message`, or without one is cut off."""
+Bound = Callable[[bytes], bytes | None]
+"""What is let through of a piece of a body; None ends it there."""
 
-    def __init__(self, body: AsyncByteStream, most: int, message: str | None) -> None:
-        self._body = body
-        self._most = most
-        self._message = message
 
-    def as_stream(self) -> AsyncByteStream:
-        from httpx2 import AsyncByteStream  # noqa: PLC0415 - heavy; loaded by now
+def _cut_off(most: int) -> Bound:
+    """The first `most` bytes."""
+    left = most
 
-        outer = self
+    def bound(piece: bytes) -> bytes | None:
+        nonlocal left
+        let, left = piece[:left], left - len(piece)
+        return let or None
 
-        class Stream(AsyncByteStream):
-            async def __aiter__(self) -> AsyncIterator[bytes]:
-                async for piece in outer.pieces():
-                    yield piece
+    return bound
 
-            async def aclose(self) -> None:
-                await outer.close()
 
-        return Stream()
+def _whole(most: int, message: str) -> Bound:
+    """A body of at most `most` bytes; of a longer one nothing more."""
+    left = most
 
-    async def pieces(self) -> AsyncIterator[bytes]:
-        left = self._most
-        async for piece in self._body:
-            if len(piece) > left:
-                if self._message is not None:
-                    raise Misbehaved(self._message)
-                yield piece[:left]
-                return
-            left -= len(piece)
-            yield piece
-            # Others shall have their turn, however fast this one sends.
-            await asyncio.sleep(0)
+    def bound(piece: bytes) -> bytes:
+        nonlocal left
+        left -= len(piece)
+        if left < 0:
+            raise Misbehaved(message)
+        return piece
 
-    async def close(self) -> None:
-        await self._body.aclose()
+    return bound
+
+
+def _each_event() -> Bound:
+    """Events of a bounded size: whoever cuts them joins their lines one by one."""
+    held = lines = 0
+    tail = b""
+
+    def count(part: bytes) -> None:
+        nonlocal held, lines
+        held += len(part)
+        lines += max(part.count(b"\n"), part.count(b"\r"))
+        if held > LARGEST_EVENT or lines > MOST_LINES:
+            raise TooLarge(f"an event has more than {LARGEST_EVENT} bytes or {MOST_LINES} lines")
+
+    def bound(piece: bytes) -> bytes:
+        nonlocal held, lines, tail
+        known, seen = len(tail), tail + piece
+        tail = seen[-3:]
+        # One that is complete with this piece may have begun before it.
+        places = ((mark, max(0, known - len(mark) + 1)) for mark in _ENDS)
+        found = ((mark, at) for mark, start in places for at in (seen.find(mark, start), seen.rfind(mark, start)))
+        ends = [at + len(mark) - known for mark, at in found if at >= 0]
+        count(piece[: min(ends)] if ends else piece)
+        if ends:
+            held = lines = 0
+            count(piece[max(ends) :])
+        return piece
+
+    return bound
+
+
+def _bounded(body: AsyncByteStream, bound: Bound) -> AsyncByteStream:
+    from httpx2 import AsyncByteStream  # noqa: PLC0415 - heavy; loaded by now
+
+    class Stream(AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            async for piece in body:
+                let = bound(piece)
+                if let is None:
+                    return
+                yield let
+                # Others shall have their turn, however fast this one sends.
+                await asyncio.sleep(0)
+
+        async def aclose(self) -> None:
+            await body.aclose()
+
+    return Stream()

@@ -181,6 +181,9 @@ class SqlChats:
     async def save_thread_summary(self, chat_id: str, generation: int, summary: ThreadSummary) -> None:
         await self.database.write(lambda session: thread_rows.save(session, chat_id, generation, summary), (chat_id,))
 
+    async def begun(self, limit: int) -> Sequence[tuple[str, float]]:
+        return await self.database.read(lambda session: chat_rows.begun(session, limit))
+
     async def withdraw_turn(self, chat_id: str, generation: int, turn_id: str, settled: str) -> int:
         return await self.database.write(
             lambda session: checkpoint_rows.withdraw_turn(session, chat_id, generation, turn_id, settled), (chat_id,)

@@ -376,7 +376,7 @@ class AgentChat:
                 executor.tell(call, "interrupted")
         said, known = [opened.question, *opened.record, *last], (opened.id, stored.started_at, opened.last_usage)
         self.past.ended(said, *known, time.time(), told=opened.told, asides=opened.asides)
-        await self.past.shorten(opened.gave_way())
+        await self.past.shorten((*opened.gave_way(), *self.past.refused(opened.refused)))
         return result_of(self.chat.id, opened, ending, await changed(opened))
 
     async def _write_end(

@@ -47,7 +47,7 @@ class Audience:
         self._notice(Notice("info", "summary_retry", message))
 
     def pays(self, usage: Usage) -> None:
-        """What was billed."""
+        """What was billed for one request."""
         if self.turn is not None:
             self.turn.spend(usage)
 
@@ -79,19 +79,22 @@ class SummaryCalls:
         def unheard(delta: Delta) -> None:
             pass
 
-        try:
-            while True:
-                try:
-                    reply = await self.model.reply(request, unheard)
-                    break
-                except ModelFailure as failure:
-                    retry = recovery.after(failure)
-                if self.audience is not None:
-                    self.audience.waits(retry)
-                else:
-                    _log.info("a summary is asked for again: %s", retry)
-                await asyncio.sleep(retry.seconds)
-        finally:
-            self.spent += recovery.spent
-        self.spent += reply.usage
-        return reply
+        while True:
+            try:
+                reply = await self.model.reply(request, unheard)
+            except ModelFailure as failure:
+                self._spend(failure.usage)
+                retry = recovery.after(failure)
+            else:
+                self._spend(reply.usage)
+                return reply
+            if self.audience is not None:
+                self.audience.waits(retry)
+            else:
+                _log.info("a summary is asked for again: %s", retry)
+            await asyncio.sleep(retry.seconds)
+
+    def _spend(self, usage: Usage) -> None:
+        self.spent += usage
+        if self.audience is not None:
+            self.audience.pays(usage)

@@ -214,7 +214,7 @@ class _Job:
         problem, timed_out = "", False
         try:
             async with asyncio.timeout(self.inputs.settings.summary_seconds):
-                warm = self.inputs.caches and not state.cold(self._began)
+                warm = self.inputs.caches and not state.cold(self._began, self.inputs.ttl)
                 text = await writer.write(planned.history, planned.archived_view, warm=warm)
         except TimeoutError:
             timed_out = True
@@ -222,8 +222,6 @@ class _Job:
             problem = f"the model's summary could not be used: {bad}"
         except ModelFailure as failure:
             problem = failure.message.rstrip(".")
-        finally:
-            self.audience.pays(calls.spent)
         if text is not None:
             self.of.failures = 0
             return await self._swap(planned, text, self.cause.reason)

@@ -171,9 +171,12 @@ class Summariser:
         tokens = self.inputs.corrected(view.tokens) + self.sizes.max_tokens
         if prompt.window is not None and tokens > prompt.window:
             raise ModelFailure("overflow", "The archived rounds do not fit into one call.")
-        return prompt.dialect.request(
+        made = prompt.dialect.request(
             view, model=prompt.model, max_tokens=self.sizes.max_tokens, toolbox=self.inputs.toolbox
         )
+        if prompt.window is not None:  # as the turns before it, whose cache it reads
+            return self.inputs.manner.on(made, self.inputs.output(tokens))
+        return self.inputs.summary_manner.on(made, self.inputs.summary_output(tokens))
 
     def _instruction(self, until: Border | None = None) -> str:
         return instruction(limit_tokens=self.sizes.model_tokens, dialect=self.inputs.dialect.name, border=until)

@@ -147,8 +147,9 @@ class _Job:
         view = build(History.of(()), (), Message("thread_part", "", "user", asked), gathered)
         name = inputs.settings.summary_model or inputs.model_name
         most = limit_tokens * _OUTPUT
-        request = React().request(view, model=name, max_tokens=most, toolbox=inputs.toolbox)
-        reply = await self.calls.reply(request)
+        made = React().request(view, model=name, max_tokens=most, toolbox=inputs.toolbox)
+        room = inputs.summary_output(inputs.corrected(view.tokens))
+        reply = await self.calls.reply(inputs.summary_manner.on(made, room))
         return await asyncio.to_thread(
             check_text,
             reply.text,

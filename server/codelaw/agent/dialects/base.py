@@ -99,9 +99,19 @@ class Dialect(Protocol):
         ...
 
     def request(
-        self, view: View, *, model: str, max_tokens: int, toolbox: Toolbox, after: tuple[ApiMessage, ...] = ()
+        self,
+        view: View,
+        *,
+        model: str,
+        max_tokens: int,
+        toolbox: Toolbox,
+        after: tuple[ApiMessage, ...] = (),
+        lasting: int = 0,
     ) -> ModelRequest:
-        """The view as a request; `after` is appended, unstored, to resume a broken reply."""
+        """The view as a request; `after` is appended, unstored, to resume a broken reply.
+
+        The first `lasting` of its breakpoints are kept for an hour, none behind the finished rounds (L-6).
+        """
         ...
 
     def texts(self, view: View, toolbox: Toolbox) -> list[str]:

@@ -28,7 +28,7 @@ class Binding:
         self.maker = maker
         self.binds = binds
         self.refused: frozenset[str] = frozenset()
-        """Items, by `id`, that the maker did not take."""
+        """Those that the maker did not take, by their first items."""
         self._known: dict[int, tuple[ApiMessage, bytes]] = {}
         self._bare: dict[int, tuple[ApiMessage, frozenset[str], ApiMessage]] = {}
 
@@ -39,7 +39,7 @@ class Binding:
             (place, kept)
             for place, message in enumerate(request.messages)
             for kept in _kept(message.blocks)
-            if kept.maker == self.maker and kept.id not in self.refused
+            if kept.maker == self.maker and kept.items[0].body not in self.refused
         ]
         going = _chained(groups, prefixes) if self.binds else [kept for _, kept in groups]
         ids = frozenset(kept.id for kept in going)
@@ -50,7 +50,7 @@ class Binding:
 
     def refuse(self, request: ModelRequest) -> None:
         """Send the items of a request no more: its maker has refused one of them, and does not say which to keep."""
-        self.refused |= {kept.id for message in request.messages for kept in _kept(message.blocks)}
+        self.refused |= {kept.items[0].body for message in request.messages for kept in _kept(message.blocks)}
 
     def _prefixes(self, request: ModelRequest) -> list[str]:
         """The digest of what stands in front of each message, and of the whole."""

@@ -7,10 +7,10 @@ later request finds.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from codelaw.domain.models import ApiMessage, KeptBlock
+from codelaw.domain.models import ApiMessage, KeptBlock, Ttl
 
 LOOKBACK = 20
 """Blocks, the one with the breakpoint included, among which the vendor looks for an entry."""
@@ -55,7 +55,7 @@ def places(layout: Layout, *, first: bool) -> tuple[int, ...]:
     return tuple(sorted({place for place in (*between[: MOST - 2], layout.end) if place > 0}))
 
 
-def marked(messages: Sequence[ApiMessage], ends: Collection[int]) -> dict[int, ApiMessage]:
+def marked(messages: Sequence[ApiMessage], ends: Mapping[int, Ttl]) -> dict[int, ApiMessage]:
     """The messages in which these numbers of blocks end, by their places, with a breakpoint at each end."""
     wanted = sorted(ends, reverse=True)
     found: dict[int, ApiMessage] = {}
@@ -64,11 +64,11 @@ def marked(messages: Sequence[ApiMessage], ends: Collection[int]) -> dict[int, A
         begin, behind = behind, behind + len(message.blocks)
         while wanted and wanted[-1] <= behind:
             blocks = list(found.get(place, message).blocks)
-            last = wanted.pop() - begin - 1
+            last = (end := wanted.pop()) - begin - 1
             while last > 0 and isinstance(blocks[last], KeptBlock):
                 last -= 1  # the vendor takes no breakpoint there
             if not isinstance(block := blocks[last], KeptBlock):
-                blocks[last] = replace(block, breakpoint="5m")
+                blocks[last] = replace(block, breakpoint=ends[end])
             found[place] = ApiMessage(message.role, tuple(blocks))
         if not wanted:
             break

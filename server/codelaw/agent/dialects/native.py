@@ -74,11 +74,18 @@ class Native:
         return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
 
     def request(
-        self, view: View, *, model: str, max_tokens: int, toolbox: Toolbox, after: tuple[ApiMessage, ...] = ()
+        self,
+        view: View,
+        *,
+        model: str,
+        max_tokens: int,
+        toolbox: Toolbox,
+        after: tuple[ApiMessage, ...] = (),
+        lasting: int = 0,
     ) -> ModelRequest:
         """The view as messages with tool use and tool results."""
         self._speller.declared = frozenset(toolbox.names)
-        system, messages = self._speller.spell(view, after)
+        system, messages = self._speller.spell(view, after, lasting)
         made = ModelRequest(model, system, messages, max_tokens, tools=toolbox.schemas(), searching=self._searching)
         return made if self.binding is None else self.binding.bound(made)
 
@@ -127,7 +134,9 @@ def spell(
         case "user":
             return "user", user_blocks(message)
         case "assistant":
-            return "assistant", tuple(_said(message, declared)) or (TextBlock("…"),)
+            said = tuple(_said(message, declared))
+            # Vendors take no message that is empty, or that thinking ends.
+            return "assistant", said if said and not isinstance(said[-1], KeptBlock) else (*said, TextBlock("…"))
         case "tool":
             failed = message.content.startswith('{"status": "error"')
             # In one block: vendors take no text between the results of parallel calls.
@@ -151,7 +160,7 @@ def _said(message: Message, declared: AbstractSet[str]) -> Iterator[Block]:
             yield TextBlock(text[told : item.text])
         yield from (CallBlock(_spelt(call, declared)) for call in calls[made : item.calls])
         told, made = max(told, item.text), max(made, item.calls)
-        if kept is not None:
+        if kept is not None and item.body:
             yield KeptBlock(item, kept)
     if text[told:].strip():
         yield TextBlock(text[told:])

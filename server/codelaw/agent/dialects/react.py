@@ -51,14 +51,21 @@ class React:
         return ""
 
     def request(
-        self, view: View, *, model: str, max_tokens: int, toolbox: Toolbox, after: tuple[ApiMessage, ...] = ()
+        self,
+        view: View,
+        *,
+        model: str,
+        max_tokens: int,
+        toolbox: Toolbox,
+        after: tuple[ApiMessage, ...] = (),
+        lasting: int = 0,
     ) -> ModelRequest:
         """The view as alternating text messages; the tools stand in L1 (`toolbox` is not sent).
 
         No stop sequence is sent: there is none that an answer could not hold (R-3).
         """
         self._tools = toolbox.callable
-        system, messages = self._speller.spell(view, after)
+        system, messages = self._speller.spell(view, after, lasting)
         return ModelRequest(model, system, messages, max_tokens)
 
     def texts(self, view: View, toolbox: Toolbox) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -18,6 +18,7 @@ from codelaw.templates.render import render
 if TYPE_CHECKING:
     from codelaw.context.sections import Section, View
     from codelaw.domain.media.images import Image
+    from codelaw.domain.models import Ttl
 
 Role = Literal["user", "assistant", "system"]
 Spelling = tuple[Role, tuple[Block, ...]]
@@ -64,8 +65,13 @@ class Speller(ABC):
         labelled = message.role == "summary" or (message.role == "tool" and isinstance(blocks[0], TextBlock))
         return ("" if labelled else f"[{message.role}] ") + "\n\n".join(_shown(blocks))
 
-    def spell(self, view: View, after: Iterable[ApiMessage]) -> tuple[tuple[TextBlock, ...], tuple[ApiMessage, ...]]:
-        """System blocks and messages, with the breakpoints of `breakpoints.places` behind that of L1."""
+    def spell(
+        self, view: View, after: Iterable[ApiMessage], lasting: int = 0
+    ) -> tuple[tuple[TextBlock, ...], tuple[ApiMessage, ...]]:
+        """System blocks and messages, with the breakpoints of `breakpoints.places` behind that of L1.
+
+        The first `lasting` of them are kept for an hour, but none behind the finished rounds.
+        """
         messages: list[ApiMessage] = []
         rounds = view.named("history")
         first = rounds is None or self._history is None or self._history.section is not rounds
@@ -103,13 +109,19 @@ class Speller(ABC):
             anchor = of.anchors[_steps(view) % len(of.anchors)]
             layout = replace(layout, settled=spelt.ends[anchor], reused=reused, newest_round=spelt.newest_round)
         ends = places(layout, first=first)
-        self._mark(messages, ends)
+        system = _system(view)
+        own = [0, len(system) - 1] if len(system) > 1 and len(ends) < MOST - 1 else [0]
+        hours = [number < lasting and (number < len(own) or end <= past) for number, end in enumerate((*own, *ends))]
+        ttls: list[Ttl] = ["1h" if hour else "5m" for hour in hours]
+        for place, ttl in zip(own, ttls, strict=False):
+            system[place] = replace(system[place], breakpoint=ttl)
+        self._mark(messages, dict(zip(ends, ttls[len(own) :], strict=True)))
         if tail:
             _extend(messages, [("user", tuple(tail))])
         _extend(messages, ((message.role, message.blocks) for message in after))
-        return _system(view, free=MOST - 1 - len(ends)), tuple(messages)
+        return tuple(system), tuple(messages)
 
-    def _mark(self, messages: list[ApiMessage], ends: tuple[int, ...]) -> None:
+    def _mark(self, messages: list[ApiMessage], ends: Mapping[int, Ttl]) -> None:
         """Set the breakpoints; what is as it was in the last request is the same object, whose bytes are known."""
         now = marked(messages, ends)
         for place, message in now.items():
@@ -179,17 +191,14 @@ def _newest_step(scratchpad: Sequence[Message]) -> int:
     return next(places, 0)
 
 
-def _system(view: View, *, free: int) -> tuple[TextBlock, ...]:
-    """L1 with its breakpoint, law and summaries; these have one of their own where the messages leave one `free`."""
+def _system(view: View) -> list[TextBlock]:
+    """L1, law and summaries."""
     static = "\n\n".join(section.content for section in view.layer("L1") if section.name != SCHEMAS)
     later = [section.content for section in view.layer("L2")]
     summaries = view.named("summaries")
     if summaries is not None:
         later.extend(message.content for message in summaries.messages)
-    blocks = [TextBlock(static, breakpoint="5m"), *map(TextBlock, later)]
-    if free > 0:
-        blocks[-1] = replace(blocks[-1], breakpoint="5m")
-    return tuple(blocks)
+    return [*map(TextBlock, (static, *later))]
 
 
 def _extend(messages: list[ApiMessage], more: Iterable[Spelling]) -> None:

@@ -20,6 +20,7 @@ from codelaw.tools.withholding import withheld
 
 if TYPE_CHECKING:
     from codelaw.domain.media.images import Picture
+    from codelaw.domain.models import Effort
     from codelaw.domain.requests import EditorState, Enclosed
     from codelaw.permissions.policy import Denied
     from codelaw.ports.workspace import Workspace
@@ -86,6 +87,8 @@ class Called:
     notices: tuple[Notice, ...] = ()
     mentions: tuple[Mention, ...] = ()
     """Of what is not a file."""
+    effort: Effort | None = None
+    """That a command asks for, or a skill that the message begins with (P-6)."""
 
 
 NOTHING_CALLED = Called()

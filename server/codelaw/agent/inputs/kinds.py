@@ -10,7 +10,7 @@ from codelaw.domain.chats import Mode
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Dialect
-    from codelaw.domain.models import Prices
+    from codelaw.domain.models import Effort, ModelProfile, Prices
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,9 @@ class ModelFacts:
     caches: bool = True
     sees: bool = False
     """Whether it sees pictures."""
+    output: int = 0
+    """Tokens of one reply at most."""
+    profile: ModelProfile | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class Kind:
     """None: the turn's own."""
     steps: int | None = None
     """A lower limit than the settings' own."""
+    effort: Effort | None = None
+    """None: that of the turn where the model is, else the vendor's (P-6)."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,11 @@ _SCALE = 100_000
 
 def layered(inputs: TurnInputs) -> Selection:
     """What a compaction works on, whatever the chat's strategy: all that is not archived."""
-    return Selection(limit=inputs.settings.history_limit, summary_room=inputs.summary_room)
+    return Selection(limit=inputs.settings.history_limit, summary_room=inputs.summary_room, maker=_maker(inputs))
+
+
+def _maker(inputs: TurnInputs) -> str:
+    return "" if inputs.dialect.binding is None else inputs.dialect.binding.maker
 
 
 def select(inputs: TurnInputs, transcript: Transcript, *, asked: int) -> Selection:
@@ -47,6 +51,7 @@ def select(inputs: TurnInputs, transcript: Transcript, *, asked: int) -> Selecti
         rounds=settings.window_rounds,
         summary=settings.rolling_summary,
         thread=transcript.thread if settings.rolling_summary and strategy in SUMMARISED else None,
+        maker=_maker(inputs),
     )
     left = recent_room(inputs, asked=asked)
     if strategy == "span-retrieval" and not inputs.budget.enforced:

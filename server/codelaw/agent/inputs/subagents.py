@@ -120,16 +120,19 @@ def inputs_of(kind: Kind, agents: Agents, above: TurnInputs) -> TurnInputs:
         beside=(),
         about={},
         agents=None,
+        effort=kind.effort or above.effort,
     )
     if asked is None:
         return inputs
     return replace(
         inputs,
         model_name=asked.name,
-        limits=replace(limits, window=asked.window, reserve=asked.reserve),
+        limits=replace(limits, window=asked.window, reserve=asked.reserve, output=asked.output),
         prices=asked.prices,
         caches=asked.caches,
         sees=asked.sees,
+        profile=asked.profile,
+        effort=kind.effort,
     )
 
 

@@ -6,30 +6,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from codelaw.agent.dialects.breakpoints import MOST
+from codelaw.agent.model_calls.caching import SECONDS
+from codelaw.agent.model_calls.thinking import Manner, manner
 from codelaw.context.budget import SHARES, Budget
 from codelaw.context.calibration import Calibration
 from codelaw.context.shortening.economy import DEMOTE_TOKENS
 from codelaw.context.system.law import tokens_of
 from codelaw.context.system.modules import system_sections
+from codelaw.context.tokens import max_tokens, most_output
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Dialect
     from codelaw.agent.inputs.kinds import Agents
     from codelaw.agent.inputs.shown_laws import TurnLaw
+    from codelaw.agent.model_calls.caching import CacheTtl
     from codelaw.context.builder import History
     from codelaw.context.sections import Section
     from codelaw.context.system.connectors import Connector
     from codelaw.domain.chats import Mode, Strategy
     from codelaw.domain.messages import Fragment, Message
-    from codelaw.domain.models import Prices, Usage
+    from codelaw.domain.models import Effort, ModelProfile, Prices, Ttl, Usage
     from codelaw.ports.model import ChatModel
     from codelaw.ports.skills import Skills
     from codelaw.tools.toolbox import Toolbox
     from codelaw.transcript.transcript import Transcript
-
-
-CACHE_SECONDS = 300.0
-"""How long a vendor keeps a prompt in its cache after the last use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,8 @@ class Limits:
     steps: int = 50
     tokens: int | None = None
     seconds: float | None = None
+    output: int = 0
+    """Of one reply at most; 0: the reserve."""
     above: int | None = None
     """Tokens of the turn above a child turn, its children's among them (X-4)."""
 
@@ -82,6 +85,7 @@ class HistorySettings:
     """Whether results are cut when they are written to the history (C-1)."""
     as_text: bool = True
     """Whether a turn shows its results as text (C-7)."""
+    cache_ttl: CacheTtl = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +133,24 @@ class TurnInputs:
     """What was learned of the model's tokenizer (W-4)."""
     summary_window: int = 0
     """Tokens of the summary model's window."""
+    summary_profile: ModelProfile | None = None
     settings: HistorySettings = field(default_factory=HistorySettings)
     prices: Prices | None = None
     """None where they are not known."""
     caches: bool = True
     """Whether the model's vendor keeps prompts in a cache."""
+    ttls: tuple[Ttl, ...] = ()
+    """How long it may be told to."""
+    ttl: Ttl = "5m"
+    """How long the marks in front last, settled before the first step (L-6)."""
+    diagnosed: bool = False
+    """Whether the vendor is asked why its cache missed (X-6)."""
     sees: bool = False
     """Whether the model sees pictures (M-6)."""
+    profile: ModelProfile | None = None
+    """None where nothing is known of the model."""
+    effort: Effort | None = None
+    """That was chosen; None: the vendor's (P-6)."""
     beside: tuple[Fragment, ...] = ()
     """What is to stand right after the question; what the view says already is not said again (B-7)."""
     about: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
@@ -157,9 +172,33 @@ class TurnInputs:
         system = self.facts.sections(self.other, toolbox)
         return replace(self, dialect=self.other, other=None, toolbox=toolbox, system=system)
 
+    @property
+    def manner(self) -> Manner:
+        """How the model is told to think, in all requests of the turn."""
+        return manner(self.profile, self.dialect.name, self.effort)
+
+    @property
+    def summary_manner(self) -> Manner:
+        """The same of the summary model, in a conversation of its own: nothing of it goes back."""
+        return manner(self.summary_profile, "react", None)
+
+    def summary_output(self, estimated: int) -> int:
+        """The most tokens that it may need for a summary of so many, with what it thinks (W-7)."""
+        window = self.summary_window
+        return max_tokens(window, most_output(window, profile=self.summary_profile), estimated)
+
+    def output(self, estimated: int) -> int:
+        """The most tokens of a reply to a request of so many (W-7)."""
+        return max_tokens(self.limits.window, self.limits.output or self.limits.reserve, estimated)
+
     def corrected(self, tokens: int) -> int:
         """An estimate, corrected by what was learned (W-4)."""
         return self.calibration.apply(self.model_name, tokens)
+
+    @property
+    def lasting(self) -> int:
+        """How many breakpoints, from the first on, are kept for an hour."""
+        return MOST if self.ttl == "1h" else 0
 
     @property
     def fixed(self) -> int:
@@ -214,12 +253,15 @@ class HistoryState:
     """Of the latest real answer, until a compaction or a restore (W-2)."""
     last_active: float = 0.0
     """When the model was last asked, in seconds since the epoch."""
+    ttl: Ttl | None = None
+    """How long the marks in front lasted then; None where that is not known any more."""
 
     @property
     def shown(self) -> tuple[Message, ...]:
         """The rounds in the view."""
         return self.view.rounds.messages if self.view.rounds else ()
 
-    def cold(self, now: float) -> bool:
-        """Whether the vendor has surely forgotten the prompt."""
-        return not 0 <= now - self.last_active <= CACHE_SECONDS  # a clock that was set back says nothing
+    def cold(self, now: float, ttl: Ttl) -> bool:
+        """Whether the vendor has surely forgotten the prompt; where nobody knows for how long it was told to, `ttl`."""
+        kept = SECONDS[self.ttl or ttl]
+        return not 0 <= now - self.last_active <= kept  # a clock that was set back says nothing

@@ -79,18 +79,21 @@ class Discreet:
         """As the model's own `reply`."""
         text, thinking = self.redaction.stream(), self.redaction.stream()
         told: list[str] = []
+        progress = False
 
         def tell(kind: type[TextDelta | ThinkingDelta], piece: str) -> Heard:
             if not piece:
                 return None
             if kind is TextDelta:
                 told.append(piece)
-            return on_delta(kind(piece))
+            return on_delta(TextDelta(piece) if kind is TextDelta else ThinkingDelta(piece, progress))
 
         def feed(delta: Delta) -> Heard:
+            nonlocal progress
             if isinstance(delta, Begun) or not delta.text:
                 return on_delta(delta)
             if isinstance(delta, ThinkingDelta):
+                progress = delta.progress
                 return tell(ThinkingDelta, thinking.feed(delta.text))
             tell(ThinkingDelta, thinking.end())  # its end comes before what follows it
             return tell(TextDelta, text.feed(delta.text))

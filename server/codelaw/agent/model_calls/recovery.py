@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import random
 
 from codelaw.domain.chats import TurnError
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.models import FailureKind, Usage
+from codelaw.domain.models import FailureKind
 
 ATTEMPTS = 5
 """Most attempts of one request."""
@@ -53,8 +53,6 @@ class Recovery:
 
     kept: str = ""
     """What broken attempts have said."""
-    spent: Usage = field(default_factory=Usage)
-    """Usage of the attempts that failed; it was billed."""
     _made: int = 0
 
     def after(self, failure: ModelFailure) -> Retry:
@@ -64,7 +62,6 @@ class Recovery:
             ModelFailure: the one given, when it is not worth another attempt; `partial` holds all that was said.
         """
         self._made += 1
-        self.spent += failure.usage
         self.kept = failure.partial or self.kept
         wait = delay(failure, self._made, random())  # noqa: S311 - no secret
         if wait is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +14,7 @@ from codelaw.agent.inputs.turn_context import HistoryState
 from codelaw.context.builder import after
 from codelaw.context.escaping import one_line
 from codelaw.context.past.projection import ARCHIVE, project
+from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.errors import Refusal
 from codelaw.domain.results import observation_of
 from codelaw.transcript.repair.hygiene import hygiene
@@ -20,13 +22,14 @@ from codelaw.transcript.rounds import own
 from codelaw.transcript.transcript import Transcript
 
 if TYPE_CHECKING:
+    from codelaw.agent.model_calls.cache_miss import Sent
     from codelaw.context.builder import History
     from codelaw.context.past.strategies import Selection
     from codelaw.context.sections import Section
     from codelaw.domain.chats import StoredChat
-    from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, ThreadSummary
+    from codelaw.domain.checkpoints import Aside, Checkpoint, ThreadSummary
     from codelaw.domain.messages import Message
-    from codelaw.domain.models import Usage
+    from codelaw.domain.models import Ttl, Usage
     from codelaw.ports.store import ChatStore
 
 T = TypeVar("T")
@@ -48,6 +51,10 @@ class Past:
     """The newest finished turn when the view was last cut, restored or rid of a turn; empty when it never was."""
     last_active: float = 0.0
     """When the model was last asked, in seconds since the epoch."""
+    ttl: Ttl | None = None
+    """As `HistoryState` has it."""
+    asked: Sent | None = None
+    """The last request of this server, and the reply to it."""
     sent: Section | None = None
     """The finished rounds of the last request, whichever turn made it."""
     _view: tuple[Transcript, Selection, History] | None = None
@@ -91,7 +98,7 @@ class Past:
 
     def forget(self) -> None:
         """Give the memory back."""
-        self.transcript, self._view, self.sent = Transcript(), None, None
+        self.transcript, self._view, self.sent, self.asked = Transcript(), None, None, None
 
     def history(self, selection: Selection) -> History:
         """L3; made once for each state of the transcript and each selection, so that steps share it."""
@@ -102,7 +109,7 @@ class Past:
         known, transcript = self._view, self.transcript
         if known is None or not self.is_known(selection):
             self._view = known = transcript, selection, after(project(transcript, selection), self.sent)
-        return HistoryState(transcript, known[2], self.settled, self.last_usage, self.last_active)
+        return HistoryState(transcript, known[2], self.settled, self.last_usage, self.last_active, ttl=self.ttl)
 
     def is_known(self, selection: Selection) -> bool:
         """Whether `state` takes no time: the view was made by an earlier step."""
@@ -144,6 +151,14 @@ class Past:
                     self._settle(settled)
 
         await to_the_end(asyncio.ensure_future(write()))
+
+    def refused(self, items: AbstractSet[str]) -> tuple[Demotion, ...]:
+        """What leaves out, from now on, the kept items that begin with one of `items` (P-5)."""
+        return tuple(
+            Demotion(one.id, "thinking")
+            for one in self.transcript.messages
+            if items and (kept := one.metadata.kept) is not None and kept.items[0].body in items
+        )
 
     async def shorten(self, demotions: Sequence[Demotion]) -> bool:
         """`reshape` with demotions alone. Whether they are in force: they only save tokens, so a turn does without."""

@@ -19,7 +19,7 @@ from codelaw.domain.checkpoints import Aside, Demotion
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import Event, NoticeEvent, of_child
 from codelaw.domain.messages import Call, Fragment, Message, Metadata, Note
-from codelaw.domain.models import Prices, Usage
+from codelaw.domain.models import CacheMiss, Prices, Usage
 from codelaw.domain.results import FileChange, ToolResult
 from codelaw.transcript.repair.closing import final_message, open_calls, result_message
 
@@ -72,10 +72,14 @@ class OpenTurn:
     usage: Usage = field(default_factory=Usage)
     last_usage: Usage | None = None
     """Usage of the latest real answer (W-2)."""
+    cache_miss: CacheMiss | None = None
+    """The first of the turn."""
     changes: list[FileChange] = field(default_factory=list[FileChange])
     notices: list[Notice] = field(default_factory=list[Notice])
     noticed: set[str] = field(default_factory=set[str])
     """Once-per-chat notices already given; a child has none of its own."""
+    refused: frozenset[str] = frozenset()
+    """Kept items that their maker did not take, as `Binding.refused` names them (P-5)."""
     partial: GrowingText = field(default_factory=GrowingText)
     """The text of the reply that is arriving."""
     partial_answer: GrowingText = field(default_factory=GrowingText)
@@ -87,8 +91,8 @@ class OpenTurn:
     """The turn of that call, to which a child's cost, changes and notices belong."""
     below: Usage = field(default_factory=Usage)
     """Usage of its children."""
-    cost_below: float | None = 0.0
-    """What that costs in US dollars; None where a price is not known."""
+    paid: float | None = 0.0
+    """US dollars for all its requests, those of its children too; None once one had no known price."""
     told: dict[str, str] = field(default_factory=dict[str, str])
     """The contents of whole results by ref, where the history has a cut one."""
     touched: dict[str, Located] = field(default_factory=dict[str, "Located"])
@@ -111,18 +115,17 @@ class OpenTurn:
     @property
     def cost_usd(self) -> float | None:
         """What that costs in US dollars; None where a price is not known."""
-        if self.prices is None or self.cost_below is None:
-            return None
-        return self.prices.cost(self.usage) + self.cost_below
+        return None if self.prices is None else self.paid
 
     def spend(self, usage: Usage) -> None:
-        """Take in what was billed; of a child the turn above pays."""
+        """Take in what was billed for one request, whose size decides its prices; of a child the turn above pays."""
         self.usage += usage
+        cost = None if self.prices is None else self.prices.cost(usage)
+        for turn in (self, self.above):
+            if turn is not None:
+                turn.paid = None if cost is None or turn.paid is None else turn.paid + cost
         if self.above is not None:
             self.above.below += usage
-            paid = None if self.prices is None else self.prices.cost(usage)
-            below = self.above.cost_below
-            self.above.cost_below = None if paid is None or below is None else below + paid
 
     def emit(self, event: Event) -> None:
         """Tell the clients; of a child what is told of children."""

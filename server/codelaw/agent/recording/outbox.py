@@ -203,5 +203,5 @@ class Outbox:
         return numbers
 
 
-def _kin(delta: ThoughtDelta | AnswerDelta) -> tuple[str, int]:
-    return delta.kind, delta.step
+def _kin(delta: ThoughtDelta | AnswerDelta) -> ThoughtDelta | AnswerDelta:
+    return replace(delta, delta="")

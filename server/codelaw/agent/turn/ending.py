@@ -54,6 +54,7 @@ def result_of(
         error=ending.error,
         cost_usd=opened.cost_usd,
         model=opened.model or None,
+        cache_miss=opened.cache_miss,
     )
 
 

@@ -12,7 +12,7 @@ from codelaw.agent.dialects.base import Reading
 from codelaw.agent.dialects.growing import GrowingText
 from codelaw.agent.model_calls.recovery import Recovery, Retry
 from codelaw.agent.turn.silence import Silence
-from codelaw.context.tokens import estimate, max_tokens
+from codelaw.context.tokens import estimate
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.events import AnswerDelta, RetryEvent, ThoughtDelta, ToolCallEvent
@@ -22,6 +22,7 @@ from codelaw.domain.models import (
     Begun,
     Delta,
     Heard,
+    KeptBlock,
     ModelReply,
     ModelRequest,
     TextBlock,
@@ -117,9 +118,12 @@ class Asker:
     estimated: int
     """Tokens of the view, corrected; for a vendor that would have told them only at the end of a reply that was closed.
     """
+    previous: str = ""
+    """The vendor's id of the chat's last reply."""
     _stream: Stream = field(init=False)
     _items: KeptItems | None = field(init=False, default=None)
-    """Of the newest reply; None where that goes on from another, which is no request that a later one repeats."""
+    """Of the step's first reply. Where others go on from it, those in front of its words: no later request repeats
+    what the others answered."""
     _bare: bool = field(init=False, default=False)
     """Kept items were refused, and are not sent any more (P-5)."""
     _searches: list[WebSearch] = field(default_factory=list[WebSearch])
@@ -135,6 +139,7 @@ class Asker:
         if asked.reading.empty and asked.reply.stop_reason != "refusal":
             dialect = self.inputs.dialect
             hint = render("empty_reply", dialect=dialect.name, reasoning=dialect.reasoning)
+            self._items = None
             asked = await self._whole("", (ApiMessage("user", (TextBlock(hint),)),))
         return asked
 
@@ -154,7 +159,7 @@ class Asker:
                 why = _STOPPED if stopped else _TOO_LONG
                 reading = await self._said(reply)
                 return replace(self._read(reply, reading), cut=why)
-            kept, after = reply.text, _continuation(reply.text, "go_on")
+            kept, after = reply.text, self._continuation(reply.text, "go_on")
             by = "a stop sequence of the endpoint" if stopped else "the output limit"
             self._retry(Retry(number + 1, 0.0, f"the reply was cut off by {by} and is continued"))
         raise AssertionError
@@ -188,37 +193,53 @@ class Asker:
     def _read(self, reply: ModelReply, reading: Reading) -> Asked:
         for channel, text in self._stream.finish(reading):
             self._show(channel, text)
-        return Asked(reply, replace(reading, searches=tuple(self._searches), items=self._items))
+        # Broken calls stand behind the others in a reading, wherever they stood in the reply.
+        items = self._items.before(0) if self._items is not None and reply.broken_calls else self._items
+        return Asked(reply, replace(reading, searches=tuple(self._searches), items=items))
 
     async def _recovered(self, kept: str, after: tuple[ApiMessage, ...]) -> ModelReply:
         recovery = Recovery()
-        try:
-            while True:
-                try:
-                    reply = await self._attempt(kept, after)
-                    break
-                except ModelFailure as failure:
-                    if failure.kind == "items" and not self._bare:
-                        self._bare = True
-                        self.turn.notice(Notice("info", "thinking_dropped", _DROPPED))
-                        continue
-                    retry = recovery.after(failure)
-                self._retry(retry)
-                await asyncio.sleep(retry.seconds)
-                if recovery.kept:
-                    kept, after = recovery.kept, _continuation(recovery.kept, "resume")
-        finally:
-            self.turn.spend(recovery.spent)
-        self.turn.spend(reply.usage)
-        return reply
+        while True:
+            try:
+                reply = await self._attempt(kept, after)
+            except ModelFailure as failure:
+                self.turn.spend(failure.usage)
+                if failure.kind == "items" and not self._bare:
+                    self._bare = True
+                    self.turn.notice(Notice("info", "thinking_dropped", _DROPPED))
+                    continue
+                retry = recovery.after(failure)
+            else:
+                self.turn.spend(reply.usage)
+                return reply
+            self._retry(retry)
+            await asyncio.sleep(retry.seconds)
+            if recovery.kept:
+                kept, after = recovery.kept, self._continuation(recovery.kept, "resume")
+
+    def _continuation(self, kept: str, template: str) -> tuple[ApiMessage, ...]:
+        """What has come so far as the model said it, and that it shall go on."""
+        self._items = None if self._items is None else self._items.leading()
+        thought = () if self._items is None else tuple(KeptBlock(item, self._items) for item in self._items.items)
+        return (
+            ApiMessage("assistant", (*thought, TextBlock(kept.rstrip() or "…"))),
+            ApiMessage("user", (TextBlock(render(template)),)),
+        )
 
     def _request(self, after: tuple[ApiMessage, ...]) -> ModelRequest:
         """The view as a request, with messages to append."""
         inputs = self.inputs
-        room = max_tokens(inputs.limits.window, inputs.limits.reserve, self.estimated)
-        return inputs.dialect.request(
-            self.view, model=inputs.model_name, max_tokens=room, toolbox=inputs.toolbox, after=after
+        made = inputs.manner.on(
+            inputs.dialect.request(
+                self.view,
+                model=inputs.model_name,
+                max_tokens=inputs.output(self.estimated),
+                toolbox=inputs.toolbox,
+                after=after,
+                lasting=inputs.lasting,
+            )
         )
+        return replace(made, previous=self.previous) if inputs.diagnosed else made
 
     async def _attempt(self, kept: str, after: tuple[ApiMessage, ...]) -> ModelReply:
         """One request. `kept` was withdrawn from the screen: it is shown again, unless the model starts over."""
@@ -237,7 +258,7 @@ class Asker:
             silence.heard()
             arrived.append(delta.text)
             if isinstance(delta, ThinkingDelta):
-                self.turn.emit(ThoughtDelta(delta.text, self.turn.step))
+                self.turn.emit(ThoughtDelta(delta.text, self.turn.step, delta.progress or None))
                 return False
             self._feed(joint.feed(delta.text), joint)
             return self._stream.enough or ("whole" if self._stream.whole else False)
@@ -252,6 +273,7 @@ class Asker:
         except ModelFailure as failure:
             if failure.kind == "items" and self.inputs.dialect.binding is not None:
                 self.inputs.dialect.binding.refuse(request)
+                self.turn.refused = self.inputs.dialect.binding.refused
             self._feed(joint.end(), joint)
             failure.partial = joint.text
             raise
@@ -260,11 +282,14 @@ class Asker:
                 self.turn.spend(self._billed(begun, "".join(arrived)))
             raise
         self._feed(joint.end(), joint)
+        self.previous = reply.id or self.previous
         binding = self.inputs.dialect.binding
-        self._items = None
         if binding is not None and reply.items and not after:
             self._items = KeptItems(binding.maker, reply.items, request.prefix, request.after)
         self._tell_searches(reply)
+        if reply.served:
+            message = f"{self.inputs.model_name} refused the request; {reply.served} has answered instead."
+            self.turn.notice(Notice("info", "model_fell_back", message))
         if reply.doubted and all(notice.code != "usage_doubted" for notice in self.turn.notices):
             self.turn.notice(Notice("warning", "usage_doubted", _DOUBTED))
         usage = reply.usage
@@ -322,10 +347,3 @@ class Asker:
 
 def _long(reply: ModelReply) -> bool:
     return len(reply.text) >= LONG_REPLY or bool(reply.calls)
-
-
-def _continuation(kept: str, template: str) -> tuple[ApiMessage, ...]:
-    return (
-        ApiMessage("assistant", (TextBlock(kept.rstrip() or "…"),)),
-        ApiMessage("user", (TextBlock(render(template)),)),
-    )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.choosing import SWITCHED
 from codelaw.agent.dialects.growing import GrowingText
+from codelaw.agent.model_calls.cache_miss import Sent, missed
 from codelaw.agent.model_calls.recovery import REASONING, explain, refused
 from codelaw.agent.turn.model_call import Asked, Asker
 from codelaw.agent.turn.planned import planned
@@ -21,12 +23,14 @@ from codelaw.templates.render import render
 from codelaw.transcript.repair.closing import CANCELLED, STOPPED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from codelaw.agent.dialects.base import Reading
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.agent.turn.execution import Executor
     from codelaw.agent.turn.window_fitter import WindowFitter
     from codelaw.context.sections import View
-    from codelaw.domain.messages import Message
+    from codelaw.domain.messages import Call, Message
 
 UNREADABLE_LIMIT = 3
 """Unreadable replies in a row that end a turn (R-3)."""
@@ -117,7 +121,9 @@ class Turn:
             return Ending("token_limit", self.open.partial_answer.text, why=asked.cut)
         # An escape in JSON may spell what the text of the reply did not show.
         reading = self.executor.redaction.value(asked.reading)
-        return await self._act(reading if reading is asked.reading else _leading(reading))
+        if reading is not asked.reading and reading.items is not None:
+            reading = replace(reading, items=reading.items.leading())
+        return await self._act(reading)
 
     async def _switched(self, asked: Asked) -> bool:
         """Whether the step is to be asked again in another dialect: the model refuses to write down reasoning (R-3)."""
@@ -151,7 +157,7 @@ class Turn:
         self._unreadable = 0
         plan = planned(reading.calls, self.executor.toolbox)
         calls = tuple(one.call for one in plan)
-        caller = await self.open.say(reading if calls == reading.calls else _leading(reading), calls)
+        caller = await self.open.say(_true(reading, calls), calls)
         await self.executor.run(plan, caller)
         if self.executor.broken:
             message = "The same call failed the same way six times."
@@ -215,17 +221,26 @@ class Turn:
         if self.executor.laws is not None:
             self.executor.laws.sent(view)
         estimated = inputs.corrected(view.tokens)
-        asked = await Asker(self.open, inputs, view, estimated).ask()
-        usage = asked.reply.usage
+        past, begun = self.fitter.past, time.time()
+        previous = "" if past.asked is None else past.asked.reply.id
+        asked = await Asker(self.open, inputs, view, estimated, previous).ask()
+        reply, usage = asked.reply, asked.reply.usage
+        now = Sent(view, inputs.model_name, tuple(inputs.toolbox.names), ttl=inputs.ttl, begun=begun, reply=reply)
+        miss, past.asked = missed(past.asked, now), now
+        self.open.cache_miss = self.open.cache_miss or miss
         self.open.last_usage = usage
         self.fitter.learn(view, usage.total_tokens - usage.output_tokens)
-        self.open.emit(UsageEvent(usage, usage.total_tokens or estimated, inputs.limits.window, self.open.step))
+        filled = usage.total_tokens or estimated
+        self.open.emit(UsageEvent(usage, filled, inputs.limits.window, self.open.step, cache_miss=miss))
         return asked
 
 
-def _leading(reading: Reading) -> Reading:
-    """A reading that is not stored as it came: only the kept items in front of it are still true (P-5)."""
-    return reading if reading.items is None else replace(reading, items=reading.items.leading())
+def _true(reading: Reading, calls: Sequence[Call]) -> Reading:
+    """A reading whose calls are stored as `calls`: kept items behind one that is another are true no more (P-5)."""
+    changed = next((at for at, call in enumerate(calls) if call != reading.calls[at]), None)
+    if reading.items is None or changed is None:
+        return reading
+    return replace(reading, items=reading.items.before(changed))
 
 
 def last_words(turn: OpenTurn, ending: Ending) -> list[Message]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.inputs.selection import gathered, layered, select
+from codelaw.agent.model_calls.caching import COUNTED, Pauses, lasting, pauses
 from codelaw.agent.turn.window_plan import (
     STEP,
     Action,
@@ -82,6 +83,7 @@ class WindowFitter:
             await self._look_up()
             asked = message_tokens(self.open.question)
             self._selected = await asyncio.to_thread(select, self.inputs, self.past.transcript, asked=asked)
+        await self._settle_ttl()
         await self.past.shorten(uncached(self.inputs, self.past.transcript))
         now = await self._now()
         action = await asyncio.to_thread(before_first_step, now, typed, time.time())
@@ -127,7 +129,7 @@ class WindowFitter:
             match action:
                 case Send(view):
                     await self._freeze(now.beside, now.selection)
-                    self.past.sent = view.named("history")
+                    self.past.sent, self.past.ttl = view.named("history"), self.inputs.ttl
                     return view
                 case Refuse():
                     raise _refusal(action)
@@ -204,6 +206,14 @@ class WindowFitter:
             tail.append(pin(active_task(self._typed or opened.question.content, told)))
         more = unsaid([one for one in inputs.beside if one not in opened.beside], history.view)
         return gathered(inputs, (*opened.beside, *more), tuple(tail))
+
+    async def _settle_ttl(self) -> None:
+        """Decide how long the vendor's cache keeps what stays, once, so that marks do not come and go (L-6)."""
+        inputs, seen, used = self.inputs, Pauses(), self.past.last_usage
+        if inputs.settings.cache_ttl == "auto" and "1h" in inputs.ttls:
+            seen = pauses(await self.open.store.begun(COUNTED))
+        tokens = inputs.corrected(inputs.fixed) if used is None else used.total_tokens
+        self.inputs = replace(inputs, ttl=lasting(inputs.settings.cache_ttl, inputs.ttls, inputs.prices, seen, tokens))
 
     async def _freeze(self, beside: tuple[Fragment, ...], selection: Selection) -> None:
         """From now on these stand beside the question; they stay there as shown where that saves anything (L-3)."""

@@ -238,7 +238,7 @@ def before_first_step(now: Moment, typed: str, at: float) -> Compact | Demote | 
     tokens = tokens_of([section for section in past if section is not None])
     if inputs.corrected(tokens) < floor(inputs):
         return None
-    chosen = savings(shown, history.transcript.demoted, inputs, tokens, cold=history.cold(at))
+    chosen = savings(shown, history.transcript.demoted, inputs, tokens, cold=history.cold(at, inputs.ttl))
     return Demote(chosen) if chosen else None
 
 

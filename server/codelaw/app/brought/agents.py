@@ -13,6 +13,8 @@ from codelaw.agent.inputs.kinds import Kind, ModelFacts
 from codelaw.agent.inputs.subagents import BUILT_IN, built_in, told_built_in
 from codelaw.app import models
 from codelaw.app.brought.finding import files_below, opened_below, own_files_below, present
+from codelaw.app.choosing.efforts import problem
+from codelaw.app.models import Told
 from codelaw.domain.brought import AgentList, AgentSheet, Sheet
 from codelaw.domain.chats import Mode, Notice
 from codelaw.domain.errors import ToolFailure
@@ -78,20 +80,20 @@ class BroughtAgents:
         return _ranked(read)
 
     async def kinds(
-        self, workspace: Workspace, settings: Settings, mode: Mode, asked: str, *, restricted: bool
+        self, workspace: Workspace, settings: Settings, mode: Mode, asked: str, *, restricted: bool, told: Told
     ) -> tuple[tuple[Kind, ...], Notice | None]:
         """The kinds that a turn of the model `asked` offers, and what is wrong with those that people bring along."""
         if not settings.agents.enabled:
             return (), None
-        found = await self.found(workspace, restricted=restricted)
+        found = _fitting(await self.found(workspace, restricted=restricted), settings, asked, told)
         searching = settings.tools.web_search and not restricted
-        brought = tuple(_kind(one, settings, asked, searching=searching) for one in found.agents)
+        brought = tuple(_kind(one, settings, asked, told, searching=searching) for one in found.agents)
         return (*built_in(mode), *brought), found.notice
 
-    async def listed(self, workspace: Workspace, settings: Settings, *, restricted: bool) -> AgentList:
+    async def listed(self, workspace: Workspace, settings: Settings, *, restricted: bool, told: Told) -> AgentList:
         """The kinds as people are told of them, each with the model that it would have in a new chat."""
-        found = await self.found(workspace, restricted=restricted)
         asked = models.answerer(settings).name
+        found = _fitting(await self.found(workspace, restricted=restricted), settings, asked, told)
         brought = (
             replace(one, model=models.alias(settings, one.model, asked) if one.model else "")
             for one in (*found.agents, *found.refused)
@@ -100,16 +102,35 @@ class BroughtAgents:
         return AgentList(settings.agents.enabled, told_built_in(), tuple(by_name))
 
 
-def _kind(sheet: AgentSheet, settings: Settings, asked: str, *, searching: bool) -> Kind:
+def _fitting(found: Found, settings: Settings, asked: str, told: Told) -> Found:
+    """Without the efforts that the model of a kind does not take, which is told (P-6)."""
+    kept: list[AgentSheet] = []
+    problems = [*found.problems]
+    for one in found.agents:
+        unfit = problem(models.profile_of(models.alias(settings, one.model, asked), told), one.effort)
+        if unfit:
+            problems.append(f"{one.sheet.shown}: {unfit}")
+        kept.append(replace(one, effort=None, problem=f"{one.problem} {unfit}".strip()) if unfit else one)
+    return replace(found, agents=tuple(kept), problems=tuple(problems))
+
+
+def _kind(sheet: AgentSheet, settings: Settings, asked: str, told: Told, *, searching: bool) -> Kind:
     """A kind as its file tells it, with what is known of the model that it names: at the same endpoint (P-4)."""
     name = models.alias(settings, sheet.model, asked)
     facts = None
     if name != asked:
-        window = models.window_of(settings, name).tokens
-        reserve = models.reserve_of(settings, name, window)
-        sees = models.sees(settings, name)
-        spoken = models.dialects(settings, name, searching=searching)
-        facts = ModelFacts(name, window, reserve, *spoken, models.prices(name), caches=models.caches(name), sees=sees)
+        window = models.window_of(settings, name, told).tokens
+        facts = ModelFacts(
+            name,
+            window,
+            models.reserve_of(settings, name, window, told),
+            *models.dialects(settings, name, told, searching=searching),
+            models.prices(name),
+            caches=models.caches(name, told),
+            sees=models.sees(settings, name, told),
+            output=models.output_of(settings, name, window, told),
+            profile=models.profile_of(name, told),
+        )
     return Kind(
         sheet.sheet.name,
         sheet.description,
@@ -118,6 +139,7 @@ def _kind(sheet: AgentSheet, settings: Settings, asked: str, *, searching: bool)
         denied=frozenset(sheet.denied),
         model=facts,
         steps=sheet.steps,
+        effort=sheet.effort,
     )
 
 

@@ -208,20 +208,21 @@ async def load_called(shelf: Shelf, text: str, *, left_out: Shelf | None) -> Cal
     """What a message that begins with `/name` loads; `left_out` are the skills that restricted mode leaves out."""
     wanted = call(text)
     name = "" if wanted is None else wanted.name
-    if not _has(shelf, name):
-        if left_out is None or not _has(left_out, name):
+    found = _named(shelf, name)
+    if found is None:
+        if left_out is None or _named(left_out, name) is None:
             return NOTHING_CALLED
         said = f"/{name} was not loaded: the editor does not trust the folder that brings this skill."
         return Called(notices=(Notice("warning", "skill_left_out", said),))
     try:
-        return Called(fragments=(loaded_fragment(await shelf.load(name)),))
+        return Called(fragments=(loaded_fragment(await shelf.load(name)),), effort=found.effort)
     except ToolFailure as failure:
         said = f"/{name} was not loaded: {failure.message}"
         return Called(notices=(Notice("warning", "skill_left_out", said),))
 
 
-def _has(shelf: Shelf, name: str) -> bool:
-    return any(one.sheet.name == name for one in shelf.offered)
+def _named(shelf: Shelf, name: str) -> Skill | None:
+    return next((one for one in shelf.offered if one.sheet.name == name), None)
 
 
 @dataclass(slots=True)

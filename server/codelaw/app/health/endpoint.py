@@ -47,7 +47,8 @@ async def knock(settings: ModelGroup) -> Answer:
 
     The answer comes within `ANSWER_SECONDS` and never holds a key (S-5).
     """
-    model = AnthropicModel(settings.api_key or settings.auth_token, settings.base_url)
+    key = settings.api_key or settings.auth_token
+    model = AnthropicModel(key, settings.base_url, platform=settings.platform)
     try:
         await model.warm()
         async with asyncio.timeout(ANSWER_SECONDS):
@@ -61,9 +62,9 @@ async def knock(settings: ModelGroup) -> Answer:
     if offered:
         return Answer("good", f"answers, takes the key, and has the model {settings.name}")
     if offered is None:
-        state = "broken" if _is_the_vendor(settings.base_url) else "lacking"
+        state = "broken" if _is_the_vendor(settings) else "lacking"
         return Answer(state, "answers, but has no list of models: key and model cannot be checked without asking one")
-    state = "broken" if _is_the_vendor(settings.base_url) else "lacking"
+    state = "broken" if _is_the_vendor(settings) else "lacking"
     return Answer(state, f"answers and takes the key, but does not list the model {settings.name}; set model.name")
 
 
@@ -72,7 +73,7 @@ def of_another_vendor(settings: ModelGroup) -> str | None:
     known = catalog.profile(settings.name)
     if known is None or known.provider in {"anthropic", catalog.OFFLINE_MODEL}:
         return None
-    where = "the endpoint is Anthropic's" if _is_the_vendor(settings.base_url) else "not every endpoint passes it on"
+    where = "the endpoint is Anthropic's" if _is_the_vendor(settings) else "not every endpoint passes it on"
     return f"{settings.name} is a model of {known.provider}, and {where}; set model.name or model.baseUrl"
 
 
@@ -106,8 +107,10 @@ def _failed(failure: ModelFailure) -> Answer:
     return Answer("broken", failure.message)
 
 
-def _is_the_vendor(base_url: str | None) -> bool:
-    return (urlsplit(base_url or VENDOR).hostname or "").endswith("anthropic.com")
+def _is_the_vendor(settings: ModelGroup) -> bool:
+    return settings.platform is None and (urlsplit(settings.base_url or VENDOR).hostname or "").endswith(
+        "anthropic.com"
+    )
 
 
 def _unreachable(error: OSError, host: str, port: int) -> str:

@@ -17,12 +17,13 @@ from codelaw.agent.chat.halting import halt
 from codelaw.agent.inputs.gathering import NOTHING_CALLED
 from codelaw.agent.recording.history import with_summaries
 from codelaw.app import models
+from codelaw.app.choosing.destinations import chosen, wanted
+from codelaw.app.choosing.efforts import with_effort
 from codelaw.app.core import Core
-from codelaw.app.destinations import chosen, wanted
 from codelaw.app.hooking import let_through
+from codelaw.app.plans import Asked, Plan
 from codelaw.app.requests.strategy_options import applied as strategy_options_applied
-from codelaw.app.turns import Asked, Plan
-from codelaw.domain.chats import Chat, Mode, Notice, Strategy
+from codelaw.domain.chats import Chat, EffortChoice, Mode, Notice, Strategy
 from codelaw.domain.errors import Refusal
 from codelaw.domain.media.images import NoImage, Picture, image_of, picture_ref
 from codelaw.domain.reports import ChatRecord
@@ -53,6 +54,7 @@ class ChatRequests(Core):
         mode: Mode | None = None,
         model: str | None = None,
         strategy: Strategy | None = None,
+        effort: EffortChoice | None = None,
         kind: str | None = None,
     ) -> Chat:
         """A new, empty chat; without a kind one that is talked in at length (H-5)."""
@@ -72,6 +74,7 @@ class ChatRequests(Core):
         )
         if model is not None:
             chat = chosen(settings, chat, model)
+        chat = with_effort(settings, chat, effort, self._turns.profiles.told)
         await stores.chats.create(chat, self._folder_addresses())
         return self._shown(chat)
 
@@ -133,6 +136,7 @@ class ChatRequests(Core):
         mode_once: Mode | None = None,
         model: str | None = None,
         strategy: Strategy | None = None,
+        effort: EffortChoice | None = None,
         strategy_options: Mapping[str, float] | None = None,
         attachments: Sequence[Enclosed] = (),
         editor: EditorState | None = None,
@@ -141,7 +145,7 @@ class ChatRequests(Core):
     ) -> RunningTurn:
         """Start a turn, without `chat_id` in a new chat of `kind`. What can be refused is refused before it starts.
 
-        `mode` and `strategy` stay with the chat; `mode_once` and `strategy_options` are for this turn alone.
+        `mode`, `strategy` and `effort` stay with the chat; `mode_once` and `strategy_options` are for this turn alone.
         Not to be cancelled as a task: a turn might begin that nobody knows of. `cancel` and `scope` stop it; the
         message is kept then, in a turn that ends as cancelled, but where a hook has not let it through.
         """
@@ -172,13 +176,15 @@ class ChatRequests(Core):
                 with suppress(Cancelled):
                     plan = await opened.wait(self._plan(asked, who, known))
                 if agent is None:
-                    chat = await self.create(title=_title(text), mode=mode, model=model, strategy=strategy, kind=kind)
+                    chat = await self.create(
+                        title=_title(text), mode=mode, model=model, strategy=strategy, effort=effort, kind=kind
+                    )
                     self._scopes.name(opened, chat.id)
                     agent = await self._chats.get(chat.id)
                     agent.claim()
-                elif mode or model or strategy or not agent.chat.title:
+                elif mode or model or strategy or effort or not agent.chat.title:
                     title = agent.chat.title or _title(text)
-                    await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
+                    await self._change(agent, title=title, mode=mode, model=model, strategy=strategy, effort=effort)
                 return await self._started(agent, asked, who, plan, opened)
             except BaseException:
                 if agent is not None:
@@ -202,7 +208,8 @@ class ChatRequests(Core):
         around = self._turns.around(self._settings.value, agent, restricted=self._restricted)
         called = await self._turns.referring.gathered(text, NOTHING_CALLED, around)
         pictures = [one for one in attachments if isinstance(one, Picture)]
-        if pictures and (unseen := models.unseen(self._settings.value, self._shown(agent.chat).model)) is not None:
+        name, told = self._shown(agent.chat).model, self._turns.profiles.told
+        if pictures and (unseen := models.unseen(self._settings.value, name, told)) is not None:
             called = replace(called, notices=(*called.notices, Notice("warning", "image_unseen", unseen)))
         called = self._redaction.value(called)
         return await agent.following.steer(text, editor, called, hooked=hooked, attachments=attachments)
@@ -276,11 +283,12 @@ class ChatRequests(Core):
         mode: Mode | None = None,
         model: str | None = None,
         strategy: Strategy | None = None,
+        effort: EffortChoice | None = None,
     ) -> Chat:
         """Change what is given; a running turn goes on as it started (X-1)."""
         agent = await self._chats.get(chat_id)
         title = None if title is None else self._redaction.text(title)
-        await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
+        await self._change(agent, title=title, mode=mode, model=model, strategy=strategy, effort=effort)
         return self._shown(agent.chat)
 
     async def delete(self, chat_id: str) -> None:

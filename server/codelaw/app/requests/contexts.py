@@ -11,8 +11,8 @@ from codelaw.agent.chat.retrieved_context import Beside
 from codelaw.agent.compaction.compacting import NEVER_BEGUN
 from codelaw.agent.inputs.looking import looked_at
 from codelaw.app import models
+from codelaw.app.choosing.destinations import leaves
 from codelaw.app.core import Core
-from codelaw.app.destinations import leaves
 from codelaw.app.requests import inspection
 from codelaw.app.requests.completing import completions
 from codelaw.app.requests.strategy_options import applied
@@ -194,4 +194,5 @@ class ContextRequests(Core):
         """The kinds of subagents, those included that do not count (X-4)."""
         settings = self._settings.value
         shown = visible(self._workspace, settings)
-        return await self._turns.agents.listed(shown, settings, restricted=self._restricted)
+        told = self._turns.profiles.told
+        return await self._turns.agents.listed(shown, settings, restricted=self._restricted, told=told)

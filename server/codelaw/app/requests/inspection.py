@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.agent.chat.retrieved_context import Beside
     from codelaw.agent.inputs.turn_context import TurnInputs
-    from codelaw.app.turns import Plan
+    from codelaw.app.plans import Plan
     from codelaw.permissions.policy import Denied
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
@@ -147,12 +147,12 @@ async def counted(view: View, report: ContextReport, inputs: TurnInputs, *, stay
         return replace(report, exact_problem=_STAYS)
     if not any(section.messages for section in view.sections):
         return replace(report, exact_problem=_EMPTY)
-    request = await asyncio.to_thread(
+    made = await asyncio.to_thread(
         inputs.dialect.request, view, model=inputs.model_name, max_tokens=1, toolbox=inputs.toolbox
     )
     try:
         async with asyncio.timeout(COUNT_SECONDS):
-            tokens = await inputs.model.count(request)
+            tokens = await inputs.model.count(inputs.manner.on(made))
     except ModelFailure as failure:
         return replace(report, exact_problem=f"The vendor did not count: {failure.message}")
     except TimeoutError:

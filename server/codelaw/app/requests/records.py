@@ -44,6 +44,7 @@ class RecordRequests(Core):
             created_at=now,
             updated_at=now,
             chosen=source.chosen,
+            effort=source.effort,
             places=source.places if turn_id is not None else (),
         )
         await store.fork(chat_id, turn_id, fork)

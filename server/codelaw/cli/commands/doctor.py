@@ -100,13 +100,19 @@ async def _model(client: Client, settings: dict[str, Any], workspace: Path) -> l
     configured = await asyncio.to_thread(endpoint.model_settings, workspace)
     if configured.chosen_provider != "anthropic":
         return [Finding("model", "good", named)]
-    has_key = any(settings.get(key, {}).get("value") for key in ("model.apiKey", "model.authToken"))
+    platform = configured.platform
+    has_key = platform is not None or any(
+        settings.get(key, {}).get("value") for key in ("model.apiKey", "model.authToken")
+    )
     key = Finding("model", "good" if has_key else "lacking", named + ("" if has_key else "; no key is configured"))
-    url = settings.get("model.baseUrl", {}).get("value") or endpoint.VENDOR
+    url = settings.get("model.baseUrl", {}).get("value") or platform or endpoint.VENDOR
     answer = await endpoint.knock(configured)
-    if answer.state == "broken" and (reached := await endpoint.reached(url)).state == "broken":
+    if answer.state == "broken" and not platform and (reached := await endpoint.reached(url)).state == "broken":
         return [key, reached]  # which knows more of why there is no connection
     findings = [key, Finding("endpoint", answer.state, f"{url} {answer.detail}")]
+    if "retired" in current:
+        ends = f"{current['name']} is ended by its maker on {current['retired']}; set model.name"
+        findings.append(Finding("model", "lacking", ends))
     other = None if answer.state == "good" else await asyncio.to_thread(endpoint.of_another_vendor, configured)
     return [*findings, Finding("model", "lacking", other)] if other is not None else findings
 

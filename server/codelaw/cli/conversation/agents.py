@@ -30,6 +30,8 @@ def _limits(one: Json) -> list[str]:
         told = [f"tools of the mode {one['mode']}" if "mode" in one else "all tools of the chat's mode"]
     if "model" in one:
         told.append(f"model: {one['model']}")
+    if "effort" in one:
+        told.append(f"effort: {one['effort']}")
     if "maxTurns" in one:
         told.append(f"at most {one['maxTurns']} steps")
     return told

@@ -82,6 +82,11 @@ def _obey(runner: asyncio.Runner, talk: Talk, screen: Screen, command: str, argu
         screen.line(f"The next turns run in mode {argument}.", style=DIM)
     elif command == "mode":
         screen.line(f"The mode is {talk.mode or 'agent'}; there are {', '.join(slash.MODES)}.", style=DIM)
+    elif command == "effort" and argument is not None:
+        talk.effort = argument
+        screen.line(f"The next turns have the effort {argument}.", style=DIM)
+    elif command == "effort":
+        screen.line(f"The effort is {talk.effort or 'as it was'}; there are {', '.join(slash.EFFORTS)}.", style=DIM)
     elif command == "go":
         _carry_out(runner, talk, screen)
     else:

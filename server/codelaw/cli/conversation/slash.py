@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MODES = ("agent", "ask", "plan")
+EFFORTS = ("default", "low", "medium", "high", "xhigh", "max")
+_CHOICES = {"mode": MODES, "effort": EFFORTS}
 CARRY_OUT = "Carry out the plan."
 """What `/go` sends."""
 HELP = """\
 /new            start a new chat
 /mode MODE      agent, ask (reads only) or plan (ends with a plan)
+/effort EFFORT  how much the model does: default, low, medium, high, xhigh, max
 /go             carry out the plan: agent mode, with the plan's todo list
 /context        what the model would be sent now
 /compact        archive older rounds behind a summary; Ctrl-C stops it
@@ -30,6 +33,7 @@ longer text, and the same typed again ends it; a \"\"\" inside a paste does not.
 _USAGE = {
     "new": "",
     "mode": f"[{'|'.join(MODES)}]",
+    "effort": f"[{'|'.join(EFFORTS)}]",
     "go": "",
     "context": "",
     "compact": "",
@@ -73,7 +77,7 @@ def read(text: str) -> Command | Mistake | str:
         shown = f"{first[:60]}…" if len(first) > 60 else first
         return Mistake(f"There is no command {shown}; /help lists them. {literal}", first[1:])
     usage = _USAGE[name]
-    right = len(words) <= (1 if usage else 0) and (name != "mode" or set(words) <= set(MODES))
+    right = len(words) <= (1 if usage else 0) and set(words) <= set(_CHOICES.get(name, words))
     if not right:
         return Mistake(f"Usage: {f'/{name} {usage}'.rstrip()}. {literal}")
     return Command("quit" if name == "exit" else name, words[0] if words else None)

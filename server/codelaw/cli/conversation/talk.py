@@ -35,6 +35,7 @@ class Talk:
         self.client = Client(server)
         self.chat_id: str | None = arguments.chat
         self.mode: str | None = arguments.mode
+        self.effort: str | None = arguments.effort
         self.workspace = Path(arguments.workspace).resolve()
         self.hangup = Hangup()
         self._arguments = arguments
@@ -74,7 +75,10 @@ class Talk:
             RemoteError: the server refused it.
             ServerDiedError: the server is gone.
         """
-        chosen = {name: getattr(self._arguments, name) for name in ("model", "strategy")} | {"mode": self.mode}
+        chosen = {name: getattr(self._arguments, name) for name in ("model", "strategy")} | {
+            "mode": self.mode,
+            "effort": self.effort,
+        }
         chosen = {name: value for name, value in chosen.items() if value is not None}
         is_new = self.chat_id is None
         if is_new:

@@ -51,6 +51,7 @@ def project(transcript: Transcript, selection: Selection = _LAYERED) -> History:
     refs = transcript.whole.keys() & transcript.told.keys() if selection.keeps_bytes else frozenset[str]()
     shown = with_those_of(shown, refs)
     shown = shown if selection.ignores_cuts else demoted(shown, transcript.demoted)
+    shown = [_without_those_of_others(message, selection.maker) for message in shown]
     left_out = _turns(kept) - _turns(clean)
     if left_out > 0:
         reason = f"context.historyLimits shows the newest {selection.limit} user turns"
@@ -74,6 +75,14 @@ def project(transcript: Transcript, selection: Selection = _LAYERED) -> History:
     if history.rounds is None or selection.strategy != "layered":
         return history
     return replace(history, rounds=replace(history.rounds, anchors=anchors(messages, transcript.demoted)))
+
+
+def _without_those_of_others(message: Message, maker: str) -> Message:
+    """The message with kept items only of this maker (P-5)."""
+    kept = message.metadata.kept
+    if kept is None or kept.maker == maker:
+        return message
+    return replace(message, metadata=replace(message.metadata, kept=None))
 
 
 def retold(messages: Sequence[Message], transcript: Transcript) -> Sequence[Message]:

@@ -51,6 +51,8 @@ class Selection:
     """Whether a rolling summary is wanted."""
     thread: ThreadSummary | None = None
     """The rolling summary as it was when the turn began: one that is written meanwhile is shown by the next (L-6)."""
+    maker: str = ""
+    """Whose kept items are shown; those of others are not sent (P-5)."""
 
     @property
     def ignores_cuts(self) -> bool:

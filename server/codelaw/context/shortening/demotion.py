@@ -91,6 +91,8 @@ def _told(message: Message) -> Sequence[str]:
 def _shown(
     message: Message, demotions: AbstractSet[Demotion], refs: Mapping[str | None, str | None], told: AbstractSet[str]
 ) -> Message:
+    if message.metadata.kept is not None and Demotion(message.id, "thinking") in demotions:
+        message = replace(message, metadata=replace(message.metadata, kept=None))
     possible = demotable(message)
     if possible is None or possible not in demotions:
         return message
@@ -256,11 +258,14 @@ def _object(text: str) -> Mapping[str, Any] | None:
 
 
 def _short_call(message: Message, refs: Mapping[str | None, str | None]) -> Message:
-    calls = tuple(_shortened(call, refs.get(call.id)) for call in message.metadata.calls)
-    if all(one is other for one, other in zip(calls, message.metadata.calls, strict=True)):
+    facts = message.metadata
+    calls = tuple(_shortened(call, refs.get(call.id)) for call in facts.calls)
+    changed = next((at for at, call in enumerate(calls) if call is not facts.calls[at]), None)
+    if changed is None:
         return message
-    content = _respelt(message.content, message.metadata.calls, calls)
-    return replace(message, content=content, metadata=replace(message.metadata, calls=calls))
+    content = _respelt(message.content, facts.calls, calls)
+    kept = None if facts.kept is None else facts.kept.before(changed)
+    return replace(message, content=content, metadata=replace(facts, calls=calls, kept=kept))
 
 
 def _shortened(call: Call, ref: str | None) -> Call:

@@ -10,13 +10,15 @@ from typing import Any
 from codelaw.domain import chats, edits, events, messages, permissions, reports, requests
 from codelaw.domain.errors import Refusal
 from codelaw.domain.media import images
+from codelaw.domain.models import Usage
 from codelaw.lsp.documents.documents import EditorDocuments
 from codelaw.lsp.documents.positions import code_points, line_at, line_starts
 from codelaw.protocol import approvals as wire_approvals
 from codelaw.protocol import chats as wire
 from codelaw.protocol import contexts as wire_contexts
 from codelaw.protocol import events as wire_events
-from codelaw.protocol.enclosed import EditorParams, Enclosure, ImageParams, Position, Range, TextParams
+from codelaw.protocol.base import CacheMiss
+from codelaw.protocol.enclosed import EditorParams, Enclosure, ImageParams, Position, Range, StrategyOptions, TextParams
 
 ENCODED_BYTES = images.MOST_BYTES * 4 // 3 + 4
 
@@ -43,7 +45,7 @@ def _search(value: messages.WebSearch) -> wire.WebSearch:
 def turn_result(value: chats.TurnResult) -> wire.TurnResult:
     return wire.TurnResult.of(
         value,
-        usage=wire.Usage.of(value.usage, cost_usd=value.cost_usd, web_searches=value.usage.web_searches or None),
+        usage=wire.Usage.of(value.usage, cost_usd=value.cost_usd, cache_miss=_missed(value), **_where_any(value.usage)),
         notices=[wire.Notice.of(item) for item in value.notices],
         changes=[wire.Change.of(item) for item in value.changes],
         error=wire.TurnError.of(value.error) if value.error else None,
@@ -98,12 +100,22 @@ def _todo(value: events.TodoEvent) -> wire_events.Todo:
     return wire_events.Todo.of(value, items=[wire_events.TodoItem.of(item) for item in value.items])
 
 
+def _where_any(usage: Usage) -> dict[str, int | None]:
+    """What is told only where there was any."""
+    return {"web_searches": usage.web_searches or None, "thinking_tokens": usage.thinking_tokens or None}
+
+
+def _missed(value: events.UsageEvent | chats.TurnResult) -> CacheMiss | None:
+    return None if value.cache_miss is None else CacheMiss.of(value.cache_miss)
+
+
 def _usage(value: events.UsageEvent) -> wire_events.UsageReport:
     return wire_events.UsageReport.of(
         value.usage,
         kind=value.kind,
         cost_usd=None,
-        web_searches=value.usage.web_searches or None,
+        **_where_any(value.usage),
+        cache_miss=_missed(value),
         context_tokens=value.context_tokens,
         context_window=value.context_window,
         step=value.step,
@@ -255,6 +267,6 @@ def _line_range(uri: str, value: Range, documents: EditorDocuments) -> requests.
     return requests.LineRange(value.start.line, character(value.start), value.end.line, character(value.end))
 
 
-def strategy_options(value: wire.StrategyOptions | None) -> dict[str, float]:
+def strategy_options(value: StrategyOptions | None) -> dict[str, float]:
     """The numbers that were given, by the names of settings in Python."""
     return {} if value is None else value.model_dump(exclude_none=True)

@@ -60,6 +60,7 @@ def _brought(one: AgentSheet) -> wire.Agent:
         disallowed_tools=list(one.denied) or None,
         model=one.model or None,
         max_turns=one.steps,
+        effort=one.effort,
         problem=one.problem or None,
         refused=None if one.counts else True,
     )

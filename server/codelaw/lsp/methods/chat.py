@@ -30,6 +30,7 @@ async def create(connection: Connection, params: wire.CreateChat) -> wire.Chat:
         mode=params.mode,
         model=params.model,
         strategy=params.strategy,
+        effort=params.effort,
         kind=params.kind,
     )
     return wire.Chat.of(made)
@@ -95,7 +96,12 @@ async def cancel(connection: Connection, params: wire.ChatRef) -> wire.Cancelled
 
 async def update(connection: Connection, params: wire.UpdateChat) -> wire.Chat:
     changed = await connection.session.update(
-        params.chat_id, title=params.title, mode=params.mode, model=params.model, strategy=params.strategy
+        params.chat_id,
+        title=params.title,
+        mode=params.mode,
+        model=params.model,
+        strategy=params.strategy,
+        effort=params.effort,
     )
     return wire.Chat.of(changed)
 
@@ -154,6 +160,7 @@ async def _begin(connection: Connection, params: wire.SendMessage) -> RunningTur
         mode=params.mode,
         model=params.model,
         strategy=params.strategy,
+        effort=params.effort,
         strategy_options=convert.strategy_options(params.strategy_options),
         attachments=await _attachments(params, documents),
         editor=convert.editor_state(params.editor, documents),

@@ -105,7 +105,9 @@ def _turn(story: Story, messages: Sequence[Message], *, running: bool) -> list[s
     }
     body = _story(story, results) if story.parts or story.result is not None else _messages(said)
     notes = [_note(message) for message in said if message.role == "user" and message.metadata.note is not None]
-    inside = "\n\n".join(closed(piece) for piece in [*notes, *body] if piece.strip())
+    thought = sum(len(message.metadata.kept.items) for message in messages if message.metadata.kept is not None)
+    kept = f"> - **Thinking kept:** {thought} block{'s' * (thought != 1)}" if thought else ""
+    inside = "\n\n".join(closed(piece) for piece in [*notes, *body, kept] if piece.strip())
     return [*(part for part in parts if part), block(story.turn_id, inside, running=running, status=status(story))]
 
 

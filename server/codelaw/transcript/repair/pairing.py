@@ -191,7 +191,8 @@ def _calling(message: Message, calls: tuple[Call, ...]) -> Message:
             content = facts.answer or content[: action.start()].rstrip()
     if (facts, content, calls) == (message.metadata, message.content, facts.calls):
         return message
-    return replace(message, content=content, metadata=replace(facts, calls=calls))
+    kept = facts.kept if len(calls) == len(facts.calls) or facts.kept is None else facts.kept.leading()
+    return replace(message, content=content, metadata=replace(facts, calls=calls, kept=kept))
 
 
 def _acts_without_call(message: Message) -> bool:

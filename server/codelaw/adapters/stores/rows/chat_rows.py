@@ -31,7 +31,7 @@ _NEXT = 0.001
 _CHAT = (
     "SELECT id, title, kind, mode, model, strategy, created_at, updated_at,"
     " (SELECT count(*) FROM turns WHERE chat_id = chats.id), CAST(generation AS INTEGER), chosen, places,"
-    " settled, todos, begun, checksum, todos_checksum FROM chats"
+    " settled, todos, begun, checksum, todos_checksum, effort FROM chats"
 )
 _CHECKPOINTS = "SELECT body, chat_id, id, checksum FROM checkpoints WHERE chat_id = ? AND undone = 0 ORDER BY position"
 _TURNS = (
@@ -64,11 +64,12 @@ def unknown_turn(turn_id: str) -> Refusal:
 def create(session: Session, chat: Chat, folders: Collection[str] = ()) -> None:
     session.execute(
         "INSERT INTO chats"
-        " (id, title, kind, mode, model, strategy, created_at, updated_at, chosen, places, begun, checksum)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)",
+        " (id, title, kind, mode, model, strategy, created_at, updated_at, chosen, places, begun, checksum, effort)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)",
         (
             *(chat.id, chat.title, chat.kind, chat.mode, chat.model, chat.strategy),
-            *(chat.created_at, chat.updated_at, int(chat.chosen), "\n".join(chat.places), _check(chat)),
+            *(chat.created_at, chat.updated_at, int(chat.chosen), "\n".join(chat.places)),
+            *(_check(chat), chat.effort or ""),
         ),
     )
     keep_folders(session, chat.id, folders)
@@ -84,10 +85,10 @@ def update(session: Session, chat: Chat) -> None:
     written = session.execute(
         "UPDATE chats SET title = ?, mode = ?, model = ?, strategy = ?,"
         " updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at END, chosen = ?, places = ?,"
-        " checksum = ? WHERE id = ?",
+        " checksum = ?, effort = ? WHERE id = ?",
         (
             *(chat.title, chat.mode, chat.model, chat.strategy, chat.updated_at, chat.updated_at),
-            *(int(chat.chosen), "\n".join(chat.places), _check(chat), chat.id),
+            *(int(chat.chosen), "\n".join(chat.places), _check(chat), chat.effort or "", chat.id),
         ),
     )
     if not written.rowcount:
@@ -130,6 +131,11 @@ def listed(  # noqa: PLR0917 - as the port has it
     running = _running(session, [row[0] for row in rows[:count]])
     chats = [_chat(running, is_alive, Reading(), row) for row in rows[:count]]
     return chats, cursors.cursor(chats[-1].updated_at, chats[-1].id) if len(rows) > count else None
+
+
+def begun(session: Session, limit: int) -> list[tuple[str, float]]:
+    rows = session.execute("SELECT chat_id, started_at FROM turns ORDER BY position DESC LIMIT ?", (limit,))
+    return [(str(chat_id), at) for chat_id, at in rows if isinstance(at, float)]
 
 
 def chat(session: Session, is_alive: IsAlive, chat_id: str) -> Chat:
@@ -333,7 +339,7 @@ def _row(session: Session, chat_id: str) -> tuple[Any, ...]:
 
 def _chat(running: Running, is_alive: IsAlive, reading: Reading, row: tuple[Any, ...]) -> Chat:
     running_here = [turn.id for turn in running.get(row[0], []) if is_alive(turn.owner)]
-    return replace(reading.chat((*row[:12], row[15])), running=running_here[-1] if running_here else None)
+    return replace(reading.chat((*row[:12], row[17], row[15])), running=running_here[-1] if running_here else None)
 
 
 def _running(session: Session, chat_ids: Sequence[str | bytes]) -> Running:

@@ -94,7 +94,7 @@ def merge_deltas(session: Session, chat_id: str, turn_id: str) -> None:
             _fold(session, chat_id, turn_id, run)
             run = []
             continue
-        if run and (run[-1][2].kind, run[-1][2].step) != (event.kind, event.step):
+        if run and replace(run[-1][2], delta="") != replace(event, delta=""):
             _fold(session, chat_id, turn_id, run)
             run = []
         run.append((seq, at, event))

@@ -20,7 +20,7 @@ from codelaw.domain.audit import AuditEntry, AuditKind, By, Decided
 from codelaw.domain.chats import Chat, Mode, StoredTurn, Strategy, Todo, TurnStatus, TurnStop
 from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, Part, ThreadSummary
 from codelaw.domain.messages import Message, Metadata, Role
-from codelaw.domain.models import Usage
+from codelaw.domain.models import Effort, Usage
 from codelaw.domain.permissions import Grant
 from codelaw.transcript.repair.altered import altered
 
@@ -32,7 +32,7 @@ Scope = Literal["chat", "always"]
 _MODE, _STRATEGY, _STATUS, _STOP = decoder(Mode), decoder(Strategy), decoder(TurnStatus), decoder(TurnStop | None)
 _ROLE, _PART, _SCOPE = decoder(Role), decoder(Part), decoder(Scope)
 _KIND, _DECIDED, _BY = decoder(AuditKind), decoder(Decided), decoder(By)
-_FLOAT, _INT = decoder(float), decoder(int)
+_FLOAT, _INT, _EFFORT = decoder(float), decoder(int), decoder(Effort | None)
 _ROLES = frozenset(get_args(Role))
 _NO_FACTS = Metadata()
 
@@ -49,8 +49,9 @@ class Reading:
         return tuple(value for row in rows if (value := read(row)) is not None)
 
     def chat(self, row: Row) -> Chat:
-        """As `chat_rows` selects it, up to `places`, and `checksum`."""
-        id_, title, kind, mode, model, strategy, created_at, updated_at, turns, generation, chosen, places, check = row
+        """As `chat_rows` selects it, up to `places`, then `effort` and `checksum`."""
+        id_, title, kind, mode, model, strategy, created_at, updated_at, turns, generation, chosen, places = row[:12]
+        effort, check = _either(_EFFORT, row[12] or None, None), row[13]
         try:
             verify(check, id_, title, mode, model, strategy, chosen, places)
             return Chat(
@@ -66,6 +67,7 @@ class Reading:
                 generation=generation,
                 chosen=_INT(chosen) != 0,
                 places=_places(whole(places)),
+                effort=effort,
             )
         except Unreadable:
             self.losses.append("the title or the settings of the chat")
@@ -82,6 +84,7 @@ class Reading:
                 generation=generation,
                 chosen=_either(_INT, chosen, 0) != 0,
                 places=_places(legible(places)),
+                effort=effort,
             )
 
     def turn(self, row: Row) -> StoredTurn:

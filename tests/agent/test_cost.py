@@ -1,0 +1,78 @@
+"""What a turn costs is the sum of what each of its requests costs, by its own size."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from codelaw.app import models
+from codelaw.domain.chats import TurnResult
+from codelaw.domain.events import UsageEvent
+from codelaw.domain.models import Usage
+from codelaw.lsp.documents import convert
+from tests.agent.conftest import Bench
+
+STEPPED = "claude-haiku-5-5"
+BELOW = {"input_tokens": 30_000, "cache_creation_input_tokens": 10_000, "cache_read_input_tokens": 20_000}
+ABOVE = {"input_tokens": 30_000, "cache_creation_input_tokens": 10_000, "cache_read_input_tokens": 70_000}
+
+
+def billed(told: dict[str, int]) -> Usage:
+    sent = (told["input_tokens"], told["cache_read_input_tokens"], told["cache_creation_input_tokens"])
+    return Usage(*sent, output_tokens=1_000)
+
+
+async def played(bench: Bench, *requests: dict[str, int]) -> TurnResult:
+    """A turn of the model that costs more from a size of a request on."""
+    await bench.reopen(model={"name": STEPPED})
+    (bench.root / "a.txt").write_text("x")
+    *first, last = ({**told, "output_tokens": 1_000} for told in requests)
+    acts = (bench.act("Read", {"path": "a.txt"}, usage=told) for told in first)
+    bench.vendor.play(*acts, bench.finish("Done.", usage=last))
+    return await bench.turn("Go.")
+
+
+async def test_two_small_requests_cost_what_small_ones_do(bench: Bench):
+    result = await played(bench, BELOW, BELOW)
+    prices = models.prices(STEPPED)
+    assert prices is not None
+    assert result.usage.total_tokens > prices.steps[0].above, "together they are above the step"
+    assert result.cost_usd == pytest.approx(2 * prices.cost(billed(BELOW)))
+
+
+async def test_a_large_request_costs_what_a_large_one_does(bench: Bench):
+    result = await played(bench, BELOW, ABOVE)
+    prices = models.prices(STEPPED)
+    assert prices is not None
+    flat = replace(prices, steps=())
+    assert result.cost_usd == pytest.approx(flat.cost(billed(BELOW)) + prices.steps[0].input * flat.cost(billed(ABOVE)))
+
+
+async def test_a_child_with_a_stepped_price_pays_by_the_request(bench: Bench):
+    agents = bench.root / ".codelaw" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "cheap.md").write_text(f"---\ndescription: x\nmodel: {STEPPED}\n---\nBe brief.\n")
+    (bench.root / "a.txt").write_text("x")
+    free = dict.fromkeys(BELOW, 0) | {"output_tokens": 0}
+    used = {**BELOW, "output_tokens": 1_000}
+    bench.vendor.play(
+        bench.act("Task", {"kind": "cheap", "prompt": "x"}, usage=free),
+        bench.act("Read", {"path": "a.txt"}, usage=used),
+        bench.finish("brief", usage=used),
+        bench.finish("Done.", usage=free),
+    )
+    result = await bench.turn("Go.")
+    prices = models.prices(STEPPED)
+    assert prices is not None
+    assert result.cost_usd == pytest.approx(2 * prices.cost(billed(BELOW)))
+
+
+def test_what_was_thought_is_told_where_there_was_any():
+    usage = Usage(input_tokens=1, output_tokens=9, thinking_tokens=7)
+    result = TurnResult("chat", "turn", "finished", "", 1, usage)
+    assert convert.turn_result(result).model_dump(by_alias=True)["usage"]["thinkingTokens"] == 7
+    told = convert.event(UsageEvent(usage, 10, 100, 1)).model_dump(by_alias=True)
+    assert told["thinkingTokens"] == 7
+    silent = convert.turn_result(replace(result, usage=Usage(output_tokens=9)))
+    assert "thinkingTokens" not in silent.model_dump(by_alias=True)["usage"]

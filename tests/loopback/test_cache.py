@@ -1,0 +1,162 @@
+"""The prompt cache: what is read, written, billed and forgotten, and what is said of a miss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.loopback.cache import PromptCache
+
+MODEL = "claude-sonnet-5-5"
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def cache(clock: Clock) -> PromptCache:
+    return PromptCache(clock=clock)
+
+
+def text(name: str, ttl: str | None = None, tokens: int = 1000) -> dict[str, Any]:
+    mark = {} if ttl is None else {"cache_control": {"type": "ephemeral", "ttl": ttl}}
+    return {"type": "text", "text": name * 4 * tokens, **mark}
+
+
+def asked(*blocks: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"model": MODEL, "max_tokens": 9, "messages": [{"role": "user", "content": list(blocks)}], **more}
+
+
+def spent(usage: dict[str, Any]) -> tuple[int, int, int, int]:
+    """Thousands of tokens: read, written for 5 minutes, written for an hour, neither."""
+    written = usage["cache_creation"]
+    assert sum(written.values()) == usage["cache_creation_input_tokens"]
+    counts = (usage["cache_read_input_tokens"], *(written[f"ephemeral_{ttl}_input_tokens"] for ttl in ("5m", "1h")))
+    return tuple(round(count / 1000) for count in (*counts, usage["input_tokens"]))  # type: ignore[return-value]
+
+
+def test_what_is_marked_is_written_and_read_while_it_lives(cache: PromptCache, clock: Clock) -> None:
+    assert spent(cache.usage(asked(text("a", "5m"), text("b")), 1)) == (0, 1, 0, 1)
+    clock.now = 299
+    assert spent(cache.usage(asked(text("a", "5m"), text("c")), 1)) == (1, 0, 0, 1)
+    clock.now = 598  # what was read lives on from there
+    assert spent(cache.usage(asked(text("a", "5m"), text("c")), 1)) == (1, 0, 0, 1)
+    clock.now = 899
+    assert spent(cache.usage(asked(text("a", "5m")), 1)) == (0, 1, 0, 0)
+
+
+def test_an_hour_is_billed_as_one_and_lives_so_long(cache: PromptCache, clock: Clock) -> None:
+    body = asked(text("a", "1h"), text("b", "5m"), text("c"))
+    assert spent(cache.usage(body, 1)) == (0, 1, 1, 1)
+    clock.now = 3000
+    assert spent(cache.usage(body, 1)) == (1, 1, 0, 1)
+
+
+def test_a_lifetime_begins_with_the_request(cache: PromptCache, clock: Clock) -> None:
+    clock.now = 200
+    cache.usage(asked(text("a", "5m")), 1, started=0)
+    clock.now = 301
+    assert spent(cache.usage(asked(text("a", "5m")), 1)) == (0, 1, 0, 0)
+
+
+def test_the_shortest_prefix_depends_on_the_model(cache: PromptCache) -> None:
+    short = asked(text("a", "5m", tokens=600))
+    assert cache.usage(short, 1)["cache_creation_input_tokens"] > 0
+    assert cache.usage({**short, "model": "claude-sonnet-5"}, 1)["cache_creation_input_tokens"] == 0
+
+
+@pytest.mark.parametrize(("between", "found"), [(18, True), (19, True), (20, False)])
+def test_the_look_back_has_twenty_positions(cache: PromptCache, between: int, found: bool) -> None:
+    cache.usage(asked(text("a", "5m")), 1)
+    more = [text("b", tokens=1) for _ in range(between - 1)]
+    usage = cache.usage(asked(text("a"), *more, text("c", "5m")), 1)
+    assert (usage["cache_read_input_tokens"] > 0) is found
+
+
+def test_a_run_of_calls_is_one_position_and_so_is_one_of_results(cache: PromptCache) -> None:
+    first = asked(text("a", "5m"))
+    cache.usage(first, 1)
+    calls = [{"type": "tool_use", "id": f"t{n}", "name": "Read", "input": {}} for n in range(15)]
+    results: list[dict[str, Any]] = [{"type": "tool_result", "tool_use_id": f"t{n}", "content": "x"} for n in range(15)]
+    results[-1]["cache_control"] = {"type": "ephemeral"}
+    again = asked(text("a"))
+    again["messages"] += [{"role": "assistant", "content": calls}, {"role": "user", "content": results}]
+    assert cache.usage(again, 1)["cache_read_input_tokens"] > 0
+
+
+@pytest.mark.parametrize(
+    ("more", "read"),
+    [
+        ({}, 2),
+        ({"max_tokens": 99}, 2),
+        ({"thinking": {"type": "between_tools"}}, 1),
+        ({"output_config": {"effort": "low"}}, 1),
+        ({"tool_choice": {"type": "none"}}, 1),
+        ({"system": [text("t", "5m")]}, 0),
+        ({"tools": [{"name": "LS", "description": "d", "input_schema": {}}]}, 0),
+        ({"model": "claude-opus-5-5"}, 0),
+    ],
+)
+def test_what_makes_the_cache_another(cache: PromptCache, more: dict[str, Any], read: int) -> None:
+    body = asked(text("a", "5m"), system=[text("s", "5m")])
+    cache.usage(body, 1)
+    assert spent(cache.usage({**body, **more}, 1))[0] == read
+
+
+def test_dropped_thinking_is_free_and_what_stands_behind_it_is_another(cache: PromptCache) -> None:
+    thought = {"type": "thinking", "thinking": "x" * 4000, "signature": "s"}
+    body = asked(text("a", "5m"))
+    body["messages"] += [
+        {"role": "assistant", "content": [thought, text("b")]},
+        {"role": "user", "content": [text("c", "5m")]},
+    ]
+    assert spent(cache.usage(body, 1)) == (0, 4, 0, 0)
+    assert spent(cache.usage(body, 1, hidden={"messages.1.content.0"})) == (1, 2, 0, 0)
+
+
+def test_older_models_are_not_shown_the_thinking_of_finished_turns(cache: PromptCache) -> None:
+    thought = {"type": "thinking", "thinking": "x" * 4000, "signature": "s"}
+    body = asked(text("a"))
+    body["messages"] += [
+        {"role": "assistant", "content": [thought, text("b")]},
+        {"role": "user", "content": [text("c")]},
+    ]
+    assert spent(cache.usage(body, 1))[3] == 4
+    assert spent(cache.usage({**body, "model": "claude-haiku-4-5"}, 1))[3] == 3
+
+
+def told(cache: PromptCache, body: dict[str, Any], answer: str, previous: str | None) -> Any:
+    said = cache.diagnosis({**body, "diagnostics": {"previous_message_id": previous}}, answer, 7)
+    assert said is not None
+    return said["cache_miss_reason"]
+
+
+def test_the_reason_of_a_miss(cache: PromptCache) -> None:
+    body = asked(text("a"), system="s")
+    assert cache.diagnosis(body, "m0") is None
+    assert told(cache, body, "m1", None) is None
+    grown = {
+        **body,
+        "messages": [*body["messages"], {"role": "assistant", "content": "b"}, {"role": "user", "content": "c"}],
+    }
+    assert told(cache, grown, "m2", "m1") is None
+    assert told(cache, grown, "m3", "m0") == {"type": "previous_message_not_found"}
+    assert told(cache, body, "m4", "m2") == {"type": "messages_changed", "cache_missed_input_tokens": 7}
+    for more, reason in (
+        ({"model": "claude-opus-5-5"}, "model_changed"),
+        ({"system": "t"}, "system_changed"),
+        ({"tools": [{"name": "LS"}]}, "tools_changed"),
+        ({"messages": [{"role": "user", "content": "z"}]}, "messages_changed"),
+        ({"output_config": {"effort": "low"}}, "unavailable"),
+    ):
+        assert told(cache, {**grown, **more}, "m5", "m1")["type"] == reason
