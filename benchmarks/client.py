@@ -23,9 +23,10 @@ TABLES = "CODELAW_BENCHMARK_TABLES"
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    """The environment of a server: a home of its own, no settings or keys from outside."""
+    """The environment of a server: a home of its own, no settings or keys from outside, and the text dialect."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("CODELAW_", "ANTHROPIC_"))}
-    return kept | {"CODELAW_HOME": str(home), "PYTHONPATH": str(ROOT / "server")} | more
+    own = {"CODELAW_HOME": str(home), "PYTHONPATH": str(ROOT / "server"), "CODELAW_MODEL__DIALECT": "react"}
+    return kept | own | more
 
 
 class Server:

@@ -104,7 +104,10 @@ def unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A fresh CODELAW_HOME, and none of the settings or keys of whoever runs the tests."""
+    """A fresh CODELAW_HOME, and none of the settings or keys of whoever runs the tests.
+
+    Servers speak the text dialect, in which most scripts of replies are written; those that say `auto` have the default.
+    """
     for name in list(os.environ):
         if name.startswith(("CODELAW_", "ANTHROPIC_")):
             monkeypatch.delenv(name)
@@ -113,6 +116,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     homes.mkdir(exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=homes))
     monkeypatch.setenv("CODELAW_HOME", str(folder))
+    monkeypatch.setenv("CODELAW_MODEL__DIALECT", "react")
     return folder
 
 

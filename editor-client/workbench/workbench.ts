@@ -58,6 +58,7 @@ export class Workbench {
         Object.entries(process.env).filter(([name]) => !NEVER.some((start) => name.startsWith(start))),
       ),
       CODELAW_HOME: join(folder, "home"),
+      CODELAW_MODEL__DIALECT: "react",
       EXTENSIONS_GALLERY: "{}", // Nobody is asked for extensions.
       ...(options.withoutKey === true ? {} : { ANTHROPIC_BASE_URL: vendor.url, ANTHROPIC_API_KEY: "loopback" }),
       ...options.env,

@@ -10,8 +10,6 @@ from tests.agent.conftest import Bench
 from tests.agent.test_hooks import hooked, said
 from tests.loopback.script import VendorReply
 
-react = pytest.mark.parametrize("dialect", ["react"], indirect=True)
-
 FORMAT = "sed -i 's/ *= */ = /' a.py"
 """A formatter."""
 
@@ -24,7 +22,6 @@ async def edited(bench: Bench, *more: Any) -> Any:
     return await bench.turn("go")
 
 
-@react
 async def test_a_formatter_after_an_edit_is_undone_with_it(bench: Bench):
     await hooked(bench, PostToolUse={"matcher": "Edit", "command": FORMAT})
     (bench.root / "a.py").write_bytes(b"x=1\ny=1\n")
@@ -37,7 +34,6 @@ async def test_a_formatter_after_an_edit_is_undone_with_it(bench: Bench):
     assert (bench.root / "a.py").read_bytes() == b"x=1\ny=1\n"
 
 
-@react
 async def test_the_model_sees_what_a_formatter_did_and_edits_on(bench: Bench):
     await hooked(bench, PostToolUse={"matcher": "Edit", "command": FORMAT})
     (bench.root / "a.py").write_bytes(b"x=1\ny=1\n")
@@ -50,7 +46,6 @@ async def test_the_model_sees_what_a_formatter_did_and_edits_on(bench: Bench):
     assert "changed a.py since you read it" not in sent
 
 
-@react
 @pytest.mark.parametrize(
     ("command", "why"),
     [
@@ -78,7 +73,6 @@ async def test_what_cannot_be_shown_has_to_be_read_again(bench: Bench, command: 
     assert (bench.root / "a.py").read_bytes() == b"x=1\n"
 
 
-@react
 async def test_a_file_that_the_model_has_not_read_is_undone_and_not_shown(bench: Bench):
     await hooked(bench, PostToolUse={"matcher": "Edit", "command": "echo more >> b.txt; echo new > c.txt"})
     (bench.root / "a.py").write_bytes(b"x=1\n")
@@ -91,7 +85,6 @@ async def test_a_file_that_the_model_has_not_read_is_undone_and_not_shown(bench:
     assert not (bench.root / "c.txt").exists()
 
 
-@react
 async def test_a_hook_before_a_call_is_undone_though_it_refuses_the_call(bench: Bench):
     await hooked(bench, PreToolUse={"matcher": "Edit", "command": "echo x=3 > a.py; echo no >&2; exit 2"})
     (bench.root / "a.py").write_bytes(b"x=1\n")
@@ -102,7 +95,6 @@ async def test_a_hook_before_a_call_is_undone_though_it_refuses_the_call(bench: 
     assert (bench.root / "a.py").read_bytes() == b"x=1\n"
 
 
-@react
 async def test_a_hook_at_the_answer_is_undone_and_told_as_a_hook(bench: Bench):
     await hooked(bench, Stop=FORMAT)
     (bench.root / "a.py").write_bytes(b"x=1\n")
@@ -117,7 +109,6 @@ async def test_a_hook_at_the_answer_is_undone_and_told_as_a_hook(bench: Bench):
     assert (bench.root / "a.py").read_bytes() == b"x=1\n"
 
 
-@react
 async def test_what_the_user_changes_meanwhile_is_the_users(bench: Bench):
     """The file `b.py` is written by the hook's command, too, but a person has saved it in the editor since."""
     await hooked(bench, Stop="echo x=7 > a.py")

@@ -19,8 +19,6 @@ from tests.agent.conftest import Bench
 from tests.agent.test_control import until
 from tests.fakes.editor import Buffers, User
 
-pytestmark = pytest.mark.parametrize("dialect", ["react"], indirect=True)
-
 
 def prints(**fields: Any) -> str:
     """A command that answers with this JSON."""
@@ -42,7 +40,8 @@ async def hooked(bench: Bench, **hooks: Any) -> None:
 def said(bench: Bench) -> str:
     """All texts of the newest request's conversation."""
     blocks = [block for message in bench.sent()["messages"] for block in message["content"]]
-    return "\n".join(block.get("text", "") for block in blocks)
+    texts = [block["content"] if block["type"] == "tool_result" else block.get("text", "") for block in blocks]
+    return "\n".join(texts)
 
 
 def runs(bench: Bench) -> list[tuple[str, str, str | None]]:

@@ -78,12 +78,13 @@ async def test_it_is_not_offered_where_it_is_off(bench: Bench):
     chat = (await bench.turn("go")).chat_id
     assert "web_search" not in str(bench.sent())
     told = {one.name: one for one in (await bench.session.inspect(chat, None)).tools}
-    assert told["web_search"].reason == "not enabled: tools.webSearch with model.dialect native"
+    assert told["web_search"].reason == "not enabled: tools.webSearch in the dialect `native`"
 
 
 def test_in_the_text_dialect_it_has_no_effect_and_says_so():
-    settings = {"tools": {"webSearch": True}, "model": {"apiKey": "sk-test"}}
+    settings = {"tools": {"webSearch": True}, "model": {"apiKey": "sk-test", "dialect": "react"}}
     (problem,) = load_settings(environ={}, client=settings).problems
     assert problem.message.startswith("tools.webSearch has no effect: ")
-    settings["model"] |= {"dialect": "native"}
-    assert load_settings(environ={}, client=settings).problems == []
+    for fine in ("auto", "native"):
+        settings["model"] |= {"dialect": fine}
+        assert load_settings(environ={}, client=settings).problems == []

@@ -71,7 +71,7 @@ class Bench:
         events: list[ChatEvent] = []
         user = User(answer=None)
         client = {
-            "model": {"baseUrl": vendor.url, "apiKey": "sk-test", "name": "claude-sonnet-4-5"},
+            "model": {"baseUrl": vendor.url, "apiKey": "sk-test", "name": "claude-sonnet-4-5", "dialect": "react"},
             "permissions": {"allow": ["Bash(sleep 600)"]},
             "turn": {"maxSteps": 500},
             "context": {"keepRounds": 1},

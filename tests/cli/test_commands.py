@@ -96,6 +96,7 @@ def test_the_context_is_shown_by_section(workspace):
     assert "question" in done.stdout
     assert "What is @frob.py?" in done.stdout
     assert "vendor" not in done.stdout
+    assert "; strategy layered; dialect react\n" in done.stdout
     report = json.loads(codelaw("context", "--json", workspace=workspace).stdout)
     assert report["sections"][0]["layer"] == "L1"
     exact = codelaw("context", "What is @frob.py?", "--exact", workspace=workspace)

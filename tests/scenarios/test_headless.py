@@ -24,6 +24,7 @@ def test_what_the_page_shows_passes_as_it_stands(tmp_path: Path) -> None:
         **os.environ,
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT / "server"),
+        "CODELAW_MODEL__DIALECT": "auto",
     }
     options = ["-q", "-o", "asyncio_default_fixture_loop_scope=function", "-p", "no:cacheprovider"]
     done = subprocess.run(

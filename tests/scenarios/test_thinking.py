@@ -17,7 +17,7 @@ from tests.lsp.raw import RawClient
 from tests.scenarios.conftest import Start
 
 MODEL = "claude-sonnet-5-5"
-NATIVE: dict[str, Any] = {"model": {"dialect": "native", "name": MODEL}}
+NATIVE: dict[str, Any] = {"model": {"dialect": "auto", "name": MODEL}}
 THOUGHT = {"type": "thinking", "thinking": "hm"}
 NOTE = {"type": "thinking", "thinking": "I look.", "note": True}
 HIDDEN = {"type": "redacted_thinking"}
@@ -30,7 +30,7 @@ async def vendor() -> AsyncIterator[LoopbackVendor]:
 
 
 def options(vendor: LoopbackVendor, **more: Any) -> dict[str, Any]:
-    model = {"baseUrl": vendor.url, "apiKey": "sk-test-SECRET", "dialect": "native", "name": MODEL}
+    model = {"baseUrl": vendor.url, "apiKey": "sk-test-SECRET", "dialect": "auto", "name": MODEL}
     return {"model": model, **more}
 
 

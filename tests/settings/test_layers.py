@@ -34,7 +34,7 @@ def test_without_any_layer_everything_is_the_default() -> None:
     ("key", "value"),
     [
         ("model.provider", "auto"),
-        ("model.dialect", "react"),
+        ("model.dialect", "auto"),
         ("model.contextWindow", None),
         ("context.strategy", "layered"),
         ("context.threshold", 0.8),

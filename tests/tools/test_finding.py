@@ -19,7 +19,8 @@ from tests.fakes.desk import Desk
 
 
 def deferring(*tools: AnyTool, skills: tuple[tuple[str, str], ...] = (), calling: bool = False) -> Toolbox:
-    return default_toolbox(brought=tools).searched(skills, deferring=True, calling=calling)
+    made = default_toolbox(brought=tools).searched(skills, deferring=True)
+    return made.calling() if calling else made
 
 
 async def find(desk: Desk, toolbox: Toolbox, query: str) -> ToolResult:
@@ -46,7 +47,7 @@ def test_a_brought_tool_replaces_none_of_ours():
     read = toolbox.get("Read")
     assert read is not None
     assert read.description != "Mine now."
-    found = toolbox.searched(deferring=True, calling=False).get("find_tools")
+    found = toolbox.searched(deferring=True).get("find_tools")
     assert found is not None
     assert "github" in found.description
 
@@ -63,14 +64,14 @@ def test_deferred_tools_are_there_to_run_and_told_nowhere():
 
 def test_where_nothing_is_to_be_found_nothing_changes():
     toolbox = default_toolbox(brought=[issue_tool()])
-    assert toolbox.searched(deferring=False, calling=True) is toolbox
-    skills_only = toolbox.searched([("pdf", "Fill in forms")], deferring=False, calling=True)
+    assert toolbox.searched(deferring=False).calling() is toolbox
+    skills_only = toolbox.searched([("pdf", "Fill in forms")], deferring=False).calling()
     assert skills_only.names == (*default_toolbox().names, "find_tools", "mcp__github__create_issue")
 
 
 def test_reading_modes_offer_what_reads():
     brought = [issue_tool(), BroughtTool("mcp__docs__look_up", effect="read")]
-    asking = default_toolbox(brought=brought).for_mode("ask").searched(deferring=True, calling=True)
+    asking = default_toolbox(brought=brought).for_mode("ask").searched(deferring=True).calling()
     assert asking.names == ("LS", "Glob", "Grep", "Read", "find_tools", "call_tool")
     assert asking.get("mcp__docs__look_up") is not None
     assert asking.get("mcp__github__create_issue") is None

@@ -1203,7 +1203,8 @@ uri?: (string | null)
 /**
  * What would be sent now; `threshold` is in tokens, `kept` says what of the history is shown, `model` to whom.
  * 
- * Tokens are estimates; `exactTokens` is the vendor's count where it was asked for, `exactProblem` why there is none.
+ * `dialect` is how it is asked. Tokens are estimates; `exactTokens` is the vendor's count where it was asked for,
+ * `exactProblem` why there is none.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "ContextReport".
@@ -1219,6 +1220,7 @@ text: string
 kept: string
 budget: BudgetLine[]
 model?: string
+dialect?: ("react" | "native")
 exactTokens?: number
 exactProblem?: string
 tools?: ToolOffer[]

@@ -14,6 +14,8 @@ from codelaw.adapters.models.anthropic import VENDOR, AnthropicModel
 from codelaw.adapters.models.offline import OfflineModel
 from codelaw.adapters.models.scripted import ScriptedModel
 from codelaw.adapters.models.unreachable import place_of
+from codelaw.agent.dialects import choosing
+from codelaw.agent.dialects.choosing import Way
 from codelaw.agent.model_calls.recovery import NO_KEY_HINT
 from codelaw.context.tokens import Window, most_output, output_reserve, resolve_window
 from codelaw.domain.errors import Refusal
@@ -21,6 +23,8 @@ from codelaw.domain.models import ModelProfile, Prices
 from codelaw.domain.reports import ModelInfo
 
 if TYPE_CHECKING:
+    from codelaw.agent.dialects.native import Native
+    from codelaw.agent.dialects.react import React
     from codelaw.domain.chats import Chat
     from codelaw.ports.model import ChatModel
     from codelaw.settings import Settings
@@ -179,6 +183,17 @@ def unseen(settings: Settings, name: str, told: Told = NOTHING_TOLD) -> str | No
             )
 
 
+def dialects(
+    settings: Settings,
+    name: str,
+    told: Told,
+    way: Way,
+) -> tuple[React | Native, Native | None]:
+    """How a model is spoken to, as `choosing.dialects` says. A script is nobody's model, whatever it is called."""
+    known = profile_of(name, told) if settings.model.chosen_provider != "scripted" else None
+    return choosing.dialects(settings.model.dialect, name, known, way)
+
+
 def caches(name: str, told: Told = NOTHING_TOLD) -> bool:
     """Whether prompts of a model are cached by its vendor; taken for granted where nothing is known."""
     profile = profile_of(name, told)
@@ -187,7 +202,7 @@ def caches(name: str, told: Told = NOTHING_TOLD) -> bool:
 
 def diagnoses(settings: Settings) -> bool:
     """Whether the endpoint is the vendor's own, which alone says why its cache missed (X-6)."""
-    return answerer(settings).host == place_of(VENDOR)
+    return settings.model.platform is None and answerer(settings).host == place_of(VENDOR)
 
 
 def prices(name: str) -> Prices | None:

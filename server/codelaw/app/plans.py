@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codelaw.domain.chats import Dialect, Mode, Notice
+from codelaw.domain.chats import Mode, Notice
 from codelaw.domain.messages import Fragment, Message
 
 if TYPE_CHECKING:
+    from codelaw.agent.dialects.base import Dialect
     from codelaw.agent.inputs.gathering import Question
     from codelaw.agent.inputs.kinds import Agents
     from codelaw.agent.inputs.law_files import Law
-    from codelaw.agent.inputs.turn_context import Limits
+    from codelaw.agent.inputs.turn_context import Limits, SystemFacts
     from codelaw.app.brought.skills import Shelf
     from codelaw.context.sections import Section
     from codelaw.domain.models import Effort
@@ -44,9 +45,12 @@ class Plan:
     model_name: str
     mode: Mode
     dialect: Dialect
+    other: Dialect | None
+    """As `TurnInputs` has them."""
     toolbox: Toolbox
     limits: Limits
     system: tuple[Section, ...]
+    facts: SystemFacts
     law: Law
     question: Question
     notices: tuple[Notice, ...]

@@ -9,10 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from codelaw.adapters.models import catalog
-from codelaw.agent.dialects.binding import Binding
-from codelaw.agent.dialects.native import Native
-from codelaw.agent.dialects.react import React
+from codelaw.agent.dialects.choosing import SWITCHED, Way, begun
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Facts, Question, question
 from codelaw.agent.inputs.kinds import Agents
 from codelaw.agent.inputs.law_files import Law, find_law
@@ -21,7 +18,7 @@ from codelaw.agent.inputs.many_tools import arranged
 from codelaw.agent.inputs.measures import Measures
 from codelaw.agent.inputs.shown_laws import NoLaw, ShownLaws, TurnLaw
 from codelaw.agent.inputs.subagents import described
-from codelaw.agent.inputs.turn_context import HistorySettings, Limits, TurnInputs
+from codelaw.agent.inputs.turn_context import HistorySettings, Limits, SystemFacts, TurnInputs
 from codelaw.app import models
 from codelaw.app.bringing import Bringing, own_places
 from codelaw.app.brought.agents import BroughtAgents, own_agents
@@ -37,10 +34,9 @@ from codelaw.context.system import untrusted_law as untrusted
 from codelaw.context.system.connectors import connectors
 from codelaw.context.system.law import LARGE_SHARE, names_of
 from codelaw.context.system.law_check import hides
-from codelaw.context.system.modules import system_sections
 from codelaw.context.system.skill_index import skill_index
 from codelaw.context.tokens import estimate, guard
-from codelaw.domain.chats import Dialect, Mode, Notice
+from codelaw.domain.chats import Mode, Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.messages import Fragment
 from codelaw.settings.places import process_environment
@@ -109,15 +105,6 @@ def pinned(settings: Settings, strategy: Strategy) -> bool:
     return context.pin or (strategy == "sliding-window" and "pin" not in context.model_fields_set)
 
 
-def _spoken(dialect: Dialect, model: str, measures: Measures, *, searching: bool) -> React | Native:
-    known = catalog.profile(model)
-    telling = known is not None and known.system_messages and model not in measures.plain
-    if dialect != "native":
-        return React(system_messages=telling)
-    binding = Binding(model) if known is None else Binding(known.provider, binds=known.binds)
-    return Native(searching=searching, binding=binding, system_messages=telling)
-
-
 class TurnMaker:
     """Makes plans and inputs for the turns of one session."""
 
@@ -168,7 +155,7 @@ class TurnMaker:
             Refusal: `window_too_small` or `context_overflow`, before any model call (W-3, L-4, B-2); not when `checked`
                 is off, for an inspection.
         """
-        dialect, told = settings.model.dialect, self.profiles.told
+        told = self.profiles.told
         services = None if restricted else self._services
         offered = services.offered if services is not None else frozenset[str]()
         mode = "ask" if restricted and mode == "agent" else mode
@@ -180,8 +167,11 @@ class TurnMaker:
         profile = models.profile_of(name, told)
         window = models.window_of(settings, name, told)
         tokens = self.measures.window(name, window.tokens)
-        searching = settings.tools.web_search and dialect == "native" and not restricted
-        spoken = _spoken(dialect, name, self.measures, searching=searching)
+        said_before = begun(agent.past.transcript.messages) if agent is not None else None
+        switched = agent is not None and SWITCHED in agent.noticed
+        searching = settings.tools.web_search and not restricted
+        way = Way(said_before, switched=switched, searching=searching, plain=name in self.measures.plain)
+        dialect, other = models.dialects(settings, name, told, way)
         index = await asyncio.to_thread(skill_index, shelf.offered, tokens)
         kinds, kind_problems = await self.agents.kinds(shown, settings, mode, name, restricted=restricted, told=told)
         toolbox = arranged(
@@ -195,7 +185,7 @@ class TurnMaker:
                 kinds=described(kinds),
                 brought=brought.tools,
             ).for_mode(mode),
-            spoken,
+            dialect,
             int(settings.tools.mcp_share * window.tokens),
             found_before=agent is not None and agent.finding,
             skills=index.left_out,
@@ -209,17 +199,15 @@ class TurnMaker:
             settings.turn.timeout_seconds,
             output=models.output_of(settings, name, tokens, told),
         )
-        system = system_sections(
+        facts = SystemFacts(
             mode=mode,
-            dialect=dialect,
-            tools_description=spoken.description(toolbox),
-            schemas=spoken.schemas(toolbox),
             remembering=settings.memory.enabled,
             persona=settings.prompts.persona,
             as_text=settings.context.observations == "text",
             skills=index.text,
             connectors=said,
         )
+        system = facts.sections(dialect, toolbox)
         denied = unreadable(settings, self._workspace.folders)
         looking = await editor_fragment(self._workspace, editor, denied, attachments)
         called = await self.bringing.called(text, shown, restricted=restricted)
@@ -267,29 +255,20 @@ class TurnMaker:
             model_name=name,
             mode=mode,
             dialect=dialect,
+            other=other,
             toolbox=toolbox,
             limits=limits,
             system=system,
+            facts=facts,
             law=law,
             question=asked,
             notices=fresh,
             beside=beside,
             restricted=restricted,
             skills=shelf,
-            searching=searching,
+            searching=searching and dialect.name == "native",
             effort=None if unfit else called.effort,
-            agents=Agents(
-                kinds,
-                mode,
-                settings.agents.max_steps,
-                settings.agents.max_tokens,
-                persona=settings.prompts.persona,
-                remembering=settings.memory.enabled,
-                skills=index.text,
-                connectors=said,
-            )
-            if kinds
-            else None,
+            agents=Agents(kinds, mode, settings.agents.max_steps, settings.agents.max_tokens) if kinds else None,
         )
 
     @property
@@ -342,7 +321,8 @@ class TurnMaker:
         return TurnInputs(
             model=model,
             model_name=plan.model_name,
-            dialect=_spoken(plan.dialect, plan.model_name, self.measures, searching=plan.searching),
+            dialect=plan.dialect,
+            other=plan.other,
             toolbox=plan.toolbox,
             limits=plan.limits,
             system=plan.system,
@@ -358,6 +338,7 @@ class TurnMaker:
             diagnosed=models.diagnoses(settings),
             skills=plan.skills,
             agents=plan.agents,
+            facts=plan.facts,
             sees=models.sees(settings, plan.model_name, told),
             profile=profile,
             effort=efforts.effort_of(settings, plan.model_name, chat, plan.effort),

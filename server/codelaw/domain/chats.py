@@ -14,6 +14,8 @@ from codelaw.domain.results import FileChange
 Mode = Literal["agent", "ask", "plan"]
 Strategy = Literal["layered", "full", "last-n", "summary+recent", "span-retrieval", "sliding-window", "auto"]
 Dialect = Literal["react", "native"]
+DialectChoice = Literal["auto", "react", "native"]
+"""As it is set; with `auto` the model and the chat decide (R-3, R-4)."""
 EffortChoice = Effort | Literal["default"]
 """`default`: what the settings say, or else the vendor."""
 Level = Literal["info", "warning", "error"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from codelaw.domain.chats import Chat
+from codelaw.domain.chats import Chat, Dialect
 from codelaw.domain.checkpoints import Checkpoint
 from codelaw.domain.events import ChatEvent
 from codelaw.domain.messages import Message
@@ -75,6 +75,8 @@ class ContextReport:
     budget: tuple[BudgetLine, ...] = ()
     model: str | None = None
     """Which would be asked."""
+    dialect: Dialect | None = None
+    """In which (R-3, R-4)."""
     exact_tokens: int | None = None
     """What the vendor counts, where it was asked to; all other figures are estimates (W-4)."""
     tools: tuple[ToolOffer, ...] = ()

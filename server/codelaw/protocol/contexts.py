@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from codelaw.domain.chats import Strategy
+from codelaw.domain.chats import Dialect, Strategy
 from codelaw.domain.checkpoints import CompactionReason, SummarySource
 from codelaw.domain.reports import BudgetPart, Layer
 from codelaw.protocol.base import Method, Params, Payload
@@ -85,7 +85,8 @@ class ToolOffer(Payload):
 class ContextReport(Payload):
     """What would be sent now; `threshold` is in tokens, `kept` says what of the history is shown, `model` to whom.
 
-    Tokens are estimates; `exactTokens` is the vendor's count where it was asked for, `exactProblem` why there is none.
+    `dialect` is how it is asked. Tokens are estimates; `exactTokens` is the vendor's count where it was asked for,
+    `exactProblem` why there is none.
     """
 
     sections: list[Section]
@@ -98,6 +99,7 @@ class ContextReport(Payload):
     kept: str
     budget: list[BudgetLine]
     model: str | None = None
+    dialect: Dialect | None = None
     exact_tokens: int | None = None
     exact_problem: str | None = None
     tools: list[ToolOffer] | None = None

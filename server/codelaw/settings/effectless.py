@@ -39,8 +39,8 @@ IDLE: dict[KeyPath, tuple[Callable[[Settings], bool], str]] = {
         "it is read by the provider `openai` alone, and embedding.provider is another one",
     ),
     ("tools", "webSearch"): (
-        lambda settings: settings.model.dialect != "native" or settings.model.chosen_provider != "anthropic",
-        "the search is a tool of the vendor's, which needs model.dialect native and the provider `anthropic`",
+        lambda settings: settings.model.dialect == "react" or settings.model.chosen_provider != "anthropic",
+        "the search is a tool of the vendor's, which needs the dialect `native` and the provider `anthropic`",
     ),
     ("memory", "topK"): (lambda settings: not settings.memory.enabled, "memory.enabled is false"),
     ("memory", "minSimilarity"): (lambda settings: not settings.memory.enabled, "memory.enabled is false"),

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from codelaw.agent.model_calls.caching import CacheTtl
 from codelaw.context.system.persona import LONGEST
-from codelaw.domain.chats import Dialect, Strategy
+from codelaw.domain.chats import DialectChoice, Strategy
 from codelaw.domain.laws import FILES
 from codelaw.domain.memories import Category
 from codelaw.domain.models import DEFAULT_MODEL, Effort, Platform
@@ -104,10 +104,11 @@ class ModelGroup(Group):
         default=False, description="Let another of the vendor's models answer what the chosen one refuses."
     )
     script: str | None = Field(default=None, description="The file of replies that the provider `scripted` plays.")
-    dialect: Dialect = Field(
-        default="react",
+    dialect: DialectChoice = Field(
+        default="auto",
         description="How the model calls tools: `react` as text that every model can write, `native` by the vendor's"
-        " own tool calls.",
+        " own tool calls. `auto` is `native` for a model that is known to call tools and to think, else `react`; a chat"
+        " stays with what it began with.",
     )
     effort: Effort | None = Field(
         default=None,
@@ -302,7 +303,7 @@ class ToolsGroup(Group):
     bash: BashGroup = Field(default_factory=BashGroup)
     web_search: bool = Field(
         default=False,
-        description="Let the model search the web by the vendor's own tool, which costs extra. Needs `model.dialect`"
+        description="Let the model search the web by the vendor's own tool, which costs extra. Needs the dialect"
         " native.",
     )
     mcp_share: Share = Field(

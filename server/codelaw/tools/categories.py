@@ -51,7 +51,7 @@ CATEGORIES: tuple[Category, ...] = (
     Category("knowledge base", ("search_code", "Outline"), "always", "all modes"),
     Category("skills", ("load_skill",), "always", "all modes"),
     Category("web, pages", ("web_fetch",), "tools.bash.network opens the network or some hosts", "all modes"),
-    Category("web, searching", (SEARCH,), "tools.webSearch with model.dialect native", "all modes"),
+    Category("web, searching", (SEARCH,), "tools.webSearch in the dialect `native`", "all modes"),
     Category("many tools", ("find_tools", "call_tool"), "more tools are brought along than fit", "all modes"),
     Category("subagents", ("Task",), "agents.enabled", "all modes"),
     Category("MCP", ("mcp__*",), "a server is configured and trusted", "agent, others where it only reads"),

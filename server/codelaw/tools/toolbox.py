@@ -26,7 +26,7 @@ from codelaw.tools.code.navigating import Definition, References
 from codelaw.tools.code.outlining import Outline
 from codelaw.tools.code.searching import SearchCode
 from codelaw.tools.commands.bash import Bash
-from codelaw.tools.finding.call_tool import CallTool
+from codelaw.tools.finding.call_tool import CALL_TOOL, CallTool
 from codelaw.tools.finding.find_tools import FIND_TOOLS, Described, FindTools, server_of
 from codelaw.tools.finding.manuals import manual_of
 from codelaw.tools.finding.names import nearest
@@ -129,19 +129,22 @@ class Toolbox:
                 own.append(kept)
         return Toolbox(own, brought, deferred=deferring)
 
-    def searched(self, skills: Sequence[Described] = (), *, deferring: bool, calling: bool) -> Toolbox:
+    def searched(self, skills: Sequence[Described] = (), *, deferring: bool) -> Toolbox:
         """With what finds the brought tools, if those are `deferring`, and `skills`; itself where there is neither.
 
         Args:
             skills: Names and descriptions of the skills that the model is not told of.
             deferring: The brought tools are not described but found (X-11).
-            calling: What is found is called through `call_tool`.
         """
         hidden = self.brought if deferring else ()
         if not hidden and not skills:
             return self
-        more = (FindTools(hidden, tuple(skills)), *((CallTool(),) if hidden and calling else ()))
-        return Toolbox((*self._own.values(), *more), self.brought, deferred=deferring)
+        return Toolbox((*self._own.values(), FindTools(hidden, tuple(skills))), self.brought, deferred=deferring)
+
+    def calling(self) -> Toolbox:
+        """What is found is called through `call_tool` (X-11); itself where that is so, or nothing is to be found."""
+        known = not self._hidden or CALL_TOOL in self._own
+        return self if known else Toolbox((*self._own.values(), CallTool()), self.brought, deferred=True)
 
     def schemas(self) -> tuple[ToolSchema, ...]:
         """The tools for a vendor's tool use, in a stable order (L-3); the same tuple at every call."""

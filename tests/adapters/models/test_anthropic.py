@@ -452,8 +452,9 @@ async def test_a_refusal_names_its_category(vendor: LoopbackVendor, model: Anthr
     vendor.script = [VendorReply(stop_reason="refusal", stop_details=details), VendorReply(stop_reason="refusal")]
     reply = await ask(model)
     assert (reply.stop_reason, reply.refusal) == ("refusal", "bio: It may do harm.")
-    assert refused(reply.refusal).message == "The model refused to answer (bio: It may do harm.)."
-    assert refused("reasoning_extraction").hint.endswith("set model.dialect to native.")
+    assert refused(reply.refusal, asked_to_reason=True).message == "The model refused to answer (bio: It may do harm.)."
+    assert refused("reasoning_extraction", asked_to_reason=True).hint.endswith("set model.dialect to native.")
+    assert "dialect" not in refused("reasoning_extraction", asked_to_reason=False).hint
     assert (await ask(model)).refusal == ""
 
 

@@ -34,6 +34,10 @@ class Case:
 CORPUS = [
     Case("plain call", 'Thought: look\nAction: Read[{"path": "a.py"}]', "Read", {"path": "a.py"}, thought="look"),
     Case("no thought", 'Action: LS[{"path": "."}]', "LS", {"path": "."}),
+    Case("a status", 'Reading a.py\nAction: Read[{"path": "a.py"}]', "Read", {"path": "a.py"}, thought="Reading a.py"),
+    Case("a bold status", "**Status:** on it\n\nAction: LS[{}]", "LS", {}, thought="**Status:** on it"),
+    Case("a status before an answer", "All read\nAction: Finish[It is so.]", answer="It is so.", thought="All read"),
+    Case("a status before an unknown tool", 'Flying\nAction: Fly[{"to": "x"}]', "Fly", {"to": "x"}, thought="Flying"),
     Case("no arguments", "Thought: x\nAction: LS[]", "LS", {}, thought="x"),
     Case("blank arguments", "Action: LS[  ]", "LS", {}),
     Case("brackets in a string", 'Action: Grep[{"pattern": "a[0]]}{"}]', "Grep", {"pattern": "a[0]]}{"}),

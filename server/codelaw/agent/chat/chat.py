@@ -202,7 +202,7 @@ class AgentChat:
             self.running = running = RunningTurn(self.chat.id, turn_id)
             self.notes.drop(steer for steer in self.notes.waiting if steer.id in steers)
             known = (self.chat.id, turn_id, user, self.house.store, self.outbox, self._refs)
-            self.opened = opened = OpenTurn(*known, pictures=self.pictures)
+            self.opened = opened = OpenTurn(*known, pictures=self.pictures, noticed=self.noticed)
             self.outbox.turn = turn_id
             opened.emit(question.started(typed, steers))
             for notice in notices:
@@ -241,7 +241,7 @@ class AgentChat:
         fitter = WindowFitter(opened, settled, *known)
         executor.laws = FolderLaws(settled, opened, self.house.redaction)
         if settled.agents is not None:
-            children = ChildTurns(executor, settled, settled.agents, self.house.measures)
+            children = ChildTurns(executor, fitter, settled.agents)
             executor.environment = replace(executor.environment, subagents=children)
         return await Turn(opened, typed, fitter, executor).run()
 

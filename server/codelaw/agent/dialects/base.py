@@ -85,6 +85,11 @@ class Dialect(Protocol):
     def name(self) -> DialectName: ...
 
     @property
+    def reasoning(self) -> bool:
+        """Whether the model is asked to write down its reasoning (R-3)."""
+        ...
+
+    @property
     def binding(self) -> Binding | None:
         """Which kept items go back; None in a dialect that returns none (P-5)."""
         ...

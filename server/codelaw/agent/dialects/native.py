@@ -56,6 +56,7 @@ class Native:
     """Reads and writes the vendor's tool use."""
 
     name: Literal["native"] = "native"
+    reasoning: bool = False
 
     def __init__(
         self, *, searching: bool = False, binding: Binding | None = None, system_messages: bool = False

@@ -1,4 +1,4 @@
-"""The text dialect: `Thought: …` / `Action: Tool[{json}]`, the default (R-3, L-5)."""
+"""The text dialect: `Thought: …` / `Action: Tool[{json}]` (R-3, L-5)."""
 
 from __future__ import annotations
 
@@ -34,8 +34,12 @@ class React:
     name: Literal["react"] = "react"
     binding: None = None
 
-    def __init__(self, *, system_messages: bool = False) -> None:
-        """With `system_messages` where the model takes them between the others."""
+    def __init__(self, *, reasoning: bool = True, system_messages: bool = False) -> None:
+        """With `reasoning` the model is asked for a thought in front of each action, else for a status.
+
+        With `system_messages` where the model takes them between the others.
+        """
+        self.reasoning = reasoning
         self.system_messages = system_messages
         self._speller = ReactSpeller()
         self._tools: AbstractSet[str] = frozenset()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from codelaw.domain.chats import Mode
 
 if TYPE_CHECKING:
-    from codelaw.context.system.connectors import Connector
+    from codelaw.agent.dialects.base import Dialect
     from codelaw.domain.models import Effort, ModelProfile, Prices
 
 
@@ -21,6 +21,9 @@ class ModelFacts:
     window: int
     reserve: int
     """Tokens, both."""
+    dialect: Dialect
+    other: Dialect | None
+    """As `TurnInputs` has them."""
     prices: Prices | None = None
     caches: bool = True
     sees: bool = False
@@ -53,19 +56,13 @@ class Kind:
 
 @dataclass(frozen=True)
 class Agents:
-    """The kinds of one turn, and what all its children have in common."""
+    """The kinds of one turn, and the limits of its children."""
 
     kinds: tuple[Kind, ...]
     mode: Mode
     steps: int
     tokens: int
     """What one child may use."""
-    persona: str | None = None
-    remembering: bool = False
-    skills: str = ""
-    """The index of skills, as it stands in L1."""
-    connectors: tuple[Connector, ...] = ()
-    """What servers say of themselves there (X-3)."""
 
     @cached_property
     def by_name(self) -> dict[str, Kind]:

@@ -33,7 +33,8 @@ def arranged(
         skills: Names and descriptions of the skills that the index leaves out (X-2).
     """
     deferring = exceeds(toolbox.brought, dialect, int(room * AGAIN) if found_before else room)
-    return toolbox.searched(skills, deferring=deferring, calling=dialect.name == "native")
+    made = toolbox.searched(skills, deferring=deferring)
+    return made.calling() if dialect.name == "native" else made
 
 
 def exceeds(tools: Sequence[AnyTool], dialect: Dialect, room: int) -> bool:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from codelaw.agent.dialects.native import Native
 from codelaw.agent.inputs.kinds import Kind
 from codelaw.context.escaping import neutralise
-from codelaw.context.system.modules import system_sections
 from codelaw.domain.brought import BuiltInAgent
 from codelaw.domain.chats import Mode
 from codelaw.templates.render import render
@@ -17,6 +16,7 @@ from codelaw.tools.categories import SEARCH, offered_in
 from codelaw.tools.tasks.task import TASK, Described
 
 if TYPE_CHECKING:
+    from codelaw.agent.dialects.base import Dialect
     from codelaw.agent.inputs.kinds import Agents
     from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.tools.toolbox import Toolbox
@@ -89,25 +89,17 @@ def reads_only(kind: Kind, mode: Mode, toolbox: Toolbox) -> bool:
 def inputs_of(kind: Kind, agents: Agents, above: TurnInputs) -> TurnInputs:
     """What a child's views are made of, from those of the turn above it.
 
-    L1 is the turn's own where the tools are (L-6); otherwise it is that of the kind's mode with its tools. The law is
-    the same, and so is what is learned of a model.
+    L1 is the turn's own where mode, tools and dialect are (L-6). The law is the same, and so is what is learned of a
+    model.
     """
-    toolbox, dialect = tools_of(kind, agents.mode, above.toolbox), above.dialect
-    system = above.system
-    if toolbox is not above.toolbox:
-        if dialect.name == "native" and kind.tools is not None and SEARCH not in kind.tools:
-            dialect = Native(binding=dialect.binding, system_messages=dialect.system_messages)
-        system = system_sections(
-            mode=kind.mode or agents.mode,
-            dialect=dialect.name,
-            tools_description=dialect.description(toolbox),
-            schemas=dialect.schemas(toolbox),
-            remembering=agents.remembering,
-            persona=agents.persona,
-            as_text=above.settings.as_text,
-            skills=agents.skills if toolbox.get("load_skill") is not None else "",
-            connectors=tuple(one for one in agents.connectors if one[0] in toolbox.servers),
-        )
+    toolbox = tools_of(kind, agents.mode, above.toolbox)
+    asked = kind.model if kind.model is not None and kind.model.name != above.model_name else None
+    dialect, other = (above.dialect, above.other) if asked is None else (asked.dialect, asked.other)
+    if kind.tools is not None and SEARCH not in kind.tools:
+        dialect, other = _without_search(dialect), other and _without_search(other)
+    if dialect.name == "native":
+        toolbox = toolbox.calling()
+    facts = replace(above.facts, mode=kind.mode or agents.mode)
     limits = replace(
         above.limits,
         steps=min(agents.steps, kind.steps or agents.steps),
@@ -119,8 +111,10 @@ def inputs_of(kind: Kind, agents: Agents, above: TurnInputs) -> TurnInputs:
     inputs = replace(
         above,
         dialect=dialect,
+        other=other,
         toolbox=toolbox,
-        system=system,
+        facts=facts,
+        system=facts.sections(dialect, toolbox),
         limits=limits,
         settings=settings,
         beside=(),
@@ -128,9 +122,8 @@ def inputs_of(kind: Kind, agents: Agents, above: TurnInputs) -> TurnInputs:
         agents=None,
         effort=kind.effort or above.effort,
     )
-    if kind.model is None or kind.model.name == above.model_name:
+    if asked is None:
         return inputs
-    asked = kind.model
     return replace(
         inputs,
         model_name=asked.name,
@@ -141,6 +134,12 @@ def inputs_of(kind: Kind, agents: Agents, above: TurnInputs) -> TurnInputs:
         profile=asked.profile,
         effort=kind.effort,
     )
+
+
+def _without_search(dialect: Dialect) -> Dialect:
+    if dialect.name != "native":
+        return dialect
+    return Native(binding=dialect.binding, system_messages=dialect.system_messages)
 
 
 def task_text(kind: Kind, prompt: str) -> str:

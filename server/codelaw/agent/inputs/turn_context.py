@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.breakpoints import MOST
@@ -12,6 +12,7 @@ from codelaw.agent.model_calls.thinking import Manner, manner
 from codelaw.context.budget import SHARES, Budget
 from codelaw.context.calibration import Calibration
 from codelaw.context.system.law import tokens_of
+from codelaw.context.system.modules import system_sections
 from codelaw.context.tokens import max_tokens, most_output
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from codelaw.agent.model_calls.caching import CacheTtl
     from codelaw.context.builder import History
     from codelaw.context.sections import Section
-    from codelaw.domain.chats import Strategy
+    from codelaw.context.system.connectors import Connector
+    from codelaw.domain.chats import Mode, Strategy
     from codelaw.domain.messages import Fragment, Message
     from codelaw.domain.models import Effort, ModelProfile, Prices, Ttl, Usage
     from codelaw.ports.model import ChatModel
@@ -84,6 +86,33 @@ class HistorySettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SystemFacts:
+    """What L1 is made of besides the dialect and the tools, as `system_sections` takes it (L-2)."""
+
+    mode: Mode = "agent"
+    remembering: bool = False
+    persona: str | None = None
+    as_text: bool = True
+    skills: str = ""
+    connectors: tuple[Connector, ...] = ()
+
+    def sections(self, dialect: Dialect, toolbox: Toolbox) -> tuple[Section, ...]:
+        """L1, as the dialect spells the tools; it speaks of no skills and servers whose tools are not among them."""
+        return system_sections(
+            mode=self.mode,
+            dialect=dialect.name,
+            reasoning=dialect.reasoning,
+            tools_description=dialect.description(toolbox),
+            schemas=dialect.schemas(toolbox),
+            remembering=self.remembering,
+            persona=self.persona,
+            as_text=self.as_text,
+            skills=self.skills if toolbox.get("load_skill") is not None else "",
+            connectors=tuple(one for one in self.connectors if one[0] in toolbox.servers),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class TurnInputs:
     """What a turn or a compaction works with; everything volatile was gathered before it started (L-3)."""
 
@@ -127,6 +156,18 @@ class TurnInputs:
     """What load_skill can load (X-2)."""
     agents: Agents | None = None
     """What Task can begin (X-4)."""
+    facts: SystemFacts = field(default_factory=SystemFacts)
+    """What `system` was made of."""
+    other: Dialect | None = None
+    """What the turn goes on in when the model refuses to write down its reasoning; None where there is no way (R-3)."""
+
+    def switched(self) -> TurnInputs | None:
+        """The same in the other dialect, where there is one."""
+        if self.other is None:
+            return None
+        toolbox = self.toolbox.calling()
+        system = self.facts.sections(self.other, toolbox)
+        return replace(self, dialect=self.other, other=None, toolbox=toolbox, system=system)
 
     @property
     def manner(self) -> Manner:

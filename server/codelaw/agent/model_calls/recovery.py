@@ -20,6 +20,8 @@ SPENT_HINT = (
     "another vendor. The message is kept: send it again then."
 )
 ADDRESS_HINT = "Check model.baseUrl, and whether the endpoint speaks the Messages API."
+REASONING = "reasoning_extraction"
+"""The category of a refusal to write down reasoning."""
 _REFUSED = "The model refused to answer."
 TOO_LONG_HINT = "Start a new chat, mention less at once, or choose a model with a larger window."
 
@@ -83,9 +85,12 @@ def delay(failure: ModelFailure, attempt: int, jitter: float) -> float | None:
     return min(2 ** (attempt - 1) * 0.5, 16.0) * (0.75 + 0.5 * jitter)
 
 
-def refused(why: str) -> TurnError:
-    """The turn's error for a reply that is a refusal; `why` has its category first (P-8)."""
-    if why.startswith("reasoning_extraction"):
+def refused(why: str, *, asked_to_reason: bool) -> TurnError:
+    """The turn's error for a reply that is a refusal; `why` has its category first (P-8).
+
+    `asked_to_reason`: the model was asked to write down its reasoning (R-3).
+    """
+    if asked_to_reason and why.startswith(REASONING):
         hint = "The text dialect asks the model to write down its thoughts: set model.dialect to native."
     else:
         hint = "Word the request differently, or choose another model: the same request is refused again."

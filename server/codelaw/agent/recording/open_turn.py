@@ -76,6 +76,8 @@ class OpenTurn:
     """The first of the turn."""
     changes: list[FileChange] = field(default_factory=list[FileChange])
     notices: list[Notice] = field(default_factory=list[Notice])
+    noticed: set[str] = field(default_factory=set[str])
+    """Once-per-chat notices already given; a child has none of its own."""
     refused: frozenset[str] = frozenset()
     """Kept items that their maker did not take, as `Binding.refused` names them (P-5)."""
     partial: GrowingText = field(default_factory=GrowingText)
@@ -137,6 +139,13 @@ class OpenTurn:
         if self.above is not None:
             self.above.notices.append(notice)
         self.emit(NoticeEvent(notice.level, notice.code, notice.message, self.step or None))
+
+    async def notice_for_good(self, notice: Notice) -> None:
+        """The same, and keep with the chat that it was told; what only a child is told is not kept."""
+        if not self.parent:
+            await self.store.mark_noticed(self.chat_id, notice.code)
+            self.noticed.add(notice.code)
+        self.notice(notice)
 
     async def begin(self) -> None:
         """Store the task of a child turn; the question of any other is stored with the turn."""

@@ -24,7 +24,6 @@ from codelaw.tools.todo_list import TodoList
 
 if TYPE_CHECKING:
     from codelaw.agent.inputs.kinds import Agents, Kind
-    from codelaw.agent.inputs.measures import Measures
     from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.domain.results import ToolResult
     from codelaw.ports.subagents import Order
@@ -40,10 +39,14 @@ class ChildTurns:
     """Implements `Subagents` for one turn: its children have its permissions, its law and its way out for events."""
 
     above: Executor
-    inputs: TurnInputs
+    fitter: WindowFitter
     """Of the turn above."""
     agents: Agents
-    measures: Measures
+
+    @property
+    def inputs(self) -> TurnInputs:
+        """Of the turn above, as they are now."""
+        return self.fitter.inputs
 
     def reads_only(self, kind: str) -> bool:
         known = self.agents.by_name.get(kind)
@@ -61,7 +64,7 @@ class ChildTurns:
         todos = executor.environment.todos
         compacting = Compacting(past, opened.outbox)
         fitter = WindowFitter(
-            opened, inputs, past, compacting, todos, measures=self.measures, redaction=executor.redaction
+            opened, inputs, past, compacting, todos, measures=self.fitter.measures, redaction=executor.redaction
         )
         ending = await Turn(opened, order.prompt, fitter, executor).run()
         changed = {change.path for change in opened.changes}

@@ -139,9 +139,10 @@ class Asker:
         """
         asked = await self._whole("", ())
         if asked.reading.empty and asked.reply.stop_reason != "refusal":
-            hint = ApiMessage("user", (TextBlock(render("empty_reply", dialect=self.inputs.dialect.name)),))
+            dialect = self.inputs.dialect
+            hint = render("empty_reply", dialect=dialect.name, reasoning=dialect.reasoning)
             self._items = None
-            asked = await self._whole("", (hint,))
+            asked = await self._whole("", (ApiMessage("user", (TextBlock(hint),)),))
         return asked
 
     async def _whole(self, kept: str, after: tuple[ApiMessage, ...]) -> Asked:

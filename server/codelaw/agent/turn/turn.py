@@ -8,8 +8,10 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from codelaw.agent.dialects.choosing import SWITCHED
+from codelaw.agent.dialects.growing import GrowingText
 from codelaw.agent.model_calls.cache_miss import Sent, missed
-from codelaw.agent.model_calls.recovery import explain, refused
+from codelaw.agent.model_calls.recovery import REASONING, explain, refused
 from codelaw.agent.turn.model_call import Asked, Asker
 from codelaw.agent.turn.planned import planned
 from codelaw.context.observations.layout import foreign
@@ -34,6 +36,8 @@ UNREADABLE_LIMIT = 3
 """Unreadable replies in a row that end a turn (R-3)."""
 HELD_LIMIT = 3
 """Answers that hooks may hold up in one turn (X-7)."""
+
+_SWITCHED = "The model refuses to write down its reasoning: this chat goes on in the dialect `native`."
 
 _log = logging.getLogger(__name__)
 
@@ -108,8 +112,10 @@ class Turn:
             raise asyncio.CancelledError  # whatever has swallowed it
         await self.executor.notes.tell(self.open, self.executor.environment.ledger)
         asked = await self._asked()
+        if await self._switched(asked):
+            asked = await self._asked()
         if asked.reply.stop_reason == "refusal":
-            error = refused(asked.reply.refusal)
+            error = refused(asked.reply.refusal, asked_to_reason=self.fitter.inputs.dialect.name == "react")
             return Ending("refused", self.open.partial_answer.text, error, why="the model refused to answer")
         if asked.cut:
             return Ending("token_limit", self.open.partial_answer.text, why=asked.cut)
@@ -118,6 +124,19 @@ class Turn:
         if reading is not asked.reading and reading.items is not None:
             reading = replace(reading, items=reading.items.leading())
         return await self._act(reading)
+
+    async def _switched(self, asked: Asked) -> bool:
+        """Whether the step is to be asked again in another dialect: the model refuses to write down reasoning (R-3)."""
+        if asked.reply.stop_reason != "refusal" or not asked.reply.refusal.startswith(REASONING):
+            return False
+        inputs = self.fitter.inputs.switched()
+        if inputs is None:
+            return False
+        self.fitter.inputs, self.executor.toolbox = inputs, inputs.toolbox
+        self.open.partial, self.open.partial_answer = GrowingText(), GrowingText()
+        await self.open.notice_for_good(Notice("info", SWITCHED, _SWITCHED))
+        self.open.emit(RetryEvent(2, 0.0, "the model refused to write down its reasoning", self.open.step))
+        return True
 
     async def _act(self, reading: Reading) -> Ending | None:
         if reading.answer is not None and await self._held_up(reading, reading.answer):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.texts import small_text
+from codelaw.agent.dialects.choosing import Way
 from codelaw.agent.inputs.kinds import Kind, ModelFacts
 from codelaw.agent.inputs.subagents import BUILT_IN, built_in, told_built_in
 from codelaw.app import models
@@ -86,7 +87,8 @@ class BroughtAgents:
         if not settings.agents.enabled:
             return (), None
         found = _fitting(await self.found(workspace, restricted=restricted), settings, asked, told)
-        brought = tuple(_kind(one, settings, asked, told) for one in found.agents)
+        searching = settings.tools.web_search and not restricted
+        brought = tuple(_kind(one, settings, asked, told, searching=searching) for one in found.agents)
         return (*built_in(mode), *brought), found.notice
 
     async def listed(self, workspace: Workspace, settings: Settings, *, restricted: bool, told: Told) -> AgentList:
@@ -113,7 +115,7 @@ def _fitting(found: Found, settings: Settings, asked: str, told: Told) -> Found:
     return replace(found, agents=tuple(kept), problems=tuple(problems))
 
 
-def _kind(sheet: AgentSheet, settings: Settings, asked: str, told: Told) -> Kind:
+def _kind(sheet: AgentSheet, settings: Settings, asked: str, told: Told, *, searching: bool) -> Kind:
     """A kind as its file tells it, with what is known of the model that it names: at the same endpoint (P-4)."""
     name = models.alias(settings, sheet.model, asked)
     facts = None
@@ -123,6 +125,7 @@ def _kind(sheet: AgentSheet, settings: Settings, asked: str, told: Told) -> Kind
             name,
             window,
             models.reserve_of(settings, name, window, told),
+            *models.dialects(settings, name, told, Way(searching=searching)),
             models.prices(name),
             caches=models.caches(name, told),
             sees=models.sees(settings, name, told),

@@ -113,7 +113,7 @@ async def inspect(
         budget=inputs.budget,
     )
     tools = offers(every_tool(), plan.toolbox.tools, plan.mode, searching=plan.searching)
-    return view, replace(made, model=plan.model_name, tools=tools)
+    return view, replace(made, model=plan.model_name, dialect=plan.dialect.name, tools=tools)
 
 
 async def _counter() -> Counter | None:

@@ -44,7 +44,8 @@ def _print_sizes(screen: Screen, report: Json) -> None:
     window = report["contextWindow"]
     estimated = report["totalTokens"]
     total = f"about {estimated} of {window} tokens; compacted from {report['threshold']}"
-    screen.line(f"{total}; strategy {report['strategy']}", aside=False, style=BOLD)
+    dialect = f"; dialect {report['dialect']}" if report.get("dialect") else ""
+    screen.line(f"{total}; strategy {report['strategy']}{dialect}", aside=False, style=BOLD)
     exact, problem = report.get("exactTokens"), report.get("exactProblem")
     if exact is not None:
         side = "above" if estimated > exact else "below"

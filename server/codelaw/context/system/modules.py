@@ -25,6 +25,7 @@ def system_sections(
     mode: Mode,
     dialect: Dialect,
     tools_description: str,
+    reasoning: bool = True,
     schemas: str = "",
     remembering: bool = False,
     persona: str | None = None,
@@ -34,13 +35,15 @@ def system_sections(
 ) -> tuple[Section, ...]:
     """The L1 sections. `tools_description` describes the enabled tools only.
 
-    `schemas` is what the request says of them outside the system prompt: counted and shown here, sent there. With
-    `remembering` the MEMORY module speaks of long-term memory too. `persona` is the user's own text. `as_text` says in
-    which form results are shown (C-7). `skills` is the index of skills, which may be empty (X-2), `connectors` is what
-    servers say of themselves (X-3).
+    With `reasoning` the text dialect asks for a thought in front of each action, else for a status (R-3). `schemas` is
+    what the request says of them outside the system prompt: counted and shown here, sent there. With `remembering` the
+    MEMORY module speaks of long-term memory too. `persona` is the user's own text. `as_text` says in which form results
+    are shown (C-7). `skills` is the index of skills, which may be empty (X-2), `connectors` is what servers say of
+    themselves (X-3).
     """
     short, way = "" if mode == "agent" else "_short", {"agent": "", "ask": "_short", "plan": "_plan"}[mode]
-    tools = render("tools", dialect=dialect, tools_description=tools_description, as_text=as_text)
+    told = {"dialect": dialect, "reasoning": reasoning, "as_text": as_text}
+    tools = render("tools", tools_description=tools_description, **told)
     modules = {
         SCHEMAS: schemas,
         "core": render("core"),
