@@ -323,6 +323,7 @@ class Core:
         agent.chat = replace(agent.chat, places=(await (await self._chats.store()).chat(agent.chat.id)).places)
         leaving = self._leaving(agent, who, asked, inputs) if leaves(agent.chat, who) else None
         if leaving is None:
+            self._turns.profiles.look_up(asked.settings, who.name)
             notices += moved(agent.chat, who)
             await self._keep(agent, sent(agent.chat, who))
         turn = await agent.start(plan.question, asked.text, inputs, notices, leaving=leaving, steers=steers)

@@ -21,7 +21,10 @@ _log = logging.getLogger(__name__)
 
 
 class Profiles:
-    """Asked for once a session, behind everybody's back: until an answer comes, and where none does, the data hold."""
+    """Asked for once a session, beside the first turn whose text may go there (P-4): nobody waits for the answer.
+
+    Until one comes, and where none does, the data hold.
+    """
 
     def __init__(self) -> None:
         self.told: dict[str, ModelProfile] = {}

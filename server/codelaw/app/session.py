@@ -100,9 +100,7 @@ class Session(
 
     def models(self) -> list[ModelInfo]:
         """The models that can be chosen."""
-        settings = self._settings.value
-        self._turns.profiles.look_up(settings, models.answerer(settings).name)
-        return models.listed(settings, self._turns.profiles.told)
+        return models.listed(self._settings.value, self._turns.profiles.told)
 
     async def warm(self) -> None:
         """Load what the first turn needs, off the event loop; asks no model (V-1)."""

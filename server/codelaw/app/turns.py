@@ -162,8 +162,6 @@ class TurnMaker:
         brought = await self._servers.brought(settings, begin=checked, restricted=restricted, agent=agent)
         shown = visible(self._workspace, settings)
         shelf = await self.shelf(shown, settings, restricted=restricted)
-        if checked:
-            self.profiles.look_up(settings, name)
         profile = models.profile_of(name, told)
         window = models.window_of(settings, name, told)
         tokens = self.measures.window(name, window.tokens)
