@@ -103,6 +103,9 @@ class Oracle:
         if known(body) is not None and body.get("tools"):
             could = self._chain(body, asked)
             wrong = [f"messages.{place}" for place, reply in could if not sent.issuperset(reply.due)]
+            # A row of others that is as long is as good.
+            going = sum(bool(secrets(blocks_of(message))) for message in body["messages"])
+            wrong = wrong if going < len(could) else []
             self.returned += len(sent)
             self.withheld += len(self._said(body, asked)) - len(could)
         if request.answer is not None:
@@ -111,13 +114,13 @@ class Oracle:
         return wrong
 
     def _chain(self, body: Mapping[str, Any], asked: Sequence[str]) -> list[tuple[int, Reply]]:
-        """From the newest reply that stands behind what it answered, back over those that stood before it then."""
-        found: list[tuple[int, Reply]] = []
-        for place, reply in reversed(self._said(body, asked)):
-            fits = reply.asked[-1] == asked[place]
-            if fits and (not found or found[-1][1].newest in reply.secrets):
-                found.append((place, reply))
-        return found[::-1]
+        """Of the replies that stand behind what they answered the longest row of such that stood before one another."""
+        rows: list[list[tuple[int, Reply]]] = [[]]
+        for place, reply in self._said(body, asked):
+            if reply.asked[-1] == asked[place]:
+                before = [row for row in rows if row and reply.newest in row[-1][1].secrets]
+                rows.append([*max(before, key=len, default=[]), (place, reply)])
+        return max(reversed(rows), key=len)
 
     def _said(self, body: Mapping[str, Any], asked: Sequence[str]) -> list[tuple[int, Reply]]:
         """The replies with thinking whose words stand in a request, each with its place.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -87,12 +87,28 @@ class Binding:
         return entry[2]
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Kept items of which each names the one before it."""
+
+    count: int
+    last: KeptItems
+    before: _Row | None
+
+
 def _chained(groups: Sequence[tuple[int, KeptItems]], prefixes: Sequence[str]) -> list[KeptItems]:
-    """From the newest that stands behind what it was made for, back over those that stood before it then."""
+    """Of those that stand behind what they were made for the longest row in which each names the one before it."""
+    rows: dict[str, _Row] = {}
+    longest: _Row | None = None
+    for place, kept in groups:
+        if kept.prefix == prefixes[place]:
+            before = rows.get(kept.after)
+            row = rows[kept.id] = _Row(1 if before is None else before.count + 1, kept, before)
+            longest = row if longest is None or row.count >= longest.count else longest
     found: list[KeptItems] = []
-    for place, kept in reversed(groups):
-        if kept.prefix == prefixes[place] and (not found or kept.id == found[-1].after):
-            found.append(kept)
+    while longest is not None:
+        found.append(longest.last)
+        longest = longest.before
     return found[::-1]
 
 
