@@ -120,9 +120,9 @@ def test_in_danger_none_waits():
 
 
 def long_ago(made: Running) -> Running:
-    """The chat, its first Read about 17 steps ago."""
+    """The chat, its first Read many steps ago."""
     made.round(500, read("a.py", 200))
-    return made.round(9_000, *(bash("make", lines=1) for _ in range(17)))
+    return made.round(9_000, *(bash("make", lines=1) for _ in range(24)))
 
 
 def test_a_batch_goes_when_the_cache_is_cold_and_not_while_it_is_warm():

@@ -11,7 +11,21 @@ from hypothesis import strategies as st
 
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demotable, demoted
-from codelaw.context.shortening.economy import BEHIND, LATELY, NEWEST, TYPICAL, WORTH, Terms, anchors, plan, thin
+from codelaw.context.shortening.economy import (
+    BEHIND,
+    BESIDE,
+    BETWEEN,
+    CHANGING,
+    LARGE,
+    LATELY,
+    NEWEST,
+    TYPICAL,
+    WORTH,
+    Terms,
+    anchors,
+    plan,
+    thin,
+)
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Fragment, KeptItem, KeptItems, Message, Metadata
 from codelaw.domain.models import Prices, PriceStep
@@ -173,7 +187,7 @@ def test_other_lines_that_were_read_of_such_a_file_stay_until_they_are_old():
     spoken = Spoken().turn("t0", *ranges, *(bash(f"a {n}") for n in range(LATELY - 5)))
     gone = ids(planned(spoken, cold=True))
     assert [f"result_t0_{n}" in gone for n in range(1, 5)] == [True, False, False, False]
-    spoken.turn("t1", edit("hot.py"), *(bash(f"b {n}") for n in range(LATELY - 2)))
+    spoken.turn("t1", edit("hot.py"), *(bash(f"b {n}") for n in range(BESIDE - LATELY)))
     spoken.turn("t2", edit("hot.py"), *(bash(f"c {n}") for n in range(NEWEST)))
     gone = ids(planned(spoken, cold=True))
     assert [f"result_t0_{n}" in gone for n in range(1, 5)] == [True, True, True, False]
@@ -187,12 +201,30 @@ def test_a_failed_read_does_not_take_the_place_of_the_one_that_worked():
 
 
 def test_the_working_set_is_a_quarter_of_the_window_the_newest_reads_first():
-    spoken = Spoken().turn("t0", *(read(f"f{n}.py", lines=400) for n in range(9)), *(bash(f"a {n}") for n in range(6)))
-    window = 120_000
+    spoken = Spoken().turn("t0", *(read(f"f{n}.py", lines=150) for n in range(9)), *(bash(f"a {n}") for n in range(6)))
+    window = 48_000
     gone = ids(planned(spoken, cold=True, window=window))
     reads = [one for one in spoken.full if one.metadata.tool_name == "Read" and one.id not in gone]
-    assert window // 4 - 10_000 < total(reads) <= window // 4
+    assert window // 4 - 3_000 < total(reads) <= window // 4
     assert [message.id for message in reads] == [f"result_t0_{n}" for n in range(10 - len(reads), 10)]
+
+
+def test_a_large_read_stays_while_its_file_is_being_changed():
+    spoken = Spoken().turn(
+        "t", read("large.py", LARGE // 10), edit("large.py"), *(bash(f"a {n}") for n in range(NEWEST))
+    )
+    (large,) = [message for message in spoken.full if message.metadata.tool_name == "Read"]
+    assert message_tokens(large) > LARGE
+    assert large.id not in ids(planned(spoken, cold=True))
+    spoken.turn("u", *(bash(f"b {n}") for n in range(CHANGING)))
+    assert large.id in ids(planned(spoken, cold=True))
+
+
+def test_a_cut_form_that_is_long_itself_is_none_between_the_whole_and_the_line():
+    spoken = Spoken().turn("t0", read("a.py", 600)).turn("t1", *(bash(f"a {n}") for n in range(LATELY)))
+    record = {message.id: message for message in spoken.record}
+    assert message_tokens(record["result_t0_1"]) > BETWEEN
+    assert planned(spoken, cold=True)[0] == Demotion("result_t0_1", "result")
 
 
 def test_steers_and_answers_and_user_texts_are_never_planned():

@@ -119,7 +119,7 @@ def plan(state: HistoryState, inputs: TurnInputs, cause: Cause) -> Plan:
     known = state.transcript.demoted
     # What follows the cut is written anew in any case, so demoting costs nothing more: as if the cache were cold.
     saved = savings(state.transcript, shown, inputs, view, cold=True)
-    weighed = _Weighed(rounds, shown, known, saved, whole(state.transcript), inputs)
+    weighed = _Weighed(rounds, shown, known, saved, inputs, record=whole(state.transcript))
     summary = sizes(inputs.limits.window, inputs.settings.index_tokens).total
     # The skills that these rounds have loaded stand behind the summary.
     bodies, _ = carried([one for round_ in rounds for one in round_.messages], body_room(inputs.summary_room))
@@ -238,9 +238,9 @@ class _Weighed:
     """What is demoted already."""
     saved: tuple[Demotion, ...]
     """What is demoted for economy."""
+    inputs: TurnInputs
     record: Mapping[str, Message]
     """As `whole` has it."""
-    inputs: TurnInputs
 
     def sizes(self, demotions: AbstractSet[Demotion] | Sequence[Demotion]) -> Counter[str]:
         """Corrected tokens of each round, by turn."""

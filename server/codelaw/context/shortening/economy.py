@@ -8,10 +8,9 @@ cache is rebuilt anyway. What is shortened stays so: a result is cut once and be
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import Any
 
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demotable, demoted
@@ -27,12 +26,20 @@ STEP = 0.9
 """The part of a model's first step of price that is always used."""
 NEWEST = 5
 """Newest results that stay when a turn begins."""
-LATELY = 17
+LATELY = 20
 """Steps for which a file that was read or changed belongs to the working set."""
+BESIDE = 34
+"""Steps for which what else was read of it, and what was changed in it, belongs to it too."""
+LARGE = 4_000
+"""Tokens of a Read that belongs to it only while its file is being changed: parts of it are cheaper read again."""
+CHANGING = 8
+"""Steps for which a file is being changed."""
 WORKING_SET = 4
 """The part of the window that the working set may have."""
-CARRIED = 30
-"""Requests of real sessions by which a token is read again that stays."""
+CARRIED = 17
+"""Requests of real sessions by which a token is sent again that stays."""
+MISSED = 0.033
+"""The share of these that find no cache, so that it is written again."""
 READ_AGAIN = 0.05
 """The chance that what was shortened has to be read again."""
 ASKING = 150
@@ -51,8 +58,8 @@ SHORT = 300
 """Characters of a body that no batch would make shorter."""
 WORTH = 30
 """Tokens that shortening one message must free."""
-HALF = 0.5
-"""The part of a result that its cut form must free, or it becomes a line at once."""
+BETWEEN = 500
+"""Tokens that a cut form may have to stand between the whole and the line; a longer one would save little."""
 
 PROFILE = "profile"
 """What is told of the user and the project (B-7)."""
@@ -119,7 +126,7 @@ def _paying(
     """All of the gains when that pays, else those from the one on from which on it pays most."""
     by_message = {what.message_id: gain for what, gain in gains.items()}
     before = terms.writing(int(tokens / STEP))  # soon the view is so large
-    carried = before.cache_read * tokens
+    carried = _carrying(before) * tokens
     again = before.cache_read * tokens + before.output * ASKING
     rethought = before.output * TURN * THOUGHT_ANEW[terms.effort] if terms.effort else 0.0
     freed = behind = count = risk = 0
@@ -137,12 +144,17 @@ def _paying(
             rewritten = (
                 -after.cache_write * freed if terms.cold else (after.cache_write - after.cache_read) * (behind - freed)
             )
-            saved = CARRIED * (carried - after.cache_read * (tokens - freed))
+            saved = CARRIED * (carried - _carrying(after) * (tokens - freed))
             surplus = saved - rewritten - risk - (rethought if thought else 0.0)
             if surplus >= 0 and (surplus > best[0] or count == len(by_message)):
                 best = surplus, count
         thought = thought or message.metadata.kept is not None
     return tuple(gains)[len(gains) - best[1] :]
+
+
+def _carrying(prices: Prices) -> float:
+    """What a request costs by each token that it sends again."""
+    return prices.cache_read + MISSED * prices.cache_write
 
 
 def anchors(messages: Sequence[Message], demotions: AbstractSet[Demotion]) -> tuple[int, ...]:
@@ -174,13 +186,7 @@ def opened(message: Message, demotions: AbstractSet[Demotion]) -> bool:
         return True
     if what.part == "result":
         return len(message.content) > SHORT
-    return any(_is_long(value) for call in message.metadata.calls for value in call.arguments.values())
-
-
-def _is_long(value: Any) -> bool:
-    if isinstance(value, str):
-        return len(value) > SHORT
-    return not isinstance(value, int | float | None) and len(str(value)) > SHORT
+    return any(len(str(value)) > SHORT for call in message.metadata.calls for value in call.arguments.values())
 
 
 def thin(
@@ -216,8 +222,8 @@ def _gains(
             continue
         cut = Demotion(message.id, "cut")
         if what.part == "result" and cut not in already and (own := record.get(message.id)) is not None:
-            size = message_tokens(message)
-            if size - message_tokens(own) >= max(WORTH, HALF * size):
+            size = message_tokens(own)
+            if size <= BETWEEN and message_tokens(message) - size >= WORTH:
                 what = cut
         chosen.append(what)
     sizes = {
@@ -231,13 +237,14 @@ def _gains(
 def _working_set(messages: Sequence[Message], room: int) -> frozenset[str]:
     """The messages that stay: the newest results, and what shows the files that were touched lately (C-6).
 
-    Of such a file that is its newest Read, and what was not long before read of it beside that or changed in it, newest
-    first, in `room` tokens.
+    Of such a file that is its newest Read, unless it is large, and what was not long before read beside that or changed
+    in it: newest first, in `room` tokens.
     """
     results = [message for message in messages if message.role == "tool"]
     stays = {message.id for message in results[-NEWEST:]}
     calls: dict[str, tuple[Call, int]] = {}
     touched: dict[str, int] = {}
+    changed: dict[str, int] = {}
     now = 0
     for message in messages:
         now += message.role == "assistant"
@@ -245,21 +252,27 @@ def _working_set(messages: Sequence[Message], room: int) -> frozenset[str]:
             calls[call.id] = call, now
             if call.tool in _READS | _CHANGES:
                 touched[_path(call)] = now
+            if call.tool in _CHANGES:
+                changed[_path(call)] = now
     read: dict[str, list[range]] = {}
-    for message, call, step in _answered(reversed(results), calls):
-        path = _path(call)
-        if touched.get(path, -LATELY) <= now - LATELY or _failed(message):
+    for message in reversed(results):
+        call, step = calls.get(message.metadata.call_id or "", (None, 0))
+        if call is None or message.content.startswith('{"status": "error"'):
+            continue
+        path, tokens = _path(call), message_tokens(message)
+        if touched.get(path, -LATELY) <= now - LATELY:
             continue
         if call.tool in _READS:
             lines, known = _lines(message), read.setdefault(path, [])
             if known and (
-                step <= now - 2 * LATELY or any(lines.start >= one.start and lines.stop <= one.stop for one in known)
+                step <= now - BESIDE or any(lines.start >= one.start and lines.stop <= one.stop for one in known)
             ):
                 continue
             known.append(lines)
-        elif step <= now - 2 * LATELY:
+            if tokens > LARGE and changed.get(path, -CHANGING) <= now - CHANGING:
+                continue
+        elif call.tool not in _CHANGES or step <= now - BESIDE:
             continue
-        tokens = message_tokens(message)
         if tokens <= room:
             room -= tokens
             stays.add(message.id)
@@ -278,15 +291,6 @@ def _said_again(messages: Sequence[Message]) -> frozenset[str]:
     return frozenset([next(found, "")])
 
 
-def _answered(results: Iterable[Message], calls: dict[str, tuple[Call, int]]) -> Iterable[tuple[Message, Call, int]]:
-    """The results with their calls, and the steps that made them."""
-    return ((message, *calls[name]) for message in results if (name := message.metadata.call_id or "") in calls)
-
-
 def _path(call: Call) -> str:
     value = call.arguments.get("path")
     return value if isinstance(value, str) else ""
-
-
-def _failed(message: Message) -> bool:
-    return message.content.startswith('{"status": "error"')
