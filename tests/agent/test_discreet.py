@@ -160,6 +160,6 @@ class Thinker(Model):
 
 async def test_a_note_on_the_progress_stays_one() -> None:
     heard: list[Delta] = []
-    await Discreet(Thinker(), Redaction(())).reply(request([said("q")]), heard.append)
+    await Discreet(Thinker(), Redaction()).reply(request([said("q")]), heard.append)
     assert all(isinstance(delta, ThinkingDelta) and delta.progress for delta in heard)
     assert "".join(delta.text for delta in heard if isinstance(delta, ThinkingDelta)) == "I look at the tests."
