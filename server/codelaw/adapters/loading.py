@@ -22,20 +22,25 @@ async def load(work: Callable[[], T]) -> T:
     loaded: asyncio.Future[T] = loop.create_future()
 
     def run() -> None:
-        collects = gc.isenabled()
-        gc.disable()
         try:
-            done = work()
+            done = _uncollected(work)
         except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
             _soon(loop, loaded, loaded.set_exception, error)
         else:
             _soon(loop, loaded, loaded.set_result, done)
-        finally:
-            if collects:
-                gc.enable()
 
     threading.Thread(target=run, name="codelaw-loading", daemon=True).start()
     return await loaded
+
+
+def _uncollected(work: Callable[[], T]) -> T:
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return work()
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _soon(loop: asyncio.AbstractEventLoop, loaded: asyncio.Future[T], settle: Callable[[R], None], come: R) -> None:

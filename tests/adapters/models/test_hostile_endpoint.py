@@ -341,6 +341,11 @@ async def test_what_is_no_answer_is_an_error(answer: bytes) -> None:
         assert (await failure(server, silence=2)).message
 
 
+async def test_a_stream_that_ends_without_a_reason_is_cut() -> None:
+    async with endpoint(STREAM + b"\r\n" + event("message_stop")) as server:
+        assert (await failure(server)).kind == "truncated"
+
+
 async def test_no_tls_at_all() -> None:
     async with endpoint(b"HTTP/1.1 200 OK\r\n\r\n") as server:
         model = AnthropicModel(KEY, server.url.replace("http:", "https:"), silence=2)

@@ -244,7 +244,7 @@ async def _blocked(_: World) -> list[str]:
         nonlocal parts
         writer.write(STREAM + start())
         for _ in range(400):
-            writer.write(b": x\n" * 15_000)
+            writer.write(b": x\n\n" * 10_000)
             await writer.drain()
             parts += 1
 

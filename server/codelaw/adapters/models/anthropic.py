@@ -217,7 +217,7 @@ class AnthropicModel:
             limit.reschedule(None)
             if reader.ended:
                 await _finish(events)
-            elif not (reader.complete or reader.enough):
+            if not (reader.complete or reader.enough):
                 raise _cut(reader, stream.response.headers.get("content-type", ""), connection.place)
 
     def _without_key(self, message: str) -> str:
