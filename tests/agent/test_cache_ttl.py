@@ -78,6 +78,7 @@ def test_a_cache_that_was_told_to_keep_it_for_an_hour_is_not_cold_before():
     assert [state.cold(DAY + 400, ttl) for ttl in BOTH] == [True, False], "nobody knows: as this turn's"
     made.ttl = "1h"
     assert [made.now.history.cold(DAY + at, "5m") for at in (400, 3_000, 4_000, -5)] == [False, False, True, True]
+    assert [made.now.history.lapsed(DAY + at) for at in (200, 400, -5)] == [False, True, True], "the newest part is"
 
 
 def marks(body: dict[str, Any]) -> list[str]:
