@@ -82,7 +82,7 @@ class Paused(Chat):
             end=len(keys),
         )
         self.stood = near[0]
-        return [1, *places(layout, first=first)], past
+        return [1, *places(layout, first=first, hour=self.ttl == "1h")], past
 
     def account(self, number: int, keys: Sequence[Any], sizes: Sequence[int], *, cold: bool) -> None:
         if cold:
