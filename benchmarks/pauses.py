@@ -54,7 +54,7 @@ class Paused(Chat):
     def prepare(self, *, first: bool, cold: bool) -> None:
         self.first, self.within = first, self.chance.random() < self.share
         self.longest = max(self.longest, 0 if not cold else 1 if self.within else 2)
-        super().prepare(first=first, cold=cold and not (self.within and self.ttl == "1h"))
+        super().prepare(first=first, cold=cold)
         if first:
             seen, longest = self.seen, self.longest
             self.seen, self.longest = (
@@ -82,7 +82,7 @@ class Paused(Chat):
             end=len(keys),
         )
         self.stood = near[0]
-        return [1, *places(layout, first=first)], past
+        return [1, *places(layout, first=first, hour=self.ttl == "1h")], past
 
     def account(self, number: int, keys: Sequence[Any], sizes: Sequence[int], *, cold: bool) -> None:
         if cold:

@@ -41,6 +41,12 @@ def test_after_a_long_round_the_next_turn_also_looks_where_that_round_began():
     assert places(layout(10, newest_round=30, rounds=60), first=False) == (10, 60, 62)
 
 
+def test_where_rounds_are_kept_for_an_hour_their_end_is_written_while_it_is_new():
+    long = layout(10, newest_round=30, rounds=60)
+    assert places(long, first=True, hour=True) == (30, 60, 62)
+    assert places(layout(10, newest_round=55, rounds=60), first=True, hour=True) == (10, 60, 62), "it is near"
+
+
 def test_a_breakpoint_ends_the_block_that_it_is_said_of():
     said = [
         ApiMessage("user", (TextBlock("a"), TextBlock("b"))),

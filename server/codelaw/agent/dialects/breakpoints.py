@@ -40,7 +40,7 @@ class Layout:
     """Behind all that later requests repeat."""
 
 
-def places(layout: Layout, *, first: bool) -> tuple[int, ...]:
+def places(layout: Layout, *, first: bool, hour: bool = False) -> tuple[int, ...]:
     """At most three ends of blocks for breakpoints, rising; that of L1 stands in front of them.
 
     `first` is said of the first request over these finished rounds. Its last breakpoint is near the end of the rounds
@@ -53,7 +53,8 @@ def places(layout: Layout, *, first: bool) -> tuple[int, ...]:
     elif layout.end - layout.step >= LOOKBACK:
         between = (layout.settled, layout.step)
     elif first and near and layout.rounds - layout.newest_round >= LOOKBACK // 2:
-        between = (layout.settled, layout.newest_round)
+        # What was kept for an hour is found where that round began, and kept on at its end, which is new now.
+        between = (layout.newest_round, layout.rounds) if hour else (layout.settled, layout.newest_round)
     else:
         between = (layout.settled, layout.rounds)
     return tuple(sorted({place for place in (*between[: MOST - 2], layout.end) if place > 0}))

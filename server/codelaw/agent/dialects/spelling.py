@@ -117,7 +117,7 @@ class Speller(ABC):
             # In turn, so that each leaves an entry in the cache before a batch comes.
             anchor = of.anchors[_steps(view) % len(of.anchors)]
             layout = replace(layout, settled=spelt.ends[anchor], reused=reused, newest_round=spelt.newest_round)
-        ends = places(layout, first=first)
+        ends = places(layout, first=first, hour=lasting > 0)
         system = _system(view)
         own = [0, len(system) - 1] if len(system) > 1 and len(ends) < MOST - 1 else [0]
         hours = [number < lasting and (number < len(own) or end <= past) for number, end in enumerate((*own, *ends))]

@@ -259,6 +259,13 @@ class HistoryState:
         """The rounds in the view."""
         return self.view.rounds.messages if self.view.rounds else ()
 
+    def lapsed(self, now: float) -> bool:
+        """Whether what stands behind the marks in front is surely forgotten, so that a batch has it written anew free.
+
+        What stands before it is read all the same where it was kept for an hour (C-6).
+        """
+        return not 0 <= now - self.last_active <= SECONDS["5m"]
+
     def cold(self, now: float, ttl: Ttl) -> bool:
         """Whether the vendor has surely forgotten the prompt; where nobody knows for how long it was told to, `ttl`."""
         kept = SECONDS[self.ttl or ttl]

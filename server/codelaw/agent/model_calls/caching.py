@@ -21,6 +21,11 @@ USUAL_WITHIN, USUAL_BEYOND, USUAL_TURNS = 0.8, 1.4, 10
 """As if so many turns had been seen, with pauses that end within an hour and later: real sessions pause before 22 %."""
 COUNTED = 300
 """The newest turns of all chats whose pauses are looked at."""
+SPARED = 0.4
+"""The share of a request that a pause within the hour leaves in the cache: batches and the newest turn take the rest.
+
+Measured on recorded sessions by `benchmarks/pauses.py`.
+"""
 ENDING = 1_000
 """Tokens of a turn's end, which the next turn writes with a mark that lasts."""
 
@@ -47,8 +52,8 @@ def pauses(begun: Iterable[tuple[str, float]]) -> Pauses:
 def lasting(wanted: CacheTtl, offered: Sequence[Ttl], prices: Prices | None, seen: Pauses, tokens: int) -> Ttl:
     """How long the marks in front are to last, of a request with so many `tokens` that later ones repeat.
 
-    A pause within the hour costs the writing of them all, instead of the reading; a longer one costs the difference of
-    the two ways to write them, and so does what each turn adds.
+    A pause within the hour costs the writing of what it would have spared, instead of the reading; a longer one costs
+    the difference of the two ways to write them all, and so does what each turn adds.
     """
     if "1h" not in offered:
         return "5m"
@@ -60,4 +65,5 @@ def lasting(wanted: CacheTtl, offered: Sequence[Ttl], prices: Prices | None, see
     within, beyond = (seen.within + USUAL_WITHIN) / turns, (seen.beyond + USUAL_BEYOND) / turns
     now = prices.at(tokens)
     dearer = (now.cache_write_1h or now.cache_write) - now.cache_write
-    return "1h" if within * (now.cache_write - now.cache_read) * tokens > dearer * (beyond * tokens + ENDING) else "5m"
+    saved = within * SPARED * tokens * (now.cache_write - now.cache_read)
+    return "1h" if saved > dearer * (beyond * tokens + ENDING) else "5m"

@@ -126,6 +126,8 @@ class Asker:
     _items: KeptItems | None = field(init=False, default=None)
     """Of the step's first reply. Where others go on from it, those in front of its words: no later request repeats
     what the others answered."""
+    _thinking: bool = field(init=False, default=False)
+    """The thought that is shown is the vendor's own so far, which what the model says does not go on from."""
     _bare: bool = field(init=False, default=False)
     """Kept items were refused, and are not sent any more (P-5)."""
     _searches: list[WebSearch] = field(default_factory=list[WebSearch])
@@ -260,6 +262,7 @@ class Asker:
                 return False
             silence.heard()
             arrived.append(delta.text)
+            self._thinking = isinstance(delta, ThinkingDelta) or self._thinking
             if isinstance(delta, ThinkingDelta):
                 self.turn.emit(ThoughtDelta(delta.text, self.turn.step, delta.progress or None))
                 return False
@@ -339,7 +342,8 @@ class Asker:
             self.turn.partial_answer.add(text)
             self.turn.emit(AnswerDelta(text, self.turn.step))
         else:
-            self.turn.emit(ThoughtDelta(text, self.turn.step))
+            apart, self._thinking = "\n\n" if self._thinking else "", False
+            self.turn.emit(ThoughtDelta(apart + text, self.turn.step))
 
     def _retry(self, retry: Retry) -> None:
         self.turn.partial_answer = GrowingText()  # withdrawn by the event, until it is shown again
