@@ -61,6 +61,8 @@ class KeptItem:
     """Characters of the reply's text in front of it."""
     calls: int = 0
     """Calls of the reply in front of it."""
+    bound: bool = True
+    """Whether it can be left out, and must be where it does not count any more; results of the vendor's tools stay."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ LONGEST_QUERY = 1_000
 MOST_PAGES = 50
 """Of one search that are kept."""
 
+THINKING = frozenset({"thinking", "redacted_thinking"})
+
 
 class MalformedEvent(ValueError):
     """An event has not the shape it should have."""
@@ -88,7 +90,8 @@ class OpenItem:
             block = {**block, "input": self.call.arguments or {}}
         elif self.pieces:
             block = {**block, "thinking": "".join(self.pieces)}
-        return KeptItem(json.dumps(block, ensure_ascii=False), self.text, self.calls)
+        bound = block.get("type") in THINKING
+        return KeptItem(json.dumps(block, ensure_ascii=False), self.text, self.calls, bound=bound)
 
 
 def word(value: object) -> str:

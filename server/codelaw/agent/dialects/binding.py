@@ -41,6 +41,7 @@ class Binding:
             for place, message in enumerate(request.messages)
             for kept in _kept(message.blocks)
             if kept.maker == self.maker and kept.items[0].body not in self.refused
+            if any(item.bound for item in kept.items)
         ]
         going = _chained(groups, prefixes) if self.binds else [kept for _, kept in groups]
         ids = frozenset(kept.id for kept in going)
@@ -62,7 +63,7 @@ class Binding:
         for message in request.messages:
             entry = self._known.get(id(message))
             if entry is None or entry[0] is not message or entry[1] != shown:
-                entry = (message, shown, _digest(message.role, *_texts(message.blocks, shown)))
+                entry = (message, shown, _digest(message.role, *self._texts(message.blocks, shown)))
             known[id(message)] = entry
             digest = sha256(digest + entry[2]).digest()
             found.append(digest.hex()[:32])
@@ -81,10 +82,35 @@ class Binding:
             return message
         entry = self._bare.get(id(message))
         if entry is None or entry[0] is not message or entry[1] != out:
-            blocks = [block for block in message.blocks if not isinstance(block, KeptBlock) or block.of.id not in out]
+            blocks = [
+                block
+                for block in message.blocks
+                if not isinstance(block, KeptBlock) or block.of.id not in out or self._stays(block)
+            ]
             entry = (message, out, ApiMessage(message.role, tuple(blocks) or (TextBlock("…"),)))
         bare[id(message)] = entry
         return entry[2]
+
+    def _stays(self, block: KeptBlock) -> bool:
+        """Whether its maker wants it whatever stands in front."""
+        return block.of.maker == self.maker and not block.item.bound
+
+    def _texts(self, blocks: Iterable[Block], shown: AbstractSet[str]) -> Iterable[str]:
+        """What is sent of blocks: of a picture that is not `shown` the words instead."""
+        for block in blocks:
+            match block:
+                case TextBlock():
+                    yield block.text
+                case CallBlock(call):
+                    yield json.dumps([call.id, call.tool, call.arguments])
+                case ResultBlock():
+                    yield from (block.call_id, block.text, str(block.is_error))
+                    yield from (one.digest if one.digest in shown else block.instead for one in block.images)
+                case ImageBlock():
+                    yield block.image.digest if block.image.digest in shown else block.instead
+                case KeptBlock():
+                    if self._stays(block):
+                        yield block.item.body
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,23 +141,6 @@ def _chained(groups: Sequence[tuple[int, KeptItems]], prefixes: Sequence[str]) -
 def _kept(blocks: Iterable[Block]) -> list[KeptItems]:
     """The groups of kept items among blocks, each once."""
     return list({id(block.of): block.of for block in blocks if isinstance(block, KeptBlock)}.values())
-
-
-def _texts(blocks: Iterable[Block], shown: AbstractSet[str]) -> Iterable[str]:
-    """What is sent of blocks: of a picture that is not `shown` the words instead."""
-    for block in blocks:
-        match block:
-            case TextBlock():
-                yield block.text
-            case CallBlock(call):
-                yield json.dumps([call.id, call.tool, call.arguments])
-            case ResultBlock():
-                yield from (block.call_id, block.text, str(block.is_error))
-                yield from (one.digest if one.digest in shown else block.instead for one in block.images)
-            case ImageBlock():
-                yield block.image.digest if block.image.digest in shown else block.instead
-            case KeptBlock():
-                pass
 
 
 def _digest(*texts: str) -> bytes:
