@@ -7,6 +7,7 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from codelaw.agent.dialects.binding import stripped
 from codelaw.agent.model_calls.recovery import Recovery, Retry
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ModelFailure
@@ -84,6 +85,9 @@ class SummaryCalls:
                 reply = await self.model.reply(request, unheard)
             except ModelFailure as failure:
                 self._spend(failure.usage)
+                if failure.kind == "items" and (bare := stripped(request)) != request:
+                    request = bare
+                    continue
                 retry = recovery.after(failure)
             else:
                 self._spend(reply.usage)

@@ -113,6 +113,15 @@ class Binding:
                         yield block.item.body
 
 
+def stripped(request: ModelRequest) -> ModelRequest:
+    """The request without all that can be left out of it."""
+    messages: list[ApiMessage] = []
+    for message in request.messages:
+        left = [block for block in message.blocks if not isinstance(block, KeptBlock) or not block.item.bound]
+        messages.append(ApiMessage(message.role, tuple(left) or (TextBlock("…"),)))
+    return replace(request, messages=tuple(messages))
+
+
 @dataclass(frozen=True, slots=True)
 class _Row:
     """Kept items of which each names the one before it."""
