@@ -69,6 +69,7 @@ def test_every_field_of_a_chat_is_in_its_record():
         "title": NASTY,
         "kind": "panel",
         "mode": "agent",
+        "effort": None,
         "model": "model",
         "strategy": "layered",
         "createdAt": 1.0,
