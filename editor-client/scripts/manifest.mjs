@@ -7,7 +7,16 @@ const schemaFile = new URL("../src/protocol/schema.json", import.meta.url);
 const packageFile = new URL("../package.json", import.meta.url);
 
 /** Where programs and files lie: decided on each machine, never by a folder. */
-const OF_THE_MACHINE = ["server.", "model.platform", "model.script", "store.url", "mcp.", "skills.", "hooks.", "embedding.path"];
+const OF_THE_MACHINE = [
+  "server.",
+  "model.platform",
+  "model.script",
+  "store.url",
+  "mcp.",
+  "skills.",
+  "hooks.",
+  "embedding.path",
+];
 
 /** What happens without asking, where text and keys go, and who the model is: decided by the user, everywhere. */
 const OF_THE_USER = [
