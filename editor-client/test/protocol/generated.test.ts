@@ -74,7 +74,7 @@ describe("the settings of the extension", () => {
   });
 
   test("a folder cannot set what runs programs, opens addresses or gives permission", () => {
-    const machine = /^codelaw\.(server|mcp|store|skills|hooks)\.|\.(script|path)$/;
+    const machine = /^codelaw\.(server|mcp|store|skills|hooks)\.|\.(script|path|platform)$/;
     const user = /^codelaw\.(permissions|tools|editor|prompts|law)\.|\.(baseUrl|provider)$/;
     for (const [name, { scope }] of Object.entries(settings)) {
       expect(scope, name).toBe(machine.test(name) ? "machine" : user.test(name) ? "application" : "window");
