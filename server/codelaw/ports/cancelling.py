@@ -116,7 +116,7 @@ class Scopes:
 
     def cancel(self, name: object) -> list[Scope]:
         """Cancel all of that name, and give them."""
-        found = [scope for scope, names in self._names.items() if name in names]
+        found = [scope for scope, names in self._names.items() if isinstance(name, str) and name in names]
         for scope in found:
             scope.cancel()
         return found

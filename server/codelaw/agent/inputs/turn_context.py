@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from codelaw.transcript.transcript import Transcript
 
 
+UNSURE = 1.25
+"""Times its estimate that a request may have."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a turn may use (R-7, W-7). Tokens throughout; `seconds` None for no limit."""
@@ -191,8 +195,14 @@ class TurnInputs:
         return max_tokens(window, most_output(window, profile=self.summary_profile), estimated)
 
     def output(self, estimated: int) -> int:
-        """The most tokens of a reply to a request of so many (W-7)."""
-        return max_tokens(self.limits.window, self.limits.output or self.limits.reserve, estimated)
+        """The most tokens of a reply to a request of so many (W-7).
+
+        More than the reserve only where there is room for it however far the estimate is off: some vendors refuse what
+        may fill the window.
+        """
+        limits = self.limits
+        sure = max_tokens(limits.window, limits.reserve, estimated)
+        return max(sure, max_tokens(limits.window, limits.output or limits.reserve, int(UNSURE * estimated)))
 
     def corrected(self, tokens: int) -> int:
         """An estimate, corrected by what was learned (W-4)."""

@@ -283,7 +283,7 @@ def shrunk(inputs: TurnInputs, window: int) -> TurnInputs:
     own = inputs.settings.summary_model in {None, inputs.model_name}
     return replace(
         inputs,
-        limits=replace(limits, window=window, reserve=reserve),
+        limits=replace(limits, window=window, reserve=reserve, output=reserve),
         summary_window=min(inputs.summary_window, window) if own else inputs.summary_window,
     )
 
