@@ -96,9 +96,15 @@ test("a chat is named in place, searched, and its formulas are drawn", async () 
   await window.choose("Quote in Message");
   await eventually("the answer is quoted", async () => (await window.message.inputValue()).startsWith("> The mean is"));
   // The find has unfolded it.
-  await turn.locator(".call summary").first().focus();
-  await window.page.keyboard.press("Shift+F10");
-  await entry("Open File").waitFor();
+  await eventually("its menu is open", async () => {
+    await turn.locator(".call summary").first().focus();
+    await window.page.keyboard.press("Shift+F10");
+    const there = entry("Open File").waitFor({ timeout: 10_000 });
+    return there.then(
+      () => true,
+      () => false,
+    );
+  });
   await window.choose("Open File");
   await window.inFile("app.py");
 });
