@@ -13,6 +13,7 @@ import os
 import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from codelaw.adapters.processes.rules.homes import KEPT
@@ -88,7 +89,8 @@ def environment_inside(environment: Mapping[str, str], profile: Profile, scratch
 def _link(name: Path, target: Path) -> None:
     if target.exists() and not os.path.lexists(name):
         name.parent.mkdir(parents=True, exist_ok=True)
-        name.symlink_to(target)
+        with suppress(FileExistsError):  # another command makes it at the same moment
+            name.symlink_to(target)
 
 
 def _rules(profile: Profile, scratch: Scratch) -> tuple[list[str], list[str]]:
