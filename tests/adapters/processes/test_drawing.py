@@ -10,16 +10,20 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from codelaw.adapters.processes.rules.drawing import make_profile
-from codelaw.adapters.processes.rules.profile import Access, Profile
+from codelaw.adapters.processes.rules.profile import Access, Place, Profile
 from codelaw.adapters.processes.rules.withheld import UndrawableError, Walk, Withheld
 from codelaw.adapters.processes.sandbox import Kind, Sandbox
+from codelaw.adapters.processes.sandboxes import landlock
+from codelaw.adapters.processes.sandboxes.scratch import Scratch
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import ProcessResult
 from codelaw.domain.safety.obeyed import FILES, FOLDERS
@@ -482,3 +486,21 @@ async def test_the_sandbox_says_why_it_does_not_run_a_command(around: World, kin
     with pytest.raises(ToolFailure, match="commands may not see"):
         await around.processes(sandbox, means).run("true", cwd=around.own, timeout=150)
     await sandbox.close()
+
+
+def test_commands_that_begin_at_once_find_the_same_home(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / ".cargo" / "bin").mkdir(parents=True)
+    profile = Profile((Place(home, "private"),), tmp_path, network=False)
+    with ThreadPoolExecutor(6) as threads:
+        for _ in range(100):
+            scratch, barrier = Scratch(), threading.Barrier(6)
+
+            def begin(barrier: threading.Barrier = barrier, scratch: Scratch = scratch) -> str:
+                barrier.wait()
+                return landlock.environment_inside({"HOME": str(home)}, profile, scratch)["HOME"]
+
+            homes = {one.result() for one in [threads.submit(begin) for _ in range(6)]}
+            assert len(homes) == 1
+            assert Path(homes.pop(), ".cargo", "bin").samefile(home / ".cargo" / "bin")
+            scratch.close()
