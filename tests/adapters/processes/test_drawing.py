@@ -489,18 +489,19 @@ async def test_the_sandbox_says_why_it_does_not_run_a_command(around: World, kin
 
 
 def test_commands_that_begin_at_once_find_the_same_home(tmp_path: Path) -> None:
-    home = tmp_path / "home"
+    home, scratch = tmp_path / "home", Scratch()
     (home / ".cargo" / "bin").mkdir(parents=True)
     profile = Profile((Place(home, "private"),), tmp_path, network=False)
+    inside = Path(landlock.environment_inside({"HOME": str(home)}, profile, scratch)["HOME"])
     with ThreadPoolExecutor(6) as threads:
-        for _ in range(100):
-            scratch, barrier = Scratch(), threading.Barrier(6)
+        for _ in range(300):
+            (inside / ".cargo" / "bin").unlink()
+            barrier = threading.Barrier(6)
 
-            def begin(barrier: threading.Barrier = barrier, scratch: Scratch = scratch) -> str:
+            def begin(barrier: threading.Barrier = barrier) -> str:
                 barrier.wait()
                 return landlock.environment_inside({"HOME": str(home)}, profile, scratch)["HOME"]
 
-            homes = {one.result() for one in [threads.submit(begin) for _ in range(6)]}
-            assert len(homes) == 1
-            assert Path(homes.pop(), ".cargo", "bin").samefile(home / ".cargo" / "bin")
-            scratch.close()
+            assert {one.result() for one in [threads.submit(begin) for _ in range(6)]} == {str(inside)}
+            assert (inside / ".cargo" / "bin").samefile(home / ".cargo" / "bin")
+    scratch.close()
