@@ -116,7 +116,9 @@ def flipping(desk: Desk, outside: Path) -> Iterator[None]:
 async def test_a_folder_that_is_a_link_every_other_moment(desk: Desk, outside: Path, flipping: None):
     """Hundreds of chances between every check and every use."""
     came = {"read": 0, "written": 0, "refused": 0}
-    for number in range(400):
+    for number in range(20_000):
+        if number >= 400 and came["read"]:
+            break  # on a busy machine the moments may be long
         try:
             place = await asyncio.to_thread(desk.workspace.locate, "flip/a.txt")
             over = await desk.workspace.read(place)
