@@ -10,7 +10,7 @@ import pytest
 
 from codelaw.adapters.code.index import WorkspaceIndex
 from codelaw.adapters.models.offline import OfflineModel
-from codelaw.adapters.models.offline_request import read_turn
+from codelaw.adapters.models.offline_reading import read_turn
 from codelaw.adapters.models.offline_words import searches, stem, terms
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.workspace.disk import DiskWorkspace
@@ -193,8 +193,11 @@ async def test_a_folder_is_listed_and_a_missing_file_is_told(folder: Path) -> No
         "You MUST list the folder with the LS tool before answering.\n</system-reminder>"
     )
     answer, calls = await converse(folder, question)
-    assert spelled(calls)[:2] == [("Read", {"path": "gone.py"}), ("LS", {"path": "src"})]
-    assert "`src` holds 2 entries: `cart.py`, `ship.ts`" in answer
+    assert spelled(calls)[:3] == [
+        (tool, {"path": path}) for tool, path in (("Read", "gone.py"), ("Read", "src"), ("LS", "src"))
+    ]
+    assert "`src` holds `cart.py`, `ship.ts`" in answer
+    assert "IS_DIRECTORY" not in answer
     assert "`Read gone.py` failed: NOT_FOUND: There is no file gone.py." in answer
 
 

@@ -7,38 +7,34 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
-from codelaw.adapters.models.offline_answer import compose
-from codelaw.adapters.models.offline_findings import matches, read_already, unplaced
-from codelaw.adapters.models.offline_request import Turn, read_turn
+from codelaw.adapters.models.offline_reading import Line, Turn, judge, read_turn
 from codelaw.adapters.models.offline_summary import summary_of
-from codelaw.adapters.models.offline_thread import rolling_summary_of
 from codelaw.adapters.models.offline_words import Term, searches, terms
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call
-from codelaw.domain.models import (
-    CallBlock,
-    Delta,
-    Heard,
-    ImageBlock,
-    KeptBlock,
-    ModelReply,
-    ModelRequest,
-    TextDelta,
-    Usage,
-)
+from codelaw.domain.models import CallBlock, Delta, Heard, ModelReply, ModelRequest, TextDelta, Usage
 
+_INTRODUCTION = (
+    "I am codelaw's offline reader, not a language model: I search the workspace and quote what I find. For answers "
+    "that reason and for edits, set a key (*Set API Key* where your editor has it, else `ANTHROPIC_API_KEY` or "
+    "`model.apiKey` in codelaw's `config.toml`) or the address of an endpoint that speaks the Messages API "
+    "(`model.baseUrl`)."
+)
 _MOST_SEARCHES = 4
 _MOST_READS = 3
 _ENOUGH = 3
-_AROUND = 40
-_BEFORE = 8
+"""Good lines, after which nothing more is searched for."""
+_AROUND, _BEFORE = 40, 8
+"""Lines that are read around a match, and those of them that stand before it."""
 _PIECE = 400
 _QUERY = 1_000
+_MOST_CITED, _OF_ONE_FILE, _MOST_ENTRIES = 12, 4, 30
+_EXCERPTS, _EXCERPT = 2, 12
+_LONGEST_LINE = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,78 +71,145 @@ class OfflineModel:
 
 def _decide(request: ModelRequest) -> tuple[str, tuple[Call, ...]]:
     """The reply's text and calls, in the dialect of the request."""
-    summary = rolling_summary_of(request) or summary_of(request)
+    summary = summary_of(request)
     if summary is not None:
         return summary, ()
     turn = read_turn(request)
     wanted = terms(turn.question)
-    action = _next(turn, wanted)
+    found = turn.found(wanted)
+    action = _mention(turn) or _search(turn, wanted, found) or _look_around(turn, found)
     if request.tools:
         if action is None:
-            return compose(turn, wanted), ()
-        call = Call(f"offline_{len(request.messages)}", action.tool, action.arguments)
-        return action.thought, (call,)
+            return _answer(turn, wanted, found), ()
+        return action.thought, (Call(f"offline_{len(request.messages)}", action.tool, action.arguments),)
     if action is None:
-        return f"Thought: There is nothing more to look at.\nAction: Finish[{compose(turn, wanted)}]", ()
+        return f"Thought: There is nothing more to look at.\nAction: Finish[{_answer(turn, wanted, found)}]", ()
     arguments = json.dumps(action.arguments, ensure_ascii=False)
     return f"Thought: {action.thought}\nAction: {action.tool}[{arguments}]", ()
 
 
-def _next(turn: Turn, wanted: list[Term]) -> _Action | None:
-    """What is mentioned first, then up to four searches, then what stands around the best matches."""
-    return _mention(turn) or _search(turn, wanted) or _look_around(turn, wanted)
-
-
 def _mention(turn: Turn) -> _Action | None:
-    tried = {(step.tool, step.arguments.get("path")): step.error for step in turn.steps}
+    """Read each mentioned path, or list it where it turns out to be a folder."""
+    tried = {(step.tool, step.path): step.error for step in turn.steps}
     for path in turn.mentioned:
-        name = path.rstrip("/").rsplit("/", 1)[-1]
-        folder = turn.folders_named and (path.endswith("/") or not turn.files_named or "." not in name)
-        first, second = ("LS", "Read") if folder else ("Read", "LS")
-        if (first, path) not in tried:
-            return _Action(f"The user mentioned {path}, so I look at it first.", first, {"path": path})
-        wrong_kind = "DIRECTORY" in tried[first, path] or (folder and bool(tried[first, path]))
-        if wrong_kind and (second, path) not in tried:
-            return _Action(f"{path} is of the other kind.", second, {"path": path})
+        if ("Read", path) not in tried:
+            return _Action(f"The user mentioned {path}, so I look at it first.", "Read", {"path": path})
+        if "DIRECTORY" in tried["Read", path] and ("LS", path) not in tried:
+            return _Action(f"{path} is a folder.", "LS", {"path": path})
     return None
 
 
-def _search(turn: Turn, wanted: list[Term]) -> _Action | None:
+def _search(turn: Turn, wanted: list[Term], found: list[Line]) -> _Action | None:
+    """Ask the index, then search for what it does not have; without it a few searches, until one finds enough."""
+    patterns = searches(wanted)[:_MOST_SEARCHES]
     if turn.indexed and wanted:
         if not any(step.tool == "search_code" for step in turn.steps):
             query = " ".join(turn.question.split())[:_QUERY]
             return _Action("I look for it in the index.", "search_code", {"query": query, "limit": 6})
-        if any(step.data.get("places") for step in turn.steps):
-            return _named(turn, wanted)
-    if sum(line.good for line in matches(turn.steps, wanted)) >= _ENOUGH:
+        if turn.placed:
+            patterns = searches(turn.missing(wanted))[:1]
+    if not turn.placed and sum(line.good for line in found) >= _ENOUGH:
         return None
     done = {step.arguments.get("pattern") for step in turn.steps if step.tool == "Grep"}
-    for pattern, purpose in islice(searches(wanted), _MOST_SEARCHES):
+    for pattern, purpose in patterns:
         if pattern not in done:
             return _Action(f"I search for {purpose}.", "Grep", {"pattern": pattern, "case_sensitive": False})
     return None
 
 
-def _named(turn: Turn, wanted: list[Term]) -> _Action | None:
-    """One search for the names that the index did not have."""
-    lost = unplaced(turn.steps, wanted)
-    if not lost or any(step.tool == "Grep" for step in turn.steps):
-        return None
-    pattern, purpose = next(searches(lost))
-    return _Action(f"I search for {purpose}.", "Grep", {"pattern": pattern, "case_sensitive": False})
-
-
-def _look_around(turn: Turn, wanted: list[Term]) -> _Action | None:
+def _look_around(turn: Turn, found: list[Line]) -> _Action | None:
+    """Read what stands around the best matches."""
     reads = sum(step.tool == "Read" and "limit" in step.arguments for step in turn.steps)
     if reads >= _MOST_READS:
         return None
-    best = matches(turn.steps, wanted)[:_MOST_READS]
-    line = next((line for line in best if line.score > 0 and not read_already(turn.steps, line)), None)
+    line = next((line for line in found[:_MOST_READS] if line.score > 0 and not turn.has_read(line)), None)
     if line is None:
         return None
-    start = max(1, line.number - _BEFORE)
-    arguments = {"path": line.path, "start_line": start, "limit": _AROUND}
+    arguments = {"path": line.path, "start_line": max(1, line.number - _BEFORE), "limit": _AROUND}
     return _Action(f"I read around {line.path}:{line.number}.", "Read", arguments)
+
+
+def _answer(turn: Turn, wanted: Sequence[Term], found: Sequence[Line]) -> str:
+    """Cited lines, in Markdown, and no word that pretends to more."""
+    elsewhere = [line for line in found if line.path not in turn.mentioned]
+    parts = [_INTRODUCTION, *_mentioned(turn, wanted, found)]
+    named = ", ".join(f"`{term.text}`" for term in wanted)
+    if elsewhere:
+        missing = {term.stem for term in turn.missing(wanted)}
+        if turn.placed and not turn.mentioned and (not missing or missing & elsewhere[0].held):
+            first = elsewhere[0]
+            parts.insert(0, f"Most likely at `{first.path}:{first.number}`: {_quoted(first.text)}")
+        parts += [_listed(f"What I find for {named}", _spread(elsewhere)), *_excerpts(turn, elsewhere)]
+    elif not found and wanted:
+        searched = [f"- `{step.arguments.get('pattern')}`" for step in turn.steps if step.tool == "Grep"]
+        nothing = f"Nothing in the workspace holds {named}. I searched, without regard to case, for:"
+        parts.append("\n".join([nothing, *searched]))
+    elif not wanted and not turn.mentioned:
+        parts.append("The question names nothing to look for: mention a file with `@path`, or name what you seek.")
+    failed = [step for step in turn.steps if step.error and "DIRECTORY" not in step.error]
+    parts += [f"`{step.tool} {step.path or step.arguments.get('pattern')}` failed: {step.error}" for step in failed]
+    return "\n\n".join(parts)
+
+
+def _mentioned(turn: Turn, wanted: Sequence[Term], found: Sequence[Line]) -> Iterator[str]:
+    """What the mentioned files say of the question, or what they hold."""
+    seen: set[str] = set()
+    for step in turn.steps:
+        if step.tool == "LS" and not step.error:
+            yield f"`{step.path}` holds {', '.join(f'`{name}`' for name in step.names[:_MOST_ENTRIES]) or 'nothing'}"
+        if step.tool != "Read" or step.error or step.path not in turn.mentioned or step.path in seen:
+            continue
+        seen.add(step.path)
+        lines = [judge(row, wanted) for row in step.rows]
+        # A long file was read in part: what the searches found in the rest of it counts as well.
+        held = {line.number: line for line in [*lines, *found] if line.held and line.path == step.path}
+        if held:
+            yield _listed(f"**{step.path}** says of it", sorted(held.values(), key=Line.rank)[:_OF_ONE_FILE])
+        elif lines:
+            outline = [line for line in lines if line.defines] or [line for line in lines if line.text]
+            yield _listed(f"**{step.path}** holds", outline[:_OF_ONE_FILE])
+        else:
+            yield f"**{step.path}** is empty."
+
+
+def _spread(lines: Sequence[Line]) -> Iterator[Line]:
+    """The best lines, a few of each file."""
+    cited: list[str] = []
+    for line in lines:
+        if cited.count(line.path) < _OF_ONE_FILE and len(cited) < _MOST_CITED:
+            cited.append(line.path)
+            yield line
+
+
+def _excerpts(turn: Turn, lines: Sequence[Line]) -> Iterator[str]:
+    """A few lines from the best places, as far as they were read."""
+    texts: dict[str, dict[int, str]] = {}
+    for step in turn.steps:
+        if step.tool == "Read":
+            texts.setdefault(step.path, {}).update({number: text for _, _, number, text in step.rows})
+    shown: list[Line] = []
+    for line in lines:
+        rows = texts.get(line.path, {})
+        near = any(one.path == line.path and abs(one.number - line.number) < _EXCERPT for one in shown)
+        if near or line.number not in rows or len(shown) == _EXCERPTS:
+            continue
+        shown.append(line)
+        numbers = [number for number in range(line.number - 2, line.number + _EXCERPT - 2) if number in rows]
+        # Every line begins with its number, so that no quoted line can be read as a label of the dialect.
+        body = "\n".join(f"{number:>5}  {rows[number][:_LONGEST_LINE]}" for number in numbers).replace("```", "'''")
+        yield f"`{line.path}:{numbers[0]}-{numbers[-1]}`\n```\n{body}\n```"
+
+
+def _listed(title: str, lines: Sequence[Line] | Iterator[Line]) -> str:
+    return "\n".join([f"{title}:", *(f"- `{line.path}:{line.number}` {_quoted(line.text)}" for line in lines)])
+
+
+def _quoted(text: str) -> str:
+    if len(text) > _LONGEST_LINE:
+        text = text[:_LONGEST_LINE] + "…"
+    if "`" in text:
+        return f"`` {text} ``"
+    return f"`{text}`" if text else ""
 
 
 def _size(request: ModelRequest) -> int:
@@ -155,6 +218,6 @@ def _size(request: ModelRequest) -> int:
         for block in message.blocks:
             if isinstance(block, CallBlock):
                 total += estimate(json.dumps(dict(block.call.arguments), ensure_ascii=False, default=str))
-            elif not isinstance(block, KeptBlock):
-                total += estimate(block.instead if isinstance(block, ImageBlock) else block.text)
+            else:
+                total += estimate(getattr(block, "text", ""))
     return total

@@ -1,18 +1,18 @@
-"""The offline model's summary: what was asked and answered, quoted; it says that no model wrote it (P-2, K-4)."""
+"""The offline model's summaries: what was asked and answered, quoted, with a word that no model wrote it (K-4, B-3)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from codelaw.context.past.thread import is_request
 from codelaw.domain.models import ApiMessage, CallBlock, ModelRequest, TextBlock
 from codelaw.templates.render import render
 from codelaw.transcript.summaries.facts import one_line
 from codelaw.transcript.summaries.headings import sections
 from codelaw.transcript.summaries.summary import is_instruction
 
-_LIMIT = re.compile(r"At most (\d+) words")
+_LIMIT = re.compile(r"[Aa]t most (\d+) words")
 _CHARACTERS = 5
 """Of a word; few, because of languages whose characters are tokens."""
 _FEWEST_CHARACTERS = 1_500
@@ -22,63 +22,69 @@ _NOT_TYPED = re.compile(r"\[tool\] |<(?:environment|attachment|memory|todo-recap
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 _FINISH = re.compile(r"Finish\[(?P<answer>.*)\]\s*\Z", re.DOTALL)
 _ITSELF = "I am codelaw's offline reader"
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a user said, and the last thing that was answered to it."""
-
-    text: str
-    answer: str = ""
+_PART = re.compile(r"<earlier-messages>\n(.*)\n</earlier-messages>", re.DOTALL)
+_BEFORE = re.compile(r"<earlier-summary>\n(.*)\n</earlier-summary>", re.DOTALL)
+_SPEAKER = re.compile(r"^(user|assistant|codelaw|result of [^\n:]+): ?", re.MULTILINE)
 
 
 def summary_of(request: ModelRequest) -> str | None:
-    """The summary that the last user message asks for, in the template; None when it asks for none."""
+    """The summary that a request wants, of an archive or a rolling one; None when it wants none."""
     last = _texts(request.messages[-1]) if request.messages else []
-    order = next((block.text for block in last if is_instruction(block.text)), None)
-    if order is None:
-        return None
-    asked = list(_asked(request.messages[:-1]))
+    if request.system and is_request(request.system[0].text):
+        return _rolling("\n".join(last))
+    order = next((text for text in last if is_instruction(text)), None)
+    return None if order is None else _archive(request.messages, order)
+
+
+def _rolling(order: str) -> str:
+    part, before = _PART.search(order), _BEFORE.search(order)
+    lines = [line for line in (before[1] if before else "").split("\n") if line.startswith("* ")]
+    parts = _SPEAKER.split(part[1] if part else "")
+    said = [pair for pair in zip(parts[1::2], parts[2::2], strict=True) if pair[0] in {"user", "assistant"}]
+    lines += [_line("*", *one) for one in _exchanges(said)]
+    kept = _newest(lines, _room(order, 200))
+    return render("thread_offline", lines=kept, left_out=len(lines) - len(kept))
+
+
+def _archive(messages: Sequence[ApiMessage], order: str) -> str:
+    exchanges = list(_exchanges(_said(messages[:-1])))
     earlier = sections("")
-    if asked and asked[0].text.startswith(render("draft", draft="").strip()):
-        earlier, asked = sections(asked[0].text), asked[1:]
-    limit = _LIMIT.search(order)
-    source = sum(len(block.text) for message in request.messages for block in _texts(message))
-    room = min(int(limit[1]) * _CHARACTERS if limit else _FEWEST_CHARACTERS, max(_FEWEST_CHARACTERS, source / 2))
-    return _written(earlier.objectives, earlier.milestones, asked, int(room))
-
-
-def _written(objectives: str, milestones: str, asked: Sequence[_Asked], room: int) -> str:
+    if exchanges and exchanges[0][0].startswith(render("draft", draft="").strip()):
+        earlier = sections(exchanges.pop(0)[0])
+    source = sum(len(text) for message in messages for text in _texts(message))
+    room = min(_room(order, _FEWEST_CHARACTERS), max(_FEWEST_CHARACTERS, source // 2))
+    objectives = earlier.objectives
     if not objectives:
-        goal = one_line(asked[0].text, min(_GOAL, room // 3)) if asked else "none was stated"
+        goal = one_line(exchanges[0][0], min(_GOAL, room // 3)) if exchanges else "none was stated"
         objectives = render("summary_offline_goal", goal=goal)
-    lines = [line for line in milestones.split("\n") if line.strip()]
-    lines += [f"* [✓] {one_line(one.text, _QUOTED)} - {one_line(one.answer, _QUOTED) or 'answered'}" for one in asked]
-    kept: list[str] = []
-    room -= len(objectives) + 800
-    for line in reversed(lines):
-        room -= len(line)
-        if room < 0 and kept:
-            break
-        kept.append(line)
-    return render("summary_offline", objectives=objectives, milestones=kept[::-1], left_out=len(lines) - len(kept))
+    lines = [line for line in earlier.milestones.split("\n") if line.strip()]
+    lines += [_line("* [✓]", *one) for one in exchanges]
+    kept = _newest(lines, room - len(objectives) - 800)
+    return render("summary_offline", objectives=objectives, milestones=kept, left_out=len(lines) - len(kept))
 
 
-def _asked(messages: Sequence[ApiMessage]) -> Iterator[_Asked]:
+def _exchanges(said: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """What each user's message asked, with the last thing that was answered to it."""
     question = answer = ""
-    for message in messages:
-        if message.role == "assistant":
-            if not any(isinstance(block, CallBlock) for block in message.blocks):
-                answer = _answer("\n".join(block.text for block in _texts(message))) or answer
+    for role, text in [*said, ("user", "")]:
+        if role == "assistant":
+            answer = text or answer
             continue
-        for block in _texts(message):
-            typed = _REMINDER.sub(" ", block.text).strip()
-            if typed and not _NOT_TYPED.match(typed):
-                if question:
-                    yield _Asked(question, answer)
-                question, answer = typed, ""
-    if question:
-        yield _Asked(question, answer)
+        if question:
+            yield question, answer
+        question, answer = text, ""
+
+
+def _said(messages: Sequence[ApiMessage]) -> list[tuple[str, str]]:
+    """What the user typed and the model answered, calls and results left out."""
+    said: list[tuple[str, str]] = []
+    for message in messages:
+        if message.role != "assistant":
+            typed = [_REMINDER.sub(" ", text).strip() for text in _texts(message)]
+            said += [("user", text) for text in typed if text and not _NOT_TYPED.match(text)]
+        elif not any(isinstance(block, CallBlock) for block in message.blocks):
+            said.append(("assistant", _answer("\n".join(_texts(message)))))
+    return said
 
 
 def _answer(text: str) -> str:
@@ -90,5 +96,26 @@ def _answer(text: str) -> str:
     return next((part for part in paragraphs if part.strip() and not part.startswith(_ITSELF)), "")
 
 
-def _texts(message: ApiMessage) -> list[TextBlock]:
-    return [block for block in message.blocks if isinstance(block, TextBlock)]
+def _line(mark: str, question: str, answer: str) -> str:
+    return f"{mark} {one_line(question, _QUOTED)} - {one_line(answer, _QUOTED) or 'answered'}"
+
+
+def _room(order: str, usual: int) -> int:
+    """Characters that the summary may have."""
+    limit = _LIMIT.search(order)
+    return int(limit[1]) * _CHARACTERS if limit else usual
+
+
+def _newest(lines: Sequence[str], room: int) -> list[str]:
+    """The newest lines that fit, at least one."""
+    kept: list[str] = []
+    for line in reversed(lines):
+        room -= len(line)
+        if room < 0 and kept:
+            break
+        kept.insert(0, line)
+    return kept
+
+
+def _texts(message: ApiMessage) -> list[str]:
+    return [block.text for block in message.blocks if isinstance(block, TextBlock)]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-MOST_WORDS = 6
+_MOST_WORDS = 6
 _QUOTED = re.compile(r"`([^`\n]{2,80})`|\"([^\"\n]{2,80})\"|'([^'\n]{2,80})'(?!\w)|“([^”\n]{2,80})”")
 _WORD = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|/|-)[A-Za-z_]\w*)*(?:\(\))?|[^\W\d_]{2,}|\d{3,}")
 _IDENTIFIER = re.compile(r".*(?:_|\.|::|->|/|\(\)|[a-z][A-Z]|\$|[A-Z]{2,}\d|\d).*|[A-Z]{3,}")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_WIDE_STOP = "的了是在哪里什么怎么吗呢和与有请如何为个这那里们我你它の はがをにでとも"
+_PARTICLES = re.compile("[的了是在哪里什么怎么吗呢和与有请如何为个这那里们我你它の はがをにでとも]+")
 _ENDING = re.compile(r"(?:ations?|ings?|ed|es|s|e|ly)\Z")
 _QUALIFIED = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]{2,})+")
 _FILE_ENDING = re.compile(r"\.(?:[a-z]{1,3}|[jt]sx|json5?|toml|yaml|html|lock|conf|java|scss|vue|text)\Z")
@@ -48,37 +48,43 @@ class Term:
 
 def terms(question: str) -> list[Term]:
     """Quotations and identifiers first, then the rarer words, longest first; at most six of each."""
-    exact: dict[str, Term] = {}
-    for quoted in _QUOTED.finditer(question):
-        _add(exact, quoted[quoted.lastindex or 0].strip(), exact=True)
-    words: dict[str, Term] = {}
+    exact = [quoted[quoted.lastindex or 0].strip() for quoted in _QUOTED.finditer(question)]
+    words: list[str] = []
     for found in _WORD.findall(_QUOTED.sub(" ", question)):
         if _WIDE.search(found):
-            for piece in _wide_pieces(found):
-                _add(words, piece, exact=False)
+            # A text without spaces: pairs of characters, particles left out.
+            parts = [part for part in _PARTICLES.split(found) if len(part) > 1]
+            words += [part[at : at + 2] for part in parts for at in range(0, len(part) - 1, 2)]
         elif _IDENTIFIER.fullmatch(found):
-            _add(exact, found.removesuffix("()"), exact=True)
+            exact.append(found.removesuffix("()"))
         elif len(found) >= 3 and found.lower() not in _STOP:
-            _add(words, found, exact=False)
-    rare = sorted(words.values(), key=lambda term: -len(term.text))[:MOST_WORDS]
-    known = {term.stem for term in exact.values()}
-    return [*list(exact.values())[:MOST_WORDS], *(term for term in rare if term.stem not in known)]
+            words.append(found)
+    names: dict[str, Term] = {}
+    for text in exact:
+        name = _own_name(text).lower()
+        if name:
+            names.setdefault(name, Term(text, name, exact=True))
+    rare: dict[str, Term] = {}
+    for word in sorted(words, key=len, reverse=True):
+        if (root := stem(word)) not in names:
+            rare.setdefault(root, Term(word, root, exact=False))
+    return [*list(names.values())[:_MOST_WORDS], *list(rare.values())[:_MOST_WORDS]]
 
 
-def searches(wanted: Iterable[Term]) -> Iterator[tuple[str, str]]:
+def searches(wanted: Sequence[Term]) -> list[tuple[str, str]]:
     """Patterns to grep for, most telling first, each with what it looks for; case does not count."""
-    wanted = list(wanted)
-    exact = [re.escape(term.stem) for term in wanted if term.exact]
-    if exact:
-        yield rf"({_DEFINES})\s+({'|'.join(exact)})\b", "where the names in the question are defined"
-        yield "|".join(exact), "the names in the question"
+    names = "|".join(re.escape(term.stem) for term in wanted if term.exact)
     stems = [re.escape(term.stem) for term in wanted if not term.exact]
-    pairs = [f"{one}.*{two}|{two}.*{one}" for one, two in combinations(stems[:4], 2)]
-    if pairs:
-        yield "|".join(pairs), "lines with two of the question's words"
-    if stems:
-        yield rf"({_DEFINES})\s+\S*({'|'.join(stems)})", "definitions and headings named after its words"
-        yield from ((stem, "a rarer word on its own") for stem in stems[:3])
+    any_stem = "|".join(stems)
+    pairs = "|".join(f"{one}.*{two}|{two}.*{one}" for one, two in combinations(stems[:4], 2))
+    found = [
+        (names and rf"({_DEFINES})\s+({names})\b", "where the names in the question are defined"),
+        (names, "the names in the question"),
+        (pairs, "lines with two of the question's words"),
+        (any_stem and rf"({_DEFINES})\s+\S*({any_stem})", "definitions and headings named after its words"),
+        *((root, "a rarer word on its own") for root in stems[:3]),
+    ]
+    return [(pattern, purpose) for pattern, purpose in found if pattern]
 
 
 def stem(word: str) -> str:
@@ -88,23 +94,8 @@ def stem(word: str) -> str:
     return shorter if len(shorter) >= 4 else lowered
 
 
-def _add(into: dict[str, Term], text: str, *, exact: bool) -> None:
-    key = _own_name(text).lower() if exact else stem(text)
-    if key:
-        into.setdefault(key, Term(text, key, exact))
-
-
 def _own_name(text: str) -> str:
     """What a qualified name is called where it is defined: `shield` of `asyncio.shield`; file names stay whole."""
     if not _QUALIFIED.fullmatch(text) or _FILE_ENDING.search(text):
         return text
     return re.split(r"\.|::|->", text)[-1]
-
-
-def _wide_pieces(run: str) -> Iterator[str]:
-    """Pairs of characters of a text without spaces, particles left out."""
-    for part in re.split(f"[{_WIDE_STOP}]+", run):
-        if len(part) <= 4:
-            yield from (part,) if len(part) > 1 else ()
-        else:
-            yield from (part[at : at + 2] for at in range(0, len(part) - 1, 2))
