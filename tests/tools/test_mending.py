@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from codelaw.domain.errors import ToolFailure
 from codelaw.tools.changing.matching import Replacement, replaced
 from codelaw.tools.mending.indentation import relation
-from codelaw.tools.mending.lookalikes import chunks, folded
 
 SPACES = """import os
 
@@ -295,17 +294,6 @@ def test_whatever_is_sent_either_fails_or_changes_one_place(
         gone = len(whole) - len(made) + len(new)
         kept = [at for at in range(len(whole)) if whole[:at] + new + whole[at + gone :] == made]
         assert kept, (text, sent, done.text)
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.text(st.sampled_from("a\"'\u201c\u2019\u2026.\u200b\u00e9e\u0301-\u2013 "), max_size=12))
-def test_pieces_of_alike_texts_cover_both(text: str):
-    other = folded(text)
-    pieces = chunks(text, other)
-    assert "".join(text[slice(*piece.first)] for piece in pieces) == text
-    assert "".join(other[slice(*piece.second)] for piece in pieces) == other
-    for piece in pieces:
-        assert folded(text[slice(*piece.first)]) == folded(other[slice(*piece.second)])
 
 
 def test_the_relation_of_blanks_is_the_simplest_one():

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from codelaw.domain.errors import ToolFailure
+from codelaw.tools.mending.answers import mended, refused
 from codelaw.tools.mending.fitting import fits
-from codelaw.tools.mending.missing import mended, refused
-from codelaw.tools.mending.sheet import Sheet
+from codelaw.tools.mending.indexed_lines import IndexedLines
 
 MAX_FOUND = 50_000
 """Occurrences that one replacement may have (S-6)."""
@@ -54,10 +54,10 @@ def replaced(original: str, replacements: Sequence[Replacement]) -> Replaced:
     Raises:
         ToolFailure: INVALID_PARAM when one is not found, found more than once, changes nothing or overlaps another.
     """
-    sheet = Sheet(original.replace("\r\n", "\n"))
-    text = sheet.text
+    file = IndexedLines(original.replace("\r\n", "\n"))
+    text = file.text
     spans = sorted(
-        (span for replacement in replacements for span in _spans(sheet, replacement)), key=lambda span: span.start
+        (span for replacement in replacements for span in _spans(file, replacement)), key=lambda span: span.start
     )
     for before, after in pairwise(spans):
         if after.start < before.end:
@@ -94,8 +94,8 @@ def in_style(text: str, newline: str) -> str:
     return plain if newline == "\n" else plain.replace("\n", newline)
 
 
-def _spans(sheet: Sheet, replacement: Replacement) -> list[_Span]:
-    text = sheet.text
+def _spans(file: IndexedLines, replacement: Replacement) -> list[_Span]:
+    text = file.text
     old, new = replacement.old.replace("\r\n", "\n"), replacement.new.replace("\r\n", "\n")
     label = replacement.label
     if old == new:
@@ -104,7 +104,7 @@ def _spans(sheet: Sheet, replacement: Replacement) -> list[_Span]:
     if len(found) > MAX_FOUND:
         raise ToolFailure("INVALID_PARAM", f"{label} was found more than {MAX_FOUND} times: use Bash.")
     if not found:
-        return [_mended(sheet, old, new, label)]
+        return [_mended(file, old, new, label)]
     # An occurrence that overlaps itself is ambiguous too: "aa" stands twice in "aaa".
     again = text.find(old, found[0] + 1)
     if again >= 0 and not replacement.every:
@@ -117,12 +117,12 @@ def _spans(sheet: Sheet, replacement: Replacement) -> list[_Span]:
     return [_Span(start, start + len(old), new, label) for start in found]
 
 
-def _mended(sheet: Sheet, old: str, new: str, label: str) -> _Span:
+def _mended(file: IndexedLines, old: str, new: str, label: str) -> _Span:
     """Where a text that was not found fits after all, at exactly one place."""
-    found = fits(sheet, old, new)
-    if len(found) == 1 and (fit := found[0]).new is not None and fit.new != sheet.text[fit.start : fit.end]:
-        return _Span(fit.start, fit.end, fit.new, label, mended(sheet, fit, label))
-    raise ToolFailure("INVALID_PARAM", refused(sheet, old, found, label))
+    found = fits(file, old, new)
+    if len(found) == 1 and (fit := found[0]).new is not None and fit.new != file.text[fit.start : fit.end]:
+        return _Span(fit.start, fit.end, fit.new, label, mended(file, fit, label))
+    raise ToolFailure("INVALID_PARAM", refused(file, old, found, label))
 
 
 def _line(text: str, offset: int) -> int:

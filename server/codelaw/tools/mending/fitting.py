@@ -1,20 +1,24 @@
-"""Where a text that was not found fits after all (T-5)."""
+"""Where a text that was not found fits after all, with the new text as the file would have it (T-5)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 
-from codelaw.tools.mending.composing import with_blanks, with_characters
-from codelaw.tools.mending.indentation import LEVELS, Relation, relation
-from codelaw.tools.mending.lookalikes import folded
-from codelaw.tools.mending.readings import Reading, readings
-from codelaw.tools.mending.sheet import MOST, Sheet
+from codelaw.tools.mending.indentation import Relation, relation
+from codelaw.tools.mending.indexed_lines import MOST, IndexedLines, folded, folded_offsets
+from codelaw.tools.mending.readings import EditReading, readings
 
 MAX_TEXT = 2_000_000
 """Characters of a file in which an edit is mended."""
 MAX_SENT = 100_000
 """Characters of an edit that is mended."""
+MAX_LINES = 500
+MAX_TOKENS = 1_000
+"""Of an edit; what is larger is not compared piece by piece."""
+_TOKENS = re.compile(r"\w+|\s|.", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,148 +35,156 @@ class Fit:
     """Why the new text would be a guess."""
 
 
-def fits(sheet: Sheet, old: str, new: str) -> list[Fit]:
+def fits(file: IndexedLines, old: str, new: str) -> list[Fit]:
     """The places where the old text fits, by the reading that takes the least for granted; at most `MOST`.
 
     Exactly one of them with a new text is an edit that can be mended. Empty where nothing fits.
     """
-    if len(sheet.text) > MAX_TEXT or len(old) + len(new) > MAX_SENT or not any(map(str.isalnum, old)):
+    if len(file.text) > MAX_TEXT or len(old) + len(new) > MAX_SENT or not any(map(str.isalnum, old)):
         return []
-    plain, decoded = Reading(old, new), readings(old, new)
-    for group in _groups(sheet, plain, decoded):
-        if group:
-            return _distinct(sheet, group)[:MOST]
-    return []
+    group = next(filter(None, _groups(file, old, new)), [])
+    return _distinct(file, group)[:MOST]
 
 
-def _groups(sheet: Sheet, plain: Reading, decoded: Sequence[Reading]) -> Iterator[list[Fit]]:
+def _groups(file: IndexedLines, old: str, new: str) -> Iterator[list[Fit]]:
     """Fits by what they take for granted, the least first."""
-    ends, leads = _by_blanks(sheet, plain)
+    plain, decoded = EditReading(old, new), readings(old, new)
+    ends, leads = _by_blanks(file, plain)
     yield ends
-    yield [fit for reading in decoded for fit in _exact(sheet, reading)]
-    yield _by_looks(sheet, plain)
+    yield [fit for reading in decoded for fit in _exact(file, reading)]
+    yield list(_by_looks(file, plain))
     yield leads
-    read = [_by_blanks(sheet, reading) for reading in decoded]
-    yield [fit for ends, _ in read for fit in ends]
-    yield [fit for _, leads in read for fit in leads]
-    yield [fit for reading in decoded for fit in _by_looks(sheet, reading)]
+    blanks = [_by_blanks(file, reading) for reading in decoded]
+    yield [fit for ends, _ in blanks for fit in ends]
+    yield [fit for _, leads in blanks for fit in leads]
+    yield [fit for reading in decoded for fit in _by_looks(file, reading)]
 
 
-def _exact(sheet: Sheet, reading: Reading) -> list[Fit]:
-    fits: list[Fit] = []
-    for start in sheet.found(reading.old):
+def _exact(file: IndexedLines, reading: EditReading) -> Iterator[Fit]:
+    for start in file.found(reading.old):
         end = start + len(reading.old)
-        if _may_be(reading, sheet.text, start, end):
-            fits.append(Fit(start, end, reading.new, reading.what, reading.doubt))
-    return fits
+        if _may_be(reading, file.text, start, end):
+            yield Fit(start, end, reading.new, reading.what, reading.doubt)
 
 
-def _may_be(reading: Reading, text: str, start: int, end: int) -> bool:
+def _may_be(reading: EditReading, text: str, start: int, end: int) -> bool:
     """Whether a place begins and ends where the reading's text can."""
-    if reading.last and end < len(text):
-        return False
-    begins = start == 0 or text[start - 1] == "\n"
-    return not reading.whole or (begins and (end == len(text) or "\n" in (text[end], text[end - 1])))
+    begins, ends = text[max(0, start - 1) : start] in {"", "\n"}, "\n" in f"{text[end - 1 : end + 1]}\n"[:2]
+    return (not reading.last or end == len(text)) and (not reading.whole or (begins and ends))
 
 
-def _by_looks(sheet: Sheet, reading: Reading) -> list[Fit]:
+def _by_looks(file: IndexedLines, reading: EditReading) -> Iterator[Fit]:
     """Where characters stand that look alike."""
     what = _words(reading.what, "look-alike characters read as the file's")
-    same = reading.new is not None and folded(reading.old) == folded(reading.new)
-    fits: list[Fit] = []
-    for start, end in sheet.found_folded(reading.old):
-        if sheet.text[start:end] == reading.old or not _may_be(reading, sheet.text, start, end):
+    for start, end in file.found_folded(reading.old):
+        there = file.text[start:end]
+        if there == reading.old or not _may_be(reading, file.text, start, end):
             continue
-        if same or reading.new is None:
-            doubt = reading.doubt or "the edit changes nothing but how characters look"
-            fits.append(Fit(start, end, None, what, doubt))
-            continue
-        made = with_characters(reading.old, reading.new, sheet.text[start:end], sheet.text)
-        doubt = "" if made is not None else "which characters of new_string are meant as they are is not certain"
-        fits.append(Fit(start, end, made, what, doubt))
-    return fits
+        made, doubt = None, reading.doubt
+        if reading.new is not None and folded(reading.old) == folded(reading.new):
+            doubt = "the edit changes nothing but how characters look"
+        elif reading.new is not None:
+            made = _with_characters(reading.old, reading.new, there, file.text)
+            doubt = "" if made is not None else "which characters of new_string are meant as they are is not certain"
+        yield Fit(start, end, made, what, doubt)
 
 
-def _by_blanks(sheet: Sheet, reading: Reading) -> tuple[list[Fit], list[Fit]]:
+def _by_blanks(file: IndexedLines, reading: EditReading) -> tuple[list[Fit], list[Fit]]:
     """Where the same lines stand with other blanks behind them, and with other blanks before them."""
-    fits: tuple[list[Fit], list[Fit]] = [], []
-    lines = reading.old.split("\n")
-    body = lines[:-1] if lines[-1] == "" else lines
+    found: tuple[list[Fit], list[Fit]] = [], []
+    sent = reading.old.split("\n")
+    body = sent[:-1] if sent[-1] == "" else sent
     if not any(char.isalnum() for line in body for char in line):
-        return fits
-    for first in sheet.blocks(body):
-        if reading.last and first + len(body) < len(sheet.lines):
-            continue
-        if len(body) < len(lines) and first + len(body) >= len(sheet.lines):
-            continue  # the line break behind it is not there
-        there = sheet.lines[first : first + len(body)]
-        related = relation(list(zip(body, there, strict=True)))
-        begun = False
-        if len(body) > 1 and body[0] == body[0].lstrip() and (related is None or related.level != "ends"):
-            # The text may begin behind the indentation of its first line.
-            inner = [there[0].lstrip(), *there[1:]]
-            other = relation(list(zip(body, inner, strict=True)))
-            if other is not None and (related is None or LEVELS.index(other.level) < LEVELS.index(related.level)):
-                related, begun, there = other, True, inner
-        if related is None:
-            # It cannot be this place, but keeps another from being the only one.
-            start, end = sheet.starts[first], sheet.starts[first + len(body)] - 1
-            fits[1].append(
-                Fit(start, end, None, _words(reading.what, "other white space"), "its lines differ unevenly")
-            )
-            continue
-        place = _Block(first, tuple(body), tuple(there), begun)
-        fits[related.level != "ends"].append(_fit(sheet, reading, place, related))
-    return fits
+        return found
+    for first in file.blocks(body):
+        last = first + len(body)
+        if last == len(file.lines) if len(body) < len(sent) else reading.last and last < len(file.lines):
+            continue  # the line break behind it is not there, or more than that
+        there = [*file.lines[first:last], *sent[len(body) :]]
+        related = relation(list(zip(body, there, strict=False)))
+        what = _words(reading.what, "other white space" if related is None else related.what)
+        made, doubt = None, reading.doubt
+        if related is None:  # it cannot be this place, but keeps another from being the only one
+            doubt = "its lines differ unevenly"
+        elif reading.new is not None:
+            made, doubt = _with_blanks(sent, reading.new.split("\n"), there, related)
+        fit = Fit(file.starts[first], file.starts[last] - (len(body) == len(sent)), made, what, doubt)
+        found[related is None or related.level != "ends"].append(fit)
+    return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """Lines of the file that hold the same as those that were sent, but for blanks."""
-
-    first: int
-    sent: tuple[str, ...]
-    there: tuple[str, ...]
-    begun: bool
-    """The place begins behind the indentation of its first line."""
-
-
-def _fit(sheet: Sheet, reading: Reading, block: _Block, related: Relation) -> Fit:
-    last = block.first + len(block.there) - 1
-    start = sheet.starts[block.first] + (len(sheet.lines[block.first]) - len(block.there[0]) if block.begun else 0)
-    end = sheet.starts[last] + len(sheet.lines[last])
-    closed = reading.old.endswith("\n")
-    what = _words(reading.what, related.what)
-    fit = Fit(start, end + closed, None, what, reading.doubt)
-    if reading.new is None:
-        return fit
-    if "".join(reading.old.split()) == "".join(reading.new.split()):
-        return replace(fit, doubt="the edit changes nothing but white space")
-    sent, there, new = list(block.sent), list(block.there), reading.new.split("\n")
-    if closed:
-        sent, there = [*sent, ""], [*there, ""]
-    if len(sent) == 1 < len(new) and (related.level == "both" or related.added):
-        return replace(fit, doubt="how further lines of new_string are meant to be indented is not certain")
-    made = with_blanks(sent, new, there, related, begun=block.begun)
-    if made is None:
-        return replace(fit, doubt="which white space new_string is meant to have is not certain")
-    return replace(fit, new=made)
+def _with_blanks(
+    old: Sequence[str], new: Sequence[str], there: Sequence[str], relation: Relation
+) -> tuple[str | None, str]:
+    """The new lines, those that were sent before as the file has them, the others with its blanks; or why not."""
+    if "".join("".join(old).split()) == "".join("".join(new).split()):
+        return None, "the edit changes nothing but white space"
+    if len(old) == 1 < len(new) and (relation.level == "both" or relation.added):
+        return None, "how further lines of new_string are meant to be indented is not certain"
+    made: list[str | None] = []
+    if max(len(old), len(new)) <= MAX_LINES:
+        for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+            made += there[i1:i2] if tag == "equal" else map(relation.applied, new[j1:j2])
+    lines = [line for line in made if line is not None]
+    if not made or len(lines) < len(made):
+        return None, "which white space new_string is meant to have is not certain"
+    return "\n".join(lines), ""
 
 
-def _distinct(sheet: Sheet, found: Sequence[Fit]) -> list[Fit]:
+def _with_characters(old: str, new: str, there: str, text: str) -> str | None:
+    """The new text with the file's characters where `old` had others that look alike.
+
+    What is new has them replaced too, where they stood for plain ones and are nowhere in the file's `text`. None where
+    that cannot be told.
+    """
+    ours, sent = _TOKENS.findall(old), _TOKENS.findall(new)
+    if max(len(ours), len(sent)) > MAX_TOKENS:
+        return None
+    places: dict[int, int] = {}
+    for at, offset in enumerate(folded_offsets(there)):
+        places.setdefault(offset, at)
+    offsets = folded_offsets(old)
+    theirs = {at: places[offset] for at, offset in enumerate(offsets[:-1]) if offset in places} | {len(old): len(there)}
+    meant: dict[str, set[str]] = {}
+    for at, char in enumerate(old):
+        if not char.isascii() and at in theirs and at + 1 in theirs:
+            meant.setdefault(char, set()).add(there[theirs[at] : theirs[at + 1]])
+    starts = [0]
+    for token in ours:
+        starts.append(starts[-1] + len(token))
+    made: list[str | None] = []
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, ours, sent, autojunk=False).get_opcodes():
+        if tag == "equal":
+            first, last = theirs.get(starts[i1]), theirs.get(starts[i2])
+            made.append(None if first is None or last is None else there[first:last])
+        else:
+            made += [_meant(char, meant, text) for token in sent[j1:j2] for char in token]
+    pieces = [piece for piece in made if piece is not None]
+    return "".join(pieces) if len(pieces) == len(made) else None
+
+
+def _meant(char: str, meant: dict[str, set[str]], text: str) -> str | None:
+    """A new character as the file would have it; None where that is a guess."""
+    plain = folded(char)
+    plainly = any(plain != char for char, plain in ((char, "".join(theirs)) for char, theirs in meant.items()))
+    if plain == char or not plain.isascii() or not plainly or meant.get(char) == {char}:
+        return char
+    return plain if char not in text and meant.get(char) == {plain} else None
+
+
+def _distinct(file: IndexedLines, found: Sequence[Fit]) -> list[Fit]:
     """The fits that lead to different texts; one with a new text makes those at its place without one needless."""
     certain: dict[tuple[int, int, str], Fit] = {}
     for fit in found:
         if fit.new is not None:
-            certain.setdefault(_change(sheet.text[fit.start : fit.end], fit), fit)
+            certain.setdefault(_change(file.text[fit.start : fit.end], fit.new, fit), fit)
     places = {(fit.start, fit.end) for fit in certain.values()}
     doubtful = {(fit.start, fit.end): fit for fit in found if fit.new is None}
     return [*certain.values(), *(fit for place, fit in doubtful.items() if place not in places)]
 
 
-def _change(there: str, fit: Fit) -> tuple[int, int, str]:
+def _change(there: str, new: str, fit: Fit) -> tuple[int, int, str]:
     """What really changes, whatever else is in the place."""
-    new = fit.new or ""
     head = _common(there, new)
     tail = _common(there[head:][::-1], new[head:][::-1])
     return fit.start + head, fit.end - tail, new[head : len(new) - tail]
