@@ -6,27 +6,20 @@
     python3 scripts/size.py --write    write the table anew; the diff is what somebody decides on
 
 A statement is one of the syntax tree; a text that stands alone is a docstring and none. A line of code is neither
-blank, nor a comment, nor part of a docstring.
+blank, nor a comment, nor in a docstring.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import io
-import tokenize
 import tomllib
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "scripts" / "size.toml"
-SILENT = {
-    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER,
-    tokenize.ENCODING,
-}  # fmt: skip
 HEADING = (
     "# What `scripts/size.py` measured when somebody last decided on it. A test fails where the code has outgrown a\n"
     "# row: take something away, or write the table anew and say why.\n"
@@ -45,73 +38,73 @@ class Size(NamedTuple):
         return Size(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
 
 
-def size_of(source: str, tree: ast.Module | None = None) -> Size:
-    """The size of a module's text; `tree` is its syntax where that is at hand."""
-    nodes = list(ast.walk(tree or ast.parse(source)))
-    statements = [node for node in nodes if isinstance(node, ast.stmt)]
-    docstrings = [node for node in statements if _is_docstring(node)]
-    silent = {line for node in docstrings for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
-    lines: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type not in SILENT:
-            lines.update(range(token.start[0], token.end[0] + 1))
-    return Size(len(statements) - len(docstrings), len(nodes), len(lines - silent))
-
-
 def _is_docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+class Module:
+    """What one walk of a module's syntax tree finds."""
+
+    def __init__(self, source: str) -> None:
+        statements = nodes = 0
+        self.imported: set[str] = set()
+        """Names that may be modules; `from a import b` names `a` and `a.b`."""
+        self.classes: set[str] = set()
+        docstrings: set[int] = set()
+        for node in ast.walk(ast.parse(source)):
+            nodes += 1
+            if not isinstance(node, ast.stmt):
+                continue
+            statements += 1
+            if isinstance(node, ast.Import):
+                self.imported.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                self.imported.update((node.module, *(f"{node.module}.{alias.name}" for alias in node.names)))
+            elif isinstance(node, ast.ClassDef):
+                self.classes.add(node.name)
+            elif _is_docstring(node):
+                statements -= 1
+                docstrings.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+        code = (
+            number
+            for number, line in enumerate(source.splitlines(), 1)
+            if number not in docstrings and line.strip() and not line.lstrip().startswith("#")
+        )
+        self.size = Size(statements, nodes, sum(1 for _ in code))
 
 
 class Tree:
     """The modules of a folder, by their dotted name."""
 
     def __init__(self, folder: Path) -> None:
-        paths = {
-            ".".join(path.relative_to(folder.parent).with_suffix("").parts).removesuffix(".__init__"): path
+        self._modules = {
+            ".".join(path.relative_to(folder.parent).with_suffix("").parts).removesuffix(".__init__"): Module(
+                path.read_text("utf-8")
+            )
             for path in sorted(folder.rglob("*.py"))
         }
-        self._sources = {name: path.read_text("utf-8") for name, path in paths.items()}
-        self._trees = {name: ast.parse(source) for name, source in self._sources.items()}
 
     def sizes(self) -> dict[str, Size]:
         """The size of each room: a folder directly below the root, "." for the root's own modules."""
         rooms: defaultdict[str, Size] = defaultdict(Size)
-        for name, source in self._sources.items():
+        for name, module in self._modules.items():
             room = name.split(".")[1] if "." in name else "."
-            rooms[room] = rooms[room].plus(size_of(source, self._trees[name]))
+            rooms[room] = rooms[room].plus(module.size)
         return dict(sorted(rooms.items()))
-
-    def importers(self) -> dict[str, set[str]]:
-        """By whom each module is imported."""
-        found: dict[str, set[str]] = {name: set() for name in self._trees}
-        for name, tree in self._trees.items():
-            for imported in _imported(tree):
-                if imported in found:
-                    found[imported].add(name)
-        return found
 
     def lonely(self) -> list[str]:
         """The modules that exactly one other imports; packages do not count."""
-        packages = {name.rpartition(".")[0] for name in self._trees}
-        return [name for name, by in self.importers().items() if len(by) == 1 and name not in packages]
+        packages = {name.rpartition(".")[0] for name in self._modules}
+        importers = Counter(name for module in self._modules.values() for name in module.imported)
+        return [name for name in self._modules if importers[name] == 1 and name not in packages]
 
     def namesakes(self) -> dict[str, list[str]]:
         """The classes that have a name in common, and the modules in which they stand."""
         found: defaultdict[str, list[str]] = defaultdict(list)
-        for name, tree in self._trees.items():
-            for node in {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}:
-                found[node].append(name)
+        for name, module in self._modules.items():
+            for one in module.classes:
+                found[one].append(name)
         return {name: modules for name, modules in sorted(found.items()) if len(modules) > 1}
-
-
-def _imported(tree: ast.Module) -> Iterator[str]:
-    """The names that may be modules; `from a import b` imports `a.b` where that is one, or else `a`."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def measured(root: Path = ROOT) -> dict[str, dict[str, int]]:

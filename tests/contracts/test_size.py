@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scripts.size import Tree, measured, outgrown, size_of, table
+from scripts.size import Module, Tree, measured, outgrown, table
 
 SOURCE = '''"""A module."""
 
@@ -29,8 +29,8 @@ docstring"""
 
 
 def test_only_code_is_counted() -> None:
-    assert size_of(SOURCE)[::2] == (5, 9)
-    assert size_of("")[::2] == (0, 0)
+    assert Module(SOURCE).size[::2] == (5, 8)
+    assert Module("").size[::2] == (0, 0)
 
 
 def test_a_room_grows_only_by_a_line_of_the_table() -> None:
