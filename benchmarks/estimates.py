@@ -26,8 +26,7 @@ from statistics import mean
 import client
 
 from codelaw.adapters.tokenizer import load_counter
-from codelaw.context.calibration import Calibration
-from codelaw.context.mixture import Mixture, mixture
+from codelaw.context.calibration import Calibration, Mixture, mixture
 from codelaw.context.sections import message_section, text_section
 from codelaw.domain.messages import Call, Message, Metadata
 

@@ -20,7 +20,7 @@ from typing import Any
 from replay import COLD, Bill, Chat, Replay, Session, Settings
 
 from codelaw.adapters.models import catalog
-from codelaw.agent.dialects.breakpoints import Layout, places
+from codelaw.agent.dialects.spelling import Layout, places
 from codelaw.agent.model_calls.caching import CacheTtl, Pauses, lasting
 from codelaw.context.shortening.economy import anchors
 from codelaw.domain.models import DEFAULT_MODEL, Ttl, Usage

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from codelaw.context.escaping import one_line
-from codelaw.context.observations.shown import shown
+from codelaw.context.observations.text import shown
 from codelaw.context.shortening.compressor import compress
 from codelaw.domain.messages import Call, Message, Metadata
 

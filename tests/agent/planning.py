@@ -23,8 +23,7 @@ from codelaw.agent.turn.window_plan import (
     next_action,
 )
 from codelaw.context.builder import build
-from codelaw.context.calibration import Calibration, Weights
-from codelaw.context.mixture import KINDS, Mixture
+from codelaw.context.calibration import KINDS, Calibration, Mixture, Weights
 from codelaw.context.past.projection import project
 from codelaw.context.past.strategies import Selection
 from codelaw.context.sections import message_tokens, text_section

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from codelaw.context.rendering import action_text
+from codelaw.context.sections import action_text
 from codelaw.context.shortening.demotion import demotable, demoted
 from tests.agent.conftest import Bench
 

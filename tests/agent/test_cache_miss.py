@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from codelaw.agent.dialects.native import Native
-from codelaw.agent.model_calls.cache_miss import Sent, missed
+from codelaw.agent.model_calls.caching import Sent, missed
 from codelaw.agent.recording.open_turn import OpenTurn
 from codelaw.agent.turn.model_call import Asker
 from codelaw.app import models

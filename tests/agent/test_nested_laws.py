@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.context.system.nested_law import TOLD_FOLDERS
+from codelaw.context.system.law import TOLD_FOLDERS
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.files import Folder
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion

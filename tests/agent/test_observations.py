@@ -7,9 +7,8 @@ from typing import Any
 
 from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
-from codelaw.context.observations.shown import shown
-from codelaw.context.rendering import render_message
-from codelaw.context.sections import View, message_section, message_tokens
+from codelaw.context.observations.text import shown
+from codelaw.context.sections import View, message_section, message_tokens, render_message
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.tools.toolbox import Toolbox

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from codelaw.context.builder import Gathered, History, build, render, report
-from codelaw.context.rendering import action_text
-from codelaw.context.sections import text_section
+from codelaw.context.sections import action_text, text_section
 from codelaw.context.system.law import (
     LawText,
     assemble,

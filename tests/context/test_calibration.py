@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from codelaw.context.calibration import LEAST, MOST, Calibration
-from codelaw.context.mixture import Mixture, mixture
+from codelaw.context.calibration import LEAST, MOST, Calibration, Mixture, mixture
 from codelaw.context.sections import message_section, text_section
 from codelaw.domain.messages import Call, Message, Metadata
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from codelaw.context.budget import Budget, fitting_system
-from codelaw.context.system.connectors import LONGEST, SHARE, connectors
-from codelaw.context.system.modules import system_sections
+from codelaw.context.system.modules import CONNECTOR_SHARE, LONGEST_CONNECTOR, connectors, system_sections
 from codelaw.context.tokens import estimate
 from codelaw.domain.served import ServedInstructions
 
@@ -16,7 +15,10 @@ def said(count: int, size: int = 5_000) -> tuple[ServedInstructions, ...]:
 def test_each_is_cut_and_stands_behind_the_skills_in_the_order_of_the_servers() -> None:
     made = connectors(said(2), {"s0", "s1", "s9"}, 200_000)
     assert [name for name, _ in made] == ["s0", "s1"]
-    assert all(LONGEST < len(text) < LONGEST + 500 and text.count("…\n</server-instructions>") == 1 for _, text in made)
+    assert all(
+        LONGEST_CONNECTOR < len(text) < LONGEST_CONNECTOR + 500 and text.count("…\n</server-instructions>") == 1
+        for _, text in made
+    )
     assert connectors(said(2), {"s0", "s1", "s9"}, 200_000) == made
     sections = system_sections(mode="agent", dialect="react", tools_description="", skills="SKILLS", connectors=made)
     assert [section.name for section in sections][-3:] == ["skills", "connectors:s0", "connectors:s1"]
@@ -27,7 +29,7 @@ def test_many_share_a_part_of_the_window() -> None:
     names = {f"s{number}" for number in range(40)}
     for window in (16_000, 64_000, 200_000):
         made = connectors(said(40), names, window)
-        assert 0 < sum(estimate(text) for _, text in made) <= window * SHARE
+        assert 0 < sum(estimate(text) for _, text in made) <= window * CONNECTOR_SHARE
         assert [name for name, _ in made] == [f"s{number}" for number in range(len(made))]
         assert len({len(text.replace(name, "")) for name, text in made}) == 1, "all are cut alike"
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from codelaw.agent.dialects import native, react
 from codelaw.agent.dialects.react import React
 from codelaw.context.escaping import one_line
-from codelaw.context.rendering import action_text
+from codelaw.context.sections import action_text
 from codelaw.context.shortening.demotion import LONG, demotable, demoted
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Call, KeptItem, KeptItems, Message, Metadata

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codelaw.context.escaping import escaped, neutralise, one_line, one_name, quoted
-from codelaw.context.system.law import LawText
-from codelaw.context.system.untrusted_law import restricted
+from codelaw.context.system.law import LawText, restricted
 from codelaw.domain.safety.own_tags import openings
 from codelaw.domain.safety.unseen import concealed
 from tests.domain.test_own_tags import SPELLINGS

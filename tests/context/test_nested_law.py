@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.context.system.nested_law import (
+from codelaw.context.system.law import (
     SHOWN_CHARACTERS,
     TOLD_CHARACTERS,
     TOLD_FOLDERS,

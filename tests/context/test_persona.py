@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.context.system.modules import system_sections
-from codelaw.context.system.persona import LONGEST, persona_module
+from codelaw.context.system.modules import LONGEST_PERSONA, persona_module, system_sections
 from codelaw.settings import load_settings
 
 PERSONA = "You are Ada.\n\nAnswer in haiku; never say {{ core }} or {tools_description}."
@@ -53,11 +52,11 @@ def test_it_ends_no_block_speaks_for_no_role_and_hides_nothing(said, shown):
 
 
 def test_one_that_is_too_long_is_a_notice_and_none_counts():
-    fits = load_settings(environ={}, client={"prompts": {"persona": "x" * LONGEST}})
-    assert (fits.problems, fits.value.prompts.persona) == ([], "x" * LONGEST)
-    effective = load_settings(environ={}, client={"prompts": {"persona": "x" * (LONGEST + 1)}})
+    fits = load_settings(environ={}, client={"prompts": {"persona": "x" * LONGEST_PERSONA}})
+    assert (fits.problems, fits.value.prompts.persona) == ([], "x" * LONGEST_PERSONA)
+    effective = load_settings(environ={}, client={"prompts": {"persona": "x" * (LONGEST_PERSONA + 1)}})
     assert effective.value.prompts.persona is None
     (notice,) = effective.problems
     assert notice.message.startswith("prompts.persona")
-    assert f"at most {LONGEST} characters, this one has {LONGEST + 1}" in notice.message
+    assert f"at most {LONGEST_PERSONA} characters, this one has {LONGEST_PERSONA + 1}" in notice.message
     assert len(notice.message) < 400

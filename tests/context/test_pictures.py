@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 from codelaw.context.escaping import one_line
-from codelaw.context.observations.shown import shown
+from codelaw.context.observations.text import shown
 from codelaw.context.past.projection import project
 from codelaw.context.pictures import with_those_of, without_pictures
 from codelaw.context.sections import message_tokens

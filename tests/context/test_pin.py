@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.context.system.pin import active_task, pin
+from codelaw.context.system.modules import active_task, pin
 
 
 @pytest.mark.parametrize(

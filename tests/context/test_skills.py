@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codelaw.context.observations.text import observation_text
-from codelaw.context.past.loaded import body_room, carried, loaded_fragment
+from codelaw.context.past.loaded import EACH, TOGETHER, body_room, carried, lasting, loaded_fragment
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.compressor import LISTED, SKILL, UNKNOWN, compress
-from codelaw.context.shortening.lasting import EACH, TOGETHER, lasting
-from codelaw.context.system.skill_index import skill_index
+from codelaw.context.system.modules import skill_index
 from codelaw.context.tokens import estimate
 from codelaw.domain.brought import LoadedSkill, Sheet, Skill
 from codelaw.domain.messages import Message, Metadata

@@ -1,8 +1,7 @@
 import pytest
 
 from codelaw.domain.messages import Message
-from codelaw.transcript.rounds import Round
-from codelaw.transcript.summaries.compaction import cut, due
+from codelaw.transcript.rounds import Round, cut, due
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ import pytest
 
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call, Message, Metadata
-from codelaw.transcript.summaries.identifiers import index, names_by_place
-from codelaw.transcript.summaries.paths import folded, sketched
+from codelaw.transcript.summaries.identifiers import folded, index, names_by_place, sketched
 
 
 def user(text: str) -> Message:

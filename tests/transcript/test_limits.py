@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codelaw.domain.messages import Message
-from codelaw.transcript.repair.hygiene import hygiene
-from codelaw.transcript.repair.limits import chat_key, limited, turn_limit
+from codelaw.transcript.repair.hygiene import chat_key, hygiene, limited, turn_limit
 from codelaw.transcript.repair.repairs import NOTHING, Repairs
 from tests.transcript.histories import acted, answered, asked, noted, observed, wellformed, whole_turn
 

@@ -11,7 +11,7 @@ from codelaw.context.budget import SHARES, Budget, Tracker, budget_report
 from codelaw.context.past.spans import SpanReport, spans_fragment
 from codelaw.context.past.strategies import Material, Resolved, Selection, choose, resolve, thread_message
 from codelaw.context.sections import Section, message_section, text_section
-from codelaw.context.system.pin import active_task, pin
+from codelaw.context.system.modules import active_task, pin
 from codelaw.context.tokens import estimate
 from codelaw.domain.chats import Strategy
 from codelaw.domain.errors import Refusal

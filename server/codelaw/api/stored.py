@@ -15,7 +15,7 @@ from codelaw.agent.recall.retrieval import Retrieved, Retriever
 from codelaw.api.building import build_context
 from codelaw.api.built import ApiMessage, BuiltContext
 from codelaw.api.reading import SYSTEM, read
-from codelaw.context.rendering import action_text, user_texts
+from codelaw.context.sections import action_text, user_texts
 from codelaw.domain.chats import StoredChat, Strategy
 from codelaw.domain.errors import Refusal
 from codelaw.domain.messages import Message

@@ -30,11 +30,9 @@ from codelaw.app.profiles import Profiles
 from codelaw.app.referring.referring import Around, Referring
 from codelaw.app.ruling import unreadable, visible
 from codelaw.app.servers.brought import BroughtServers
-from codelaw.context.system import untrusted_law as untrusted
-from codelaw.context.system.connectors import connectors
 from codelaw.context.system.law import LARGE_SHARE, names_of
 from codelaw.context.system.law_check import hides
-from codelaw.context.system.skill_index import skill_index
+from codelaw.context.system.modules import connectors, skill_index
 from codelaw.context.tokens import estimate, guard
 from codelaw.domain.chats import Mode, Notice
 from codelaw.domain.errors import Refusal
@@ -42,7 +40,7 @@ from codelaw.domain.messages import Fragment
 from codelaw.settings.places import process_environment
 from codelaw.skills.commands import call
 from codelaw.tools.toolbox import default_toolbox
-from codelaw.transcript.repair.limits import turn_limit
+from codelaw.transcript.repair.hygiene import turn_limit
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
@@ -219,7 +217,7 @@ class TurnMaker:
         asked = await question(text, shown, self._facts, attachments, looking, called=called)
         law, beside = await find_law(self._workspace, denied, settings.law.files), tuple[Fragment, ...]()
         if restricted:
-            law, beside = replace(law, layer=()), (untrusted.restricted(law.documents),)
+            law, beside = replace(law, layer=()), (restricted(law.documents),)
         notices = [*brought.notices, *asked.notices, *law.notices, *([RESTRICTED] if restricted else [])]
         notices += [notice for notice in (shelf.problems, kind_problems) if notice is not None]
         if restricted and await asyncio.to_thread(lambda: any(hides(document.text) for document in law.documents)):

@@ -7,10 +7,49 @@ weight of its own, and what a call reports moves the weights of those kinds most
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from codelaw.context.mixture import KINDS, Mixture
+from codelaw.context.sections import Section, image_tokens, message_texts
+from codelaw.context.tokens import CALL_OVERHEAD, Kinds, kinds
+
+KINDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """Estimated tokens by kind: prose, code, wide scripts, and what calls and pictures take besides text."""
+
+    prose: float = 0.0
+    code: float = 0.0
+    wide: float = 0.0
+    calls: float = 0.0
+
+    @property
+    def tokens(self) -> float:
+        """All of it."""
+        return self.prose + self.code + self.wide + self.calls
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Each kind's part of the whole, which is more than nothing."""
+        return tuple(part / self.tokens for part in (self.prose, self.code, self.wide, self.calls))
+
+
+def mixture(sections: Sequence[Section]) -> Mixture:
+    """Of the texts of sections as they are sent."""
+    found: list[Kinds] = []
+    calls = images = 0
+    for section in sections:
+        if not section.messages:
+            found.append(kinds(section.content))
+        for message in section.messages:
+            found += map(kinds, message_texts(message))
+            calls += len(message.metadata.calls)
+            images += image_tokens(message)
+    prose, code, wide = (sum(one[kind] for one in found) for kind in range(3))
+    return Mixture(prose, code, wide, float(CALL_OVERHEAD * calls + images))
+
 
 LEAST, MOST = 0.4, 3.0
 """Bounds of what a call may say of a view, and of the correction of an estimate."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from codelaw.agent.model_calls.caching import CacheTtl
-from codelaw.context.system.persona import LONGEST
+from codelaw.context.system.modules import LONGEST_PERSONA
 from codelaw.domain.chats import DialectChoice, Strategy
 from codelaw.domain.laws import FILES
 from codelaw.domain.memories import Category
@@ -52,8 +52,8 @@ def _as_tuple(value: object) -> object:
 
 
 def _bounded(persona: str) -> str:
-    if len(persona) > LONGEST:
-        message = f"a persona has at most {LONGEST} characters, this one has {len(persona)}: say it shorter"
+    if len(persona) > LONGEST_PERSONA:
+        message = f"a persona has at most {LONGEST_PERSONA} characters, this one has {len(persona)}: say it shorter"
         raise ValueError(message)
     return persona
 

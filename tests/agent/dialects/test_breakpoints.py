@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codelaw.agent.dialects.breakpoints import LOOKBACK, Layout, marked, places
+from codelaw.agent.dialects.spelling import LOOKBACK, Layout, marked, places
 from codelaw.domain.messages import KeptItem, KeptItems
 from codelaw.domain.models import ApiMessage, KeptBlock, ResultBlock, TextBlock, Ttl
 

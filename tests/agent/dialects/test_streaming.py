@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from codelaw.agent.dialects.growing import GrowingText
 from codelaw.agent.dialects.react import React
+from codelaw.agent.dialects.scanning import GrowingText
 from codelaw.agent.turn.model_call import Joint
 from codelaw.domain.models import ModelReply
 

@@ -8,15 +8,19 @@ import time
 from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
-from codelaw.agent.compaction.audience import Audience, SummaryCalls
 from codelaw.agent.compaction.compaction_plan import Cause, Plan, plan, report_of, shown_tokens
-from codelaw.agent.compaction.summarising import Summariser
+from codelaw.agent.compaction.summarising import Audience, Summariser, SummaryCalls
 from codelaw.agent.compaction.watermark import Ended, ended, held_up
+from codelaw.agent.hooks.running import Hooks
 from codelaw.agent.inputs.selection import layered
 from codelaw.agent.inputs.surroundings import as_sent
+from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
+from codelaw.agent.recording.history import Past
+from codelaw.agent.recording.open_turn import OpenTurn
+from codelaw.agent.recording.outbox import Outbox
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import Checkpoint, CompactionReason, CompactionReport, SummarySource
 from codelaw.domain.errors import ModelFailure, Refusal
@@ -24,13 +28,6 @@ from codelaw.domain.events import CompactionEvent, CompactionPhase, HookMoment
 from codelaw.domain.messages import Message
 from codelaw.ports.cancelling import give_cancel
 from codelaw.transcript.summaries.summary import BadSummary, archive_text, sizes
-
-if TYPE_CHECKING:
-    from codelaw.agent.hooks.running import Hooks
-    from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
-    from codelaw.agent.recording.history import Past
-    from codelaw.agent.recording.open_turn import OpenTurn
-    from codelaw.agent.recording.outbox import Outbox
 
 TIMED_OUT = "Summary generation timed out, keeping recent history only."
 """Shown exactly so (K-6)."""

@@ -6,28 +6,23 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from codelaw.agent.compaction.watermark import GROWTH
 from codelaw.agent.inputs.selection import layered, select
-from codelaw.context.past.loaded import body_room, carried
+from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
+from codelaw.context.builder import History
+from codelaw.context.past.loaded import body_room, carried, lasting
 from codelaw.context.past.projection import project, retold
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening import economy
 from codelaw.context.shortening.demotion import demoted
 from codelaw.context.shortening.economy import TYPICAL, Terms
-from codelaw.context.shortening.lasting import lasting
 from codelaw.domain.checkpoints import CompactionReason, CompactionReport, Demotion
 from codelaw.domain.messages import Message
-from codelaw.transcript.rounds import Round
-from codelaw.transcript.summaries.compaction import Cut, cut
+from codelaw.transcript.rounds import Cut, Round, cut
 from codelaw.transcript.summaries.summary import sizes
-
-if TYPE_CHECKING:
-    from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
-    from codelaw.context.builder import History
-    from codelaw.transcript.transcript import Transcript
-
+from codelaw.transcript.transcript import Transcript
 
 SMALL = 64_000
 """Tokens of a window below which `keep_rounds` gives way, so that a compaction frees enough (K-8)."""

@@ -6,12 +6,15 @@ import asyncio
 import logging
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from codelaw.agent.compaction.audience import SummaryCalls
+from codelaw.agent.compaction.summarising import SummaryCalls
 from codelaw.agent.dialects.react import React
 from codelaw.agent.inputs.selection import estimated, recent_room
+from codelaw.agent.inputs.turn_context import TurnInputs
+from codelaw.agent.recording.history import Past
+from codelaw.agent.recording.outbox import Outbox
 from codelaw.context.builder import Gathered, History, build
+from codelaw.context.calibration import Calibration
 from codelaw.context.past.strategies import SUMMARISED, resolve
 from codelaw.context.past.thread import Due, Window, due, limit, request_texts
 from codelaw.context.sections import message_tokens, text_section
@@ -21,13 +24,7 @@ from codelaw.domain.errors import ModelFailure, Refusal
 from codelaw.domain.events import NoticeEvent
 from codelaw.domain.messages import Message
 from codelaw.transcript.summaries.summary_check import BadSummary, check_text
-
-if TYPE_CHECKING:
-    from codelaw.agent.inputs.turn_context import TurnInputs
-    from codelaw.agent.recording.history import Past
-    from codelaw.agent.recording.outbox import Outbox
-    from codelaw.context.calibration import Calibration
-    from codelaw.transcript.transcript import Transcript
+from codelaw.transcript.transcript import Transcript
 
 UPDATED = "thread_summary_updated"
 FAILED = "thread_summary_failed"

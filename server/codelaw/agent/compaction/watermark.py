@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
 from codelaw.context.sections import message_tokens
 from codelaw.context.system.law import tokens_of
-
-if TYPE_CHECKING:
-    from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
-    from codelaw.domain.checkpoints import CompactionReport
-    from codelaw.transcript.transcript import Transcript
+from codelaw.domain.checkpoints import CompactionReport
+from codelaw.transcript.transcript import Transcript
 
 GROWTH = 10
 """The part of the window by which the view grows before a compaction begins by itself again."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
+from codelaw.agent.dialects.binding import Binding
+from codelaw.context.sections import View
 from codelaw.domain.chats import Dialect as DialectName
 from codelaw.domain.messages import Call, KeptItems, WebSearch
-from codelaw.domain.models import NO_IMAGES
-
-if TYPE_CHECKING:
-    from codelaw.agent.dialects.binding import Binding
-    from codelaw.context.sections import View
-    from codelaw.domain.models import ApiMessage, ModelReply, ModelRequest
-    from codelaw.tools.toolbox import Toolbox
+from codelaw.domain.models import NO_IMAGES, ApiMessage, ModelReply, ModelRequest
+from codelaw.tools.toolbox import Toolbox
 
 Channel = Literal["thought", "answer"]
 

@@ -12,13 +12,18 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
-from codelaw.domain.models import ApiMessage, CallBlock, ImageBlock, KeptBlock, ResultBlock, TextBlock
-
-if TYPE_CHECKING:
-    from codelaw.domain.messages import KeptItems
-    from codelaw.domain.models import Block, ModelRequest
+from codelaw.domain.messages import KeptItems
+from codelaw.domain.models import (
+    ApiMessage,
+    Block,
+    CallBlock,
+    ImageBlock,
+    KeptBlock,
+    ModelRequest,
+    ResultBlock,
+    TextBlock,
+)
 
 
 class Binding:

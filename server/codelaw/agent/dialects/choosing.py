@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.binding import Binding
 from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
-
-if TYPE_CHECKING:
-    from codelaw.domain.chats import Dialect, DialectChoice
-    from codelaw.domain.messages import Message
-    from codelaw.domain.models import ModelProfile
+from codelaw.domain.chats import Dialect, DialectChoice
+from codelaw.domain.messages import Message
+from codelaw.domain.models import ModelProfile
 
 SWITCHED = "dialect_switched"
 """The notice of a chat whose model has refused to write down its reasoning; it is kept with the chat."""

@@ -7,14 +7,15 @@ import re
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from codelaw.agent.dialects import grammar
 from codelaw.agent.dialects.base import Channel, InvalidCall, Reading, call_id
 from codelaw.agent.dialects.binding import Binding
 from codelaw.agent.dialects.scanning import find
 from codelaw.agent.dialects.spelling import Speller, Spelling, user_blocks
-from codelaw.context.observations.shown import tool_texts
+from codelaw.context.observations.text import tool_texts
+from codelaw.context.sections import View
 from codelaw.domain.messages import Call, Message
 from codelaw.domain.models import (
     NO_IMAGES,
@@ -30,11 +31,8 @@ from codelaw.domain.models import (
 )
 from codelaw.templates.render import render
 from codelaw.tools.finding.call_tool import BROUGHT, CALL_TOOL
+from codelaw.tools.toolbox import Toolbox
 from codelaw.transcript.repair.closing import unmarked
-
-if TYPE_CHECKING:
-    from codelaw.context.sections import View
-    from codelaw.tools.toolbox import Toolbox
 
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 

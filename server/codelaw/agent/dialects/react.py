@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from codelaw.agent.dialects import grammar
 from codelaw.agent.dialects.base import Channel, InvalidCall, Reading, call_id
 from codelaw.agent.dialects.scanning import LONG, Scan, find
 from codelaw.agent.dialects.spelling import Speller, Spelling, picture_blocks, user_blocks
-from codelaw.context.observations.shown import tool_texts
-from codelaw.context.rendering import action_text
+from codelaw.context.observations.text import tool_texts
+from codelaw.context.sections import View, action_text
 from codelaw.domain.messages import Call, Message
 from codelaw.domain.models import NO_IMAGES, ApiMessage, ModelReply, ModelRequest, TextBlock
-
-if TYPE_CHECKING:
-    from codelaw.context.sections import View
-    from codelaw.tools.toolbox import Toolbox
+from codelaw.tools.toolbox import Toolbox
 
 
 class ReactSpeller(Speller):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codelaw.context.calibration import Calibration
-from codelaw.context.mixture import mixture
+from codelaw.context.calibration import Calibration, mixture
 from codelaw.context.tokens import SMALLEST_WINDOW
 
 if TYPE_CHECKING:

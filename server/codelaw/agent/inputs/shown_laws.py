@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from codelaw.agent.inputs.law_files import Listed, find_law, laws_above
+from codelaw.context.system.law import Nested, most_shown
 from codelaw.context.system.law_check import change_told
-from codelaw.context.system.nested_law import Nested, most_shown
 from codelaw.domain.chats import Notice
 from codelaw.domain.laws import LawUse
 

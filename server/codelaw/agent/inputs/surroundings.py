@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from codelaw.agent.inputs.selection import gathered
 from codelaw.context.past.projection import standing, unsaid
 from codelaw.context.sections import text_section
-from codelaw.context.system.pin import active_task, pin
+from codelaw.context.system.modules import active_task, pin
 from codelaw.domain.checkpoints import HEAD, Aside
 from codelaw.domain.messages import Fragment, Message
 from codelaw.templates.render import render

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from codelaw.agent.dialects.breakpoints import MOST
+from codelaw.agent.dialects.spelling import MOST
 from codelaw.agent.model_calls.caching import SECONDS
 from codelaw.agent.model_calls.thinking import Manner, manner
 from codelaw.context.budget import SHARES, Budget
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from codelaw.agent.model_calls.caching import CacheTtl
     from codelaw.context.builder import History
     from codelaw.context.sections import Section
-    from codelaw.context.system.connectors import Connector
+    from codelaw.context.system.modules import Connector
     from codelaw.domain.chats import Mode, Strategy
     from codelaw.domain.messages import Fragment, Message
     from codelaw.domain.models import Effort, ModelProfile, Prices, Ttl, Usage

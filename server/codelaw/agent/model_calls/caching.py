@@ -1,4 +1,4 @@
-"""How long the vendor's cache is to keep what stays (L-6): pure, on prices and pauses.
+"""The vendor's cache: how long it is to keep what stays (L-6), and why it gave less than it held (X-6). Pure.
 
 The marks at the end of a request always last five minutes, which the steps of a turn outrun. Those in front may last an
 hour: that costs more to write, and pays when people pause for longer than five minutes, and seldom for over an hour.
@@ -6,13 +6,13 @@ hour: that costs more to write, and pays when people pause for longer than five 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from codelaw.domain.models import Prices, Ttl
+from codelaw.context.sections import Section, View
+from codelaw.domain.models import CacheMiss, ModelReply, Prices, Ttl
 
 CacheTtl = Literal["auto", "5m", "1h"]
 """The setting `model.cacheTtl`."""
@@ -67,3 +67,94 @@ def lasting(wanted: CacheTtl, offered: Sequence[Ttl], prices: Prices | None, see
     dearer = (now.cache_write_1h or now.cache_write) - now.cache_write
     saved = within * SPARED * tokens * (now.cache_write - now.cache_read)
     return "1h" if saved > dearer * (beyond * tokens + ENDING) else "5m"
+
+
+LOST = 0.1
+"""The share of what the cache held that a miss loses at least: the end of a request may always be another."""
+LEAST = 1_024
+"""Tokens that it loses at least."""
+_CHANGED: Mapping[str, str] = {
+    "model": "the model changed",
+    "tools": "the tools changed",
+    "system": "the system prompt changed",
+    "messages": "earlier messages changed",
+}
+"""By a vendor's reason without its last word: what is said where nothing more is known."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sent:
+    """A request, and the reply to it, as far as they say what the next request finds in the cache."""
+
+    view: View
+    model: str
+    tools: tuple[str, ...]
+    """Their names."""
+    ttl: Ttl
+    begun: float
+    """In seconds since the epoch: from then on its entries last."""
+    reply: ModelReply
+
+    @property
+    def kept(self) -> int:
+        """Tokens that stood in the cache then."""
+        return self.reply.usage.cache_read_tokens + self.reply.usage.cache_write_tokens
+
+
+def missed(before: Sent | None, now: Sent) -> CacheMiss | None:
+    """Why `now` has read less than `before` had left; None where it has not, or nobody knows."""
+    if before is None or before.kept - now.reply.usage.cache_read_tokens < max(LEAST, LOST * before.kept):
+        return None
+    said = now.reply.cache_miss
+    known: dict[str, str] = {}
+    for part, words in _differences(before, now):
+        known.setdefault(part, words)
+    told, paused = said.removesuffix("_changed"), now.begun - before.begun
+    # What is surely forgotten is lost whatever has changed; the newest marks never last longer than the shorter time.
+    if paused > SECONDS[before.ttl] or (paused > SECONDS["5m"] and not known and told not in _CHANGED):
+        return CacheMiss(said or "expired", f"paused {_spelt(paused)}")
+    if told in _CHANGED:
+        return CacheMiss(said, known.get(told, _CHANGED[told]))
+    return next((CacheMiss(said or f"{part}_changed", words) for part, words in known.items()), None)
+
+
+def _differences(before: Sent, now: Sent) -> Iterator[tuple[str, str]]:
+    """What is not as it was, by the part of the request, the first of each part in its order."""
+    if before.model != now.model:
+        yield "model", _CHANGED["model"]
+    if before.tools != now.tools:
+        # They stand in L1 where the vendor is not told of them.
+        yield from ((part, _CHANGED["tools"]) for part in ("tools", "system"))
+    elif _texts(before.view.layer("L1")) != _texts(now.view.layer("L1")):
+        yield "system", _CHANGED["system"]
+    elif _texts(before.view.layer("L2")) != _texts(now.view.layer("L2")):
+        yield "system", "the law changed"
+    was, stands = _messages(before.view), _messages(now.view)
+    if _summed(before.view) != _summed(now.view):
+        yield from ((part, "the chat was compacted") for part in ("system", "messages"))
+    elif any(name in stands and stands[name] != shown for name, shown in was.items()):
+        yield "messages", "older results were shortened"
+    elif any(name not in stands for name in was):
+        yield "messages", "earlier messages were left out"
+
+
+def _texts(sections: Sequence[Section]) -> list[str]:
+    return [section.content for section in sections]
+
+
+def _summed(view: View) -> list[str]:
+    summaries = view.named("summaries")
+    return [] if summaries is None else [message.id for message in summaries.messages]
+
+
+def _messages(view: View) -> dict[str, tuple[object, ...]]:
+    """By its id what is shown of each message, the question aside."""
+    sections = [one for one in (view.named("history"), view.named("scratchpad")) if one is not None]
+    return {one.id: (one.content, one.metadata.calls) for section in sections for one in section.messages}
+
+
+def _spelt(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if minutes >= 120:
+        return f"{round(seconds / 3600)} hours"
+    return "an hour" if minutes == 60 else f"{minutes} minutes"

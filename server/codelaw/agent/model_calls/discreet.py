@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import (
@@ -24,10 +24,8 @@ from codelaw.domain.models import (
     ThinkingDelta,
     Usage,
 )
-
-if TYPE_CHECKING:
-    from codelaw.domain.safety.redaction import Redaction
-    from codelaw.ports.model import ChatModel
+from codelaw.domain.safety.redaction import Redaction
+from codelaw.ports.model import ChatModel
 
 
 @dataclass(slots=True)

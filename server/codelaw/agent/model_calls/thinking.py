@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from codelaw.domain.chats import Dialect
 from codelaw.domain.models import Display, Effort, ModelProfile, ModelRequest, Thinking
-
-if TYPE_CHECKING:
-    from codelaw.domain.chats import Dialect
 
 _DEEP: frozenset[Effort | None] = frozenset({"xhigh", "max"})
 """Efforts with which thinking is not switched off: models refuse both together, and nobody wants them."""

@@ -22,7 +22,7 @@ from codelaw.transcript.rounds import own
 from codelaw.transcript.transcript import Transcript
 
 if TYPE_CHECKING:
-    from codelaw.agent.model_calls.cache_miss import Sent
+    from codelaw.agent.model_calls.caching import Sent
     from codelaw.context.builder import History
     from codelaw.context.past.strategies import Selection
     from codelaw.context.sections import Section

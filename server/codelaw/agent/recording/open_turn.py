@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from codelaw.agent.dialects.growing import GrowingText
+from codelaw.agent.dialects.scanning import GrowingText
 from codelaw.context.escaping import one_line
 from codelaw.context.pictures import without_pictures
 from codelaw.context.shortening.compressor import compress

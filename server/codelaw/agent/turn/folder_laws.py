@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codelaw.context.past.projection import standing
-from codelaw.context.system.nested_law import Nested, to_tell
+from codelaw.context.system.law import Nested, to_tell
 
 if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import TurnInputs

@@ -10,7 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.base import Reading
-from codelaw.agent.dialects.growing import GrowingText
+from codelaw.agent.dialects.scanning import GrowingText
 from codelaw.agent.model_calls.recovery import Recovery, Retry
 from codelaw.agent.turn.silence import Silence
 from codelaw.context.tokens import estimate

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.choosing import SWITCHED
-from codelaw.agent.dialects.growing import GrowingText
-from codelaw.agent.model_calls.cache_miss import Sent, missed
+from codelaw.agent.dialects.scanning import GrowingText
+from codelaw.agent.model_calls.caching import Sent, missed
 from codelaw.agent.model_calls.recovery import REASONING, explain, refused
 from codelaw.agent.turn.model_call import Asked, Asker
 from codelaw.agent.turn.planned import planned

@@ -14,7 +14,7 @@ from codelaw.agent.inputs.surroundings import behind, reminders, surroundings
 from codelaw.agent.inputs.turn_context import HistoryState
 from codelaw.app.servers.brought import STARTING
 from codelaw.context.builder import History, build, report
-from codelaw.context.mixture import mixture
+from codelaw.context.calibration import mixture
 from codelaw.context.past.projection import in_turn
 from codelaw.context.sections import View, message_tokens
 from codelaw.context.tokens import estimate

@@ -1,4 +1,4 @@
-"""Edit, MultiEdit, Write, Rename and QuickFix as text: what became of the files, and the diff."""
+"""What acts as text: changes of files, Bash, Task (X-4), load_skill, and the tools of servers (X-3)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from codelaw.context.observations.layout import (
+    DATA,
     DIAGNOSTICS,
     REFUSED,
+    STDERR,
+    STDOUT,
     Told,
     amount,
     block,
     items,
+    listed,
     number,
     objects,
     one,
@@ -21,6 +25,8 @@ from codelaw.context.observations.layout import (
     text,
 )
 from codelaw.context.observations.searches import findings
+from codelaw.context.pictures import GONE, SHOWN
+from codelaw.domain.listing import plain_lines
 
 _NAMES = re.compile(r"--- (?:a/.*|/dev/null)\n\+\+\+ b/.*(?:\n|\Z)")
 """The lines above a diff that name its file, which the header does."""
@@ -100,3 +106,110 @@ def _left(data: Mapping[str, Any]) -> tuple[str, ...]:
     if not text(data, "refused"):
         return ()
     return ("The user looked at it and refused the part under `refused`: leave it so, unless they ask for it.",)
+
+
+def bash(data: Mapping[str, Any]) -> Told | None:
+    """Standard output, then the rest below labels of ours."""
+    if not isinstance(data.get("stdout"), str) or not isinstance(data.get("stderr"), str):
+        return None
+    stdout, stderr = data["stdout"], data["stderr"]
+    code, seconds = number(data, "exit_code"), data.get("seconds")
+    facts = [
+        "" if code is None else f"exit {code}",
+        f"{seconds:g} s" if isinstance(seconds, int | float) else "",
+        "its middle left out" if data.get("truncated") is True else "",
+        "" if stdout or stderr else "no output",
+    ]
+    body = [block(stdout)] if stdout else []
+    if stderr:
+        body += [STDERR, block(stderr)]
+    if refused := items(data, "refused"):
+        body += [REFUSED, *map(row, refused)]
+    notes: list[str] = []
+    unsaved, changed = items(data, "unsaved"), items(data, "changed")
+    named = ""
+    if unsaved:
+        notes.append(f"Unsaved in the editor, so that the command saw the older text: {listed(unsaved, 5)}.")
+        named = re.escape(", ".join(map(str, unsaved[:5])))
+    if changed:
+        notes.append(f"Changed since you read them: {listed(changed, 20)}.")
+    more = rf"(?: The editor has unsaved changes in {named}: the command saw the older text on the disk\.)?"
+    ended = rf"(?:Exit code 0\.|The command ended with exit code {code}\.)"
+    said = rf"{ended}(?: The middle of the output is left out\.)?{more}"
+    return Told(
+        target=text(data, "command"),
+        facts=tuple(facts),
+        body=tuple(body),
+        notes=tuple(notes),
+        said=said,
+        opening=STDOUT,
+    )
+
+
+_CHANGED = 20
+"""Files that are named."""
+
+
+def reported(data: Mapping[str, Any]) -> Told | None:
+    """The report below how the subagent ended and what it took; None where there is none."""
+    said = data.get("report")
+    if not isinstance(said, str):
+        return None
+    changed, steps, tokens = items(data, "changed"), number(data, "steps"), number(data, "tokens")
+    facts = (
+        text(data, "ended"),
+        "" if steps is None else amount(steps, "steps"),
+        "" if tokens is None else amount(tokens, "tokens"),
+        "cut" if data.get("truncated") is True else "",
+    )
+    notes = (f"It has changed {listed(changed, _CHANGED)}: read them again before you edit them.",) if changed else ()
+    finished = r"The subagent has finished\."
+    return Told(text(data, "kind"), facts, (block(said),) if said else (), notes, finished)
+
+
+def loaded(data: Mapping[str, Any]) -> Told | None:
+    """The text of a skill or of one of its files."""
+    body = data.get("body")
+    if not isinstance(body, str):
+        return None
+    name, file = text(data, "name"), text(data, "file")
+    files, by = items(data, "files"), text(data, "by")
+    notes = (f"Files of the skill, which {by} brings: {listed(files, len(files))}.",) if files else ()
+    facts = (f"in {text(data, 'folder')}", "cut" if data.get("truncated") is True else "")
+    return Told(f"{name}/{file}" if file else name, facts, (block(body),) if body else (), notes)
+
+
+SERVED = "mcp__"
+"""What the names of their tools begin with."""
+FIELDS = frozenset({"server", "tool", "text", "structured", "images", "truncated", "head", "tail"})
+_IMAGES = 8
+
+
+def served(data: Mapping[str, Any]) -> Told | None:
+    """The server's text, below it what it gave as values where that is something else."""
+    if not isinstance(data.get("text"), str):
+        return None
+    said, values = text(data, "text"), data.get("structured")
+    images = objects(data, "images") or []
+    facts = (
+        "its middle left out" if data.get("truncated") is True else "",
+        "" if not images else amount(len(images), "images"),
+        "" if said or values else "no text",
+    )
+    body = [block(said)] if said else []
+    if values:
+        body += [DATA, block(values if isinstance(values, str) else "\n".join(plain_lines(values)))]
+    body += [row(_image(image)) for image in images[:_IMAGES]]
+    return Told("", facts, tuple(body))
+
+
+def _image(image: Mapping[str, Any]) -> str:
+    """What is said of an image, and whether it is shown with the result."""
+    if image.get(SHOWN) is True:
+        seen = "shown with this result"
+    elif image.get(GONE) is True:
+        seen = "not shown any more"
+    else:
+        seen = f"not shown: {text(image, 'unseen')}" if text(image, "unseen") else ""
+    size = f"{image.get('bytes')} bytes"
+    return ", ".join(filter(None, (text(image, "media_type"), text(image, "size"), size, seen)))

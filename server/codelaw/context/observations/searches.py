@@ -1,10 +1,10 @@
-"""Grep, and what the editor's services find, as text: lines of files, grouped by file."""
+"""What reads and searches as text: Read, Glob, LS, Grep, the editor's services and the index (X-5)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
 
 from codelaw.context.observations.layout import (
     SKILLS,
@@ -16,12 +16,90 @@ from codelaw.context.observations.layout import (
     items,
     listed,
     number,
+    numbered,
     objects,
     one,
     places,
     row,
     text,
 )
+from codelaw.context.observations.layout import number as number_of
+
+_NUMBER = re.compile(r" *(?=\d+\t)")
+_NUMBERED = re.compile(r"\d+\t[^\n]*(?:\n\d+\t[^\n]*)*")
+
+
+def read(data: Mapping[str, Any]) -> Told | None:
+    """The lines as the file has them, each behind its number and a tab."""
+    content = data.get("content")
+    if not isinstance(content, str):
+        return None
+    path = text(data, "path")
+    first, last, total = (number(data, name) for name in ("start_line", "end_line", "total_lines"))
+    facts = [_extent(first, last, total)]
+    if last is not None and total is not None and last < total:
+        facts.append(f"go on with start_line {last + 1}")
+    cut = items(data, "cut_lines")
+    if cut:
+        facts.append(f"cut lines: {listed(cut)}")
+    if data.get("replaced") is True:
+        facts.append("bytes that are not UTF-8 are U+FFFD")
+    if data.get("unsaved") is True:
+        facts.append("not saved yet")
+    note = text(data, "note")
+    name = re.escape(path)
+    said = (
+        rf"(?:Lines \S+ of \d+ of {name}\.|{name} is empty\.)(?: Go on with start_line \d+\.)?"
+        r"(?: Lines over \d+ characters are cut\.)?(?: Bytes that are not UTF-8 stand as U\+FFFD\.)?"
+        rf"(?: ?{re.escape(note)})?"
+    )
+    body = (_lines(content),) if content else ()
+    return Told(path, tuple(facts), body, (one(note),) if note else (), said)
+
+
+def glob(data: Mapping[str, Any]) -> Told | None:
+    """The files, one a line."""
+    files = items(data, "files")
+    if files is None:
+        return None
+    pattern, reason = text(data, "pattern"), text(data, "reason")
+    facts = (counted(number(data, "total"), len(files), "files"), _below(data), one(reason))
+    said = rf"\d+ files match {re.escape(pattern)}(?: \({re.escape(reason)}\))?"
+    return Told(pattern, facts, tuple(map(row, files)), (), said)
+
+
+def listing(data: Mapping[str, Any]) -> Told | None:
+    """The entries of a folder, one a line."""
+    entries = items(data, "entries")
+    if entries is None:
+        return None
+    path = text(data, "path")
+    said = rf"\d+ entries in {re.escape(path)}(?:, the first \d+ shown)?"
+    return Told(path, (counted(number(data, "total"), len(entries), "entries"),), tuple(map(row, entries)), (), said)
+
+
+def _extent(first: int | None, last: int | None, total: int | None) -> str:
+    if total == 0:
+        return "empty"
+    if first is None or last is None:
+        return ""
+    return amount(total or 0, "lines") if (first, last) == (1, total) else f"lines {first}-{last} of {total}"
+
+
+def _lines(content: str) -> str:
+    """Lines with their numbers, however these were padded; what has none is marked by a space."""
+    if _NUMBERED.fullmatch(content):
+        return content
+    lines = (
+        line[found.end() :] if (found := _NUMBER.match(line)) is not None else f" {line}"
+        for line in content.split("\n")
+    )
+    return "\n".join(lines)
+
+
+def _below(data: Mapping[str, Any]) -> str:
+    path = text(data, "path")
+    return "" if path in {"", "."} else f"in {one(path)}"
 
 
 def grep(data: Mapping[str, Any]) -> Told | None:
@@ -97,3 +175,55 @@ def _finding(entry: Mapping[str, Any]) -> str:
 def _withheld(data: Mapping[str, Any]) -> tuple[str, ...]:
     withheld = text(data, "withheld")
     return (one(withheld),) if withheld else ()
+
+
+def found_code(data: Mapping[str, Any]) -> Told | None:
+    """Each place with its range, what it is, why it was found, and its first lines."""
+    found = places(data, "places")
+    if found is None:
+        return None
+    note = text(data, "note")
+    said = r"(?:\d+ places?\.|Nothing like it: try other words, or Grep\.)" + (f" {re.escape(note)}" if note else "")
+    facts = (counted(number_of(data, "total"), len(found), "places"),)
+    return Told(text(data, "query"), facts, tuple(_found(found)), (one(note),) if note else (), said)
+
+
+def outline(data: Mapping[str, Any]) -> Told | None:
+    """The symbols below their files, inner ones indented."""
+    symbols = places(data, "symbols")
+    if symbols is None:
+        return None
+    total = number_of(data, "total")
+    several = len({symbol.get("file") for symbol in symbols}) > 1
+    facts = [amount(len(symbols), "symbols"), amount(total or 0, "files") if several else ""]
+    if data.get("truncated") is True:
+        facts.append("more left out")
+    said = r"\d+ (?:symbols|files that define something)(?:, the first \d+ symbols shown)?\."
+    return Told(text(data, "path"), tuple(facts), tuple(_outlined(symbols)), (), said)
+
+
+def _found(found: list[Mapping[str, Any]]) -> Iterator[str]:
+    for place in found:
+        what = " ".join(one(place[name]) for name in ("kind", "symbol") if place.get(name))
+        why = f" ({one(place['why'])})" if place.get("why") else ""
+        yield row(f"{one(place.get('file', ''))} {_range(place)} {what}{why}")
+        lines = place.get("lines")
+        if isinstance(lines, list) and lines:
+            yield "\n".join(numbered(place["line"] + at, line) for at, line in enumerate(cast("list[Any]", lines)))
+
+
+def _outlined(symbols: list[Mapping[str, Any]]) -> Iterator[str]:
+    file: object = None
+    for symbol in symbols:
+        if symbol.get("file") != file:
+            file = symbol.get("file")
+            yield row(file)
+        level = symbol.get("level")
+        indent = "  " * level if type(level) is int and 0 < level < 20 else ""
+        name = f"{one(symbol.get('kind', ''))} {one(symbol.get('name', ''))}"
+        yield numbered(symbol["line"], f"{indent}{name}, lines {_range(symbol)}")
+
+
+def _range(place: Mapping[str, Any]) -> str:
+    end = number_of(place, "end_line")
+    return str(place["line"]) if end is None or end <= place["line"] else f"{place['line']}-{end}"

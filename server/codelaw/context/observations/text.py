@@ -1,4 +1,4 @@
-"""From a result's JSON to what a model is shown of it (C-7, R-5). Pure: the same JSON gives the same bytes."""
+"""From a result's JSON to the text that a model is shown of it (C-7, R-5). Pure: the same JSON gives the same bytes."""
 
 from __future__ import annotations
 
@@ -9,16 +9,22 @@ from dataclasses import replace
 from typing import Any, cast
 
 from codelaw.context.escaping import escaped, one_name
-from codelaw.context.observations.changes import change, changes
-from codelaw.context.observations.code import found_code, outline
-from codelaw.context.observations.commands import bash
-from codelaw.context.observations.files import glob, listing, read
+from codelaw.context.memo import Memo
+from codelaw.context.observations.changes import FIELDS, SERVED, bash, change, changes, loaded, reported, served
 from codelaw.context.observations.layout import DATA, LABELS, NOTE, Told, block, cleaned, header, one, row, text
-from codelaw.context.observations.searches import diagnostics, grep, symbols, tools
-from codelaw.context.observations.served import FIELDS, SERVED, served
-from codelaw.context.observations.skills import loaded
-from codelaw.context.observations.tasks import reported
+from codelaw.context.observations.searches import (
+    diagnostics,
+    found_code,
+    glob,
+    grep,
+    listing,
+    outline,
+    read,
+    symbols,
+    tools,
+)
 from codelaw.domain.listing import plain_lines
+from codelaw.domain.messages import Message
 
 Json = Mapping[str, Any]
 
@@ -232,3 +238,25 @@ KNOWN: Mapping[str, frozenset[str]] = {
     "Outline": _COUNTS | {"path", "symbols"},
 }
 """By tool the fields that are laid out, and those that a model need not be told; all others are listed one by one."""
+
+
+_LIMIT = 4_000_000
+"""Characters of results whose texts are kept."""
+
+
+_texts = Memo[tuple[str, ...], str](_LIMIT)
+
+
+def tool_texts(message: Message) -> list[str]:
+    """The parts of a tool message in the order they are sent: its result as its turn shows it, what stands behind."""
+    return [shown(message), *(part.text for part in message.metadata.asides)]
+
+
+def shown(message: Message) -> str:
+    """A tool message's result as its turn shows it: as text (`metadata.as_text`), or its JSON as it stands (C-7)."""
+    facts = message.metadata
+    if not facts.as_text:
+        return message.content
+    key = (facts.tool_name or "Result", message.content)
+    known = _texts.find(key)
+    return _texts.keep(key, observation_text(*key)) if known is None else known

@@ -6,7 +6,7 @@ import json
 import re
 
 from codelaw.context.escaping import quoted
-from codelaw.context.observations.shown import shown
+from codelaw.context.observations.text import shown
 from codelaw.domain.messages import Message
 from codelaw.transcript.summaries.harmless import harmless
 

@@ -1,8 +1,10 @@
-"""Calls left open by a cancel, a crash or a failure get one synthetic result each (R-6, R-8)."""
+"""Calls left open get one synthetic result each (R-6, R-8); what the disk has altered says so (D-1)."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 from codelaw.domain.messages import Call, Message, Metadata
 
@@ -60,3 +62,18 @@ def unmarked(content: str) -> tuple[str, str]:
     """What an interrupted message had said, and its mark."""
     said, found, why = content.rpartition(_MARK)
     return (said, f"{found}{why}") if found else (content, "")
+
+
+ALTERED = "[damaged on the disk: what follows is what can still be read of this message, and may be wrong]\n"
+RESULT = "damaged on the disk: `damaged` is what can still be read of this result, and may be wrong"
+
+
+def altered(message: Message) -> Message:
+    """The message, marked in its content, in its answer, and for clients in its metadata."""
+    facts = message.metadata
+    marked = replace(facts, answer=None if facts.answer is None else ALTERED + facts.answer, damaged=True)
+    if message.role == "tool":
+        error = {"code": "EXECUTION_ERROR", "message": RESULT}
+        content = json.dumps({"status": "error", "data": {"damaged": message.content}, "error": error})
+        return replace(message, content=content.replace("<", "\\u003c"), metadata=marked)  # it opens no tag
+    return replace(message, content=ALTERED + message.content, metadata=marked)

@@ -1,16 +1,13 @@
-"""A history that a vendor takes, whatever the record holds: all passes, in their order (H-1)."""
+"""A history that a vendor takes, whatever the record holds: all passes, in their order, and its limit (H-1, H-5)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from codelaw.domain.messages import Message, Metadata
-from codelaw.transcript.repair.foreign_values import OMITTED
-from codelaw.transcript.repair.ids import Ids
-from codelaw.transcript.repair.limits import limited
 from codelaw.transcript.repair.pairing import paired
-from codelaw.transcript.repair.repairs import NOTHING, Repairs
-from codelaw.transcript.repair.sanitise import sanitised
+from codelaw.transcript.repair.repairs import NOTHING, Ids, Repairs
+from codelaw.transcript.repair.sanitise import OMITTED, sanitised
 
 
 def hygiene(messages: Sequence[Message], limit: int = 0) -> tuple[Sequence[Message], Repairs]:
@@ -70,3 +67,53 @@ def _is_apart(previous: Message, message: Message) -> bool:
     if previous.role != "assistant":
         return False
     return previous.turn_id != message.turn_id or previous.metadata.interrupted or bool(message.metadata.calls)
+
+
+def chat_key(kind: str, chat_id: str) -> str:
+    """The name under which one chat can be limited: `panel:<id>`, `headless:<id>`, `shared:<id>`, `inline:<uri>`.
+
+    A kind that says already what the chat belongs to, such as `inline:file:///a.py`, is its own key.
+    """
+    general, _, belongs_to = kind.partition(":")
+    return kind if belongs_to else f"{general}:{chat_id}"
+
+
+def turn_limit(kind: str, chat_id: str, settings: Mapping[str, int]) -> int:
+    """User turns to show; 0 for all. What is set for the chat beats what is set for its kind, a 0 included.
+
+    Args:
+        kind: `Chat.kind`, with or without what the chat belongs to.
+        chat_id: `Chat.id`.
+        settings: `context.historyLimits`: user turns by kind, or by the key of a chat.
+    """
+    general = kind.partition(":")[0]
+    for key in (chat_key(kind, chat_id), f"{general}:{chat_id}", general):
+        if key in settings:
+            return max(0, settings[key])
+    return 0
+
+
+def limited(messages: Sequence[Message], turns: int) -> tuple[Sequence[Message], Repairs]:
+    """The newest `turns` user turns, and all summaries; the same object when there are no more, or `turns` is 0.
+
+    Steers and reminders begin no turn. What stands before the first user turn belongs to it.
+    """
+    if turns <= 0:
+        return messages, NOTHING
+    cut = _start_of(messages, turns)
+    kept = [message for message in messages[:cut] if message.role == "summary"]
+    if len(kept) == cut:
+        return messages, NOTHING
+    return (*kept, *messages[cut:]), Repairs(limited=cut - len(kept))
+
+
+def _start_of(messages: Sequence[Message], turns: int) -> int:
+    """Where the newest `turns` user turns begin; 0 when there are not more than that."""
+    start, found = 0, 0
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if message.role == "user" and message.metadata.note is None:
+            if found == turns:
+                return start
+            start, found = place, found + 1
+    return 0

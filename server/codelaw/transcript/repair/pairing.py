@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 
 from codelaw.domain.messages import Call, Message
 from codelaw.transcript.repair.closing import STOPPED, result_message, unmarked
-from codelaw.transcript.repair.ids import Ids, legal
-from codelaw.transcript.repair.repairs import NOTHING, Repairs
+from codelaw.transcript.repair.repairs import NOTHING, Ids, Repairs, legal
 from codelaw.transcript.repair.sanitise import says_nothing
 
 _TOOL_NAME = re.compile(r"[\w.-]+")

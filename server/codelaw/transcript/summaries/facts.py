@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from codelaw.domain.messages import Message
-from codelaw.transcript.summaries.identifiers import names_by_place
-from codelaw.transcript.summaries.outcomes import Outcome, as_list, as_object, as_text, outcomes
+from codelaw.domain.messages import Call, Message
+from codelaw.transcript.summaries.identifiers import as_list, as_object, as_text, names_by_place, parsed
 
 LONGEST_PATH = 400
 LONGEST_COMMAND = 400
@@ -228,3 +227,48 @@ def _note_failure(outcome: Outcome, failures: dict[tuple[str, str, str], FailedC
     key = (call.tool, call.target, call.code)
     known = failures.pop(key, None)
     failures[key] = replace(call, times=known.times + 1) if known else call
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A call and the result that history keeps of it (C-4)."""
+
+    call: Call
+    status: str
+    """`success`, `partial` or `error`; empty for a result that cannot be read."""
+    data: Mapping[str, Any]
+    code: str = ""
+    """Of the error, when there is one."""
+    message: str = ""
+
+    def text(self, name: str) -> str:
+        """A text that the call was given or, failing that, that the result names; empty when neither has one."""
+        for values in (self.call.arguments, self.data):
+            value = as_object(values).get(name)
+            if isinstance(value, str) and value.strip():
+                return value
+        return ""
+
+
+def outcomes(messages: Sequence[Message]) -> Iterator[Outcome]:
+    """Every call that has a result, in the order of the calls; of several results the first counts."""
+    results: dict[str, str] = {}
+    for message in messages:
+        if message.role == "tool" and message.metadata.call_id is not None:
+            results.setdefault(message.metadata.call_id, message.content)
+    for message in messages:
+        for call in message.metadata.calls if message.role == "assistant" else ():
+            if call.id in results:
+                yield _outcome(call, parsed(results[call.id]))
+
+
+def _outcome(call: Call, result: Mapping[str, Any]) -> Outcome:
+    error = result.get("error")
+    fields = as_object(error)
+    return Outcome(
+        call,
+        as_text(result.get("status")),
+        as_object(result.get("data")),
+        as_text(fields.get("code")) or ("ERROR" if error else ""),
+        as_text(fields.get("message")) or as_text(error),
+    )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from codelaw.transcript.summaries.facts import LONGEST_MESSAGE, ChangedFile, Command, Facts, FailedCall, one_line
-from codelaw.transcript.summaries.paths import folded
+from codelaw.transcript.summaries.identifiers import folded
 
 Count = Callable[[str], int]
 

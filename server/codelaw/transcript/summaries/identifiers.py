@@ -6,16 +6,15 @@ tools showed counts little. Of equals the shorter goes first, because more of th
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Any, cast
 
 from codelaw.domain.messages import Message
 from codelaw.templates.render import render
-from codelaw.transcript.summaries.outcomes import as_object, as_text, parsed
-from codelaw.transcript.summaries.paths import sketched
 
 HALF_LIFE = 40
 """Requests to the model after which a mention counts half."""
@@ -37,6 +36,7 @@ _LONGEST = 90
 _MOST_COMMANDS = 12
 _MOST_OF_PLACE = 24
 
+_UNFOLDABLE = frozenset(" {}\t")
 _RUN = re.compile(r"[A-Za-z0-9_./~-]{6,}")
 _ESCAPE = re.compile(r"\\[nrt]")
 _CODE = re.compile(r"[_/.\d]|[a-z][A-Z]")
@@ -238,3 +238,66 @@ def _parts(name: str) -> set[str]:
     cuts = [place for place, char in enumerate(name) if char in "./"][:12]
     starts, ends = [0, *(cut + 1 for cut in cuts)], [*cuts, len(name)]
     return {name[start:end] for start in starts for end in ends if start < end}
+
+
+def folded(paths: Iterable[str]) -> list[str]:
+    """The paths, whole, in the order in which their places first appear.
+
+    A place is the folder above a file's own, so that `a/b/{c/x.py c/y.py d/z.py}` keeps every file beside its folder.
+    """
+    found: list[str] = []
+    for above, leaves in _places(paths).items():
+        if above and len(leaves) > 1:
+            found.append(_together(above, leaves))
+        else:
+            found.extend(f"{above}/{leaf}" if above else leaf for leaf in leaves)
+    return found
+
+
+def sketched(paths: Iterable[str]) -> list[str]:
+    """As `folded`, but of a path without two neighbours, or outside the workspace, only the last two parts."""
+    found: list[str] = []
+    for above, leaves in _places(paths).items():
+        # A first part with a dot in it is a host: an import path, a link.
+        here = above and "." not in above.partition("/")[0].strip(".")
+        found.extend([_together(above, leaves)] if here and len(leaves) > 2 else leaves)
+    return found
+
+
+def _together(above: str, leaves: Iterable[str]) -> str:
+    return f"{above}/{{{' '.join(leaves)}}}"
+
+
+def _places(paths: Iterable[str]) -> dict[str, list[str]]:
+    """What lies in each place; what cannot be folded lies in the place without a name."""
+    places: dict[str, list[str]] = {}
+    for path in paths:
+        parts = path.split("/")
+        foldable = len(parts) > 2 and _UNFOLDABLE.isdisjoint(path)
+        above, leaf = ("/".join(parts[:-2]), "/".join(parts[-2:])) if foldable else ("", path)
+        places.setdefault(above, []).append(leaf)
+    return places
+
+
+def parsed(content: str) -> Mapping[str, Any]:
+    """The JSON object of a tool message; empty for anything else."""
+    try:
+        value: object = json.loads(content)
+    except (ValueError, TypeError, RecursionError):
+        return {}
+    return as_object(value)
+
+
+def as_object(value: object) -> Mapping[str, Any]:
+    """The value if it is an object, else an empty one."""
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+def as_list(value: object) -> list[object]:
+    """The value if it is a list, else an empty one."""
+    return cast("list[object]", value) if isinstance(value, list) else []
+
+
+def as_text(value: object) -> str:
+    """The value if it is a text, else an empty one."""
+    return value if isinstance(value, str) else ""
