@@ -1,4 +1,4 @@
-"""The format of chat files, and weaving a turn into one that a person edits (E-3)."""
+"""The format of chat files, and what changes in one while a turn runs (E-3)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from codelaw.transcript.chat_file.chat_file import (
     parse,
 )
 from codelaw.transcript.chat_file.fences import fenced, left_open
-from codelaw.transcript.chat_file.syncing import Telling, Woven, adopted, begun, landed, restored, weave
+from codelaw.transcript.chat_file.patches import TurnText, opened, updated
 
 ANSWER = "# Heading\n\n## You\n\n```md\n## You\n<!-- codelaw chat x -->\n```\n\nDone 🦊."
 
@@ -107,90 +107,75 @@ def test_a_fence_holds_any_text(text: str) -> None:
     assert made.count(mark[0]) == 2
 
 
-def telling(body: str, *, running: bool = True, status: str = "*Thinking …*") -> Telling:
-    return Telling("t1", body, running, status if running else "")
+def said(body: str, *, running: bool = True) -> TurnText:
+    return TurnText("t1", body, running, "*Thinking …*" if running else "")
 
 
-def started(text: str) -> tuple[str, Woven]:
-    change = begun(parse(text), "c1", telling(""), question(text) or "")
-    return spliced(text, change.splices), change.woven
+def started(text: str) -> str:
+    return spliced(text, opened(parse(text), "c1", said(""), question(text) or ""))
 
 
-def told(text: str, woven: Woven, said: Telling) -> tuple[str, Woven]:
-    change = weave(parse(text), said, woven)
+def told(text: str, turn: TurnText, written: str | None) -> str:
+    change = updated(parse(text), turn, said(written) if written is not None else None)
     assert change is not None
-    after = spliced(text, change.splices)
-    assert landed(after, said, change.woven)
-    return after, change.woven
+    return spliced(text, change)
 
 
-def test_a_turn_is_woven_in_piece_by_piece() -> None:
-    text, woven = started("What?\n")
+def test_a_turn_is_written_piece_by_piece() -> None:
+    text, written = started("What?\n"), ""
     assert text == f"{header('c1')}\n\nWhat?\n\n{opening('t1')}\n\n*Thinking …* <!-- /turn t1 running -->\n\n## You\n\n"
-    for body in (
-        "> - Read a",
-        "> - Read a\n> - Read b",
-        "> - Read a\n> - Read b\n\nIt is",
-        "> - Read a\n> - Read b\n\nIt is 42.",
-    ):
-        text, woven = told(text, woven, telling(body))
-    text, woven = told(text, woven, telling("> - Read a\n> - Read b\n\nIt is 42.", running=False))
-    assert text.endswith(block("t1", "> - Read a\n> - Read b\n\nIt is 42.") + "\n\n## You\n\n")
+    for body in ("> - Read a", "> - Read a\n> - Read b", "> - Read a\n> - Read b\n\nIt", "> - Read a\n\nNo: it is 42."):
+        text, written = told(text, said(body), written), body
+    assert "> - Read a\n\nNo: it is 42.\n\n*Thinking" in text, "a step that is asked again takes its words back"
+    text = told(text, said("> - Read a\n\nNo: it is 42.", running=False), written)
+    assert text.endswith(block("t1", "> - Read a\n\nNo: it is 42.") + "\n\n## You\n\n")
+    assert told(text, said("more", running=False), written) == text, "what has its end is left alone"
 
 
 def test_what_was_written_below_the_question_meanwhile_is_the_next_one() -> None:
-    change = begun(parse("What?\nMore\n"), "c1", telling(""), "What?")
-    after = spliced("What?\nMore\n", change.splices)
+    after = spliced("What?\nMore\n", opened(parse("What?\nMore\n"), "c1", said(""), "What?"))
     assert question(after) == "More"
     assert after.index("What?") < after.index("turn t1") < after.index("More")
 
 
 def test_a_forgotten_fence_of_the_question_is_closed() -> None:
-    text, _ = started("Why?\n```py\nx = 1")
-    assert "x = 1\n```\n\n## codelaw" in text
+    assert "x = 1\n```\n\n## codelaw" in started("Why?\n```py\nx = 1")
 
 
-def test_a_withdrawn_step_is_taken_back() -> None:
-    text, woven = started("What?")
-    text, woven = told(text, woven, telling("> - Read a\n\nIt may be"))
-    text, woven = told(text, woven, telling("> - Read a\n\nNo: it is"))
-    assert "It may be" not in text
-    assert "> - Read a\n\nNo: it is\n\n*Thinking" in text
-
-
-def test_what_a_person_wrote_behind_the_last_word_is_not_written_into() -> None:
-    text, woven = started("What?")
-    text, woven = told(text, woven, telling("One two thr"))
-    text = text.replace("One two thr", "One two thr MINE")
-    text, woven = told(text, woven, telling("One two three four"))
-    assert "One two thr MINE\n\nthree four" in text
-    text, _ = told(text, woven, telling("One two three four five", running=False))
-    assert "One two thr MINE\n\nthree four five\n\n<!-- /turn t1 -->" in text
+@pytest.mark.parametrize(
+    ("mine", "wanted"),
+    [
+        ("One two thr MINE", "One two thr MINE\n\nthree four"),
+        ("One MINE thr", "One MINE thr\n\nthree four"),
+        ("", "three four"),
+        ("One two thr\n\nMINE", "One two thr\n\nMINE\n\nthree four"),
+    ],
+)
+def test_a_block_that_is_typed_into_waits_and_the_rest_comes_at_the_end(mine: str, wanted: str) -> None:
+    text = told(started("What?"), said("One two thr"), "").replace("One two thr", mine)
+    assert updated(parse(text), said("One two three"), said("One two thr")) is None
+    text = told(text, said("One two three four", running=False), "One two thr")
+    assert f"{opening('t1')}\n\n{wanted}\n\n<!-- /turn t1 -->" in text
 
 
 def test_a_line_of_the_persons_beside_the_end_stays() -> None:
-    text, woven = started("What?")
-    text = text.replace("*Thinking …*", "*Thinking …* mine")
-    text, woven = told(text, woven, telling("A"))
-    text, _ = told(text, woven, telling("A B", running=False))
+    text = started("What?").replace("*Thinking …*", "*Thinking …* mine")
+    text = told(told(text, said("A"), ""), said("A B", running=False), "A")
     assert "A B\n\n*Thinking …* mine <!-- /turn t1 -->" in text
 
 
 def test_a_deleted_block_comes_back_above_the_next_question() -> None:
-    text, woven = started("What?")
+    text = started("What?")
     text = text[: text.index("## codelaw")] + "## You\n\nNext one\n"
-    file = parse(text)
-    assert weave(file, telling("A"), woven) is None
-    after = spliced(text, restored(file, telling("A", running=False)).splices)
+    assert updated(parse(text), said("A"), said("")) is None
+    after = told(text, said("A", running=False), "")
     assert parse(after).block("t1") is not None
     assert question(after) == "Next one"
 
 
 def test_a_deleted_end_is_put_back() -> None:
-    text, woven = started("What?")
-    text, woven = told(text, woven, telling("A"))
-    text = text.replace("*Thinking …* <!-- /turn t1 running -->\n", "")
-    text, _ = told(text, woven, telling("A B", running=False))
+    text = told(started("What?"), said("A"), "").replace("*Thinking …* <!-- /turn t1 running -->\n", "")
+    text = told(text, said("A B", running=False), "A")
     assert question(text) is None
     found = parse(text).block("t1")
     assert found is not None
@@ -198,14 +183,10 @@ def test_a_deleted_end_is_put_back() -> None:
 
 
 def test_a_file_of_an_earlier_server_is_gone_on_with() -> None:
-    text, woven = started("What?")
-    text, _ = told(text, woven, telling("One\n\ntwo"))
-    whole = telling("One\n\ntwo and three", running=False)
-    same, _ = told(text, adopted(parse(text), whole), whole)
-    assert "One\n\ntwo and three\n\n<!-- /turn t1 -->" in same
-    changed = text.replace("two", "2")
-    after, _ = told(changed, adopted(parse(changed), whole), whole)
-    assert "One\n\n2\n\ntwo and three\n\n<!-- /turn t1 -->" in after
+    text = told(started("What?"), said("One\n\ntwo"), "")
+    whole = said("One\n\ntwo and three", running=False)
+    assert "One\n\ntwo and three\n\n<!-- /turn t1 -->" in told(text, whole, None)
+    assert "One\n\n2\n\ntwo and three\n\n<!-- /turn t1 -->" in told(text.replace("two", "2"), whole, None)
 
 
 @given(st.data())
@@ -213,7 +194,7 @@ def test_a_file_of_an_earlier_server_is_gone_on_with() -> None:
 def test_nothing_that_is_typed_is_ever_lost(data: st.DataObject) -> None:
     """Between any two changes of ours somebody types a word anywhere."""
     body = "> - Read a\n\nFirst words of it.\n\n```\ncode here\n```\n\nAnd the last words of it."
-    text, woven = started("My question")
+    text, written = started("My question"), ""
     words: list[str] = []
     cut = 0
     while cut < len(body):
@@ -225,10 +206,9 @@ def test_nothing_that_is_typed_is_ever_lost(data: st.DataObject) -> None:
             word = f"‹{len(words)}›"
             text = spliced(text, (Splice(place, place, word),))
             words.append(word)
-        file = parse(text)
-        change = weave(file, telling(body[:cut], running=cut < len(body)), woven)
-        if change is None:  # the heading or the chat was typed into
-            assert file.block("t1") is None
-            continue
-        text, woven = spliced(text, change.splices), change.woven
+        now = body[:cut].strip("\n")
+        change = updated(parse(text), said(now, running=cut < len(body)), said(written))
+        if change is not None:
+            text, written = spliced(text, change), now
         assert all(text.count(word) == 1 for word in words)
+    assert "words of it." in text

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion
 from codelaw.lsp.client import Client
 from codelaw.lsp.client_calls import questions
-from codelaw.lsp.client_calls.own_files import put
+from codelaw.lsp.client_calls.own_files import KEPT_FILES, put
 from codelaw.lsp.documents import convert
 from codelaw.lsp.transport.errors import ClientError, Disconnected
 from codelaw.lsp.transport.rpc import Rpc
@@ -84,7 +84,7 @@ class ClientApprover:
         kind = "diff" if question.diff is not None else "txt"
         file = self._home / "questions" / f"{uuid4().hex[:12]}.{kind}"
         try:
-            await put(file, f"{questions.body(question)}\n", prune=True)
+            await put(file, f"{questions.body(question)}\n", keep=KEPT_FILES)
             shown = await self._rpc.request(types.WINDOW_SHOW_DOCUMENT, {"uri": file.as_uri(), "takeFocus": False})
         except (ClientError, OSError) as error:
             log.warning("What is asked about could not be shown as a document: %s", error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any, cast
@@ -43,26 +43,26 @@ class ClientEditor:
     when the document has shown exactly the text that was meant, or under review a part of it.
     """
 
-    def __init__(self, rpc: Rpc, client: Callable[[], Client], documents: EditorDocuments) -> None:
+    def __init__(self, rpc: Rpc, client: Client, documents: EditorDocuments) -> None:
         self._rpc = rpc
         self._client = client
         self._documents = documents
 
     @property
     def name(self) -> str:
-        return self._client().name
+        return self._client.name
 
     @property
     def edits(self) -> bool:
-        return self._client().edits
+        return self._client.edits
 
     @property
     def saves(self) -> bool:
-        return self._client().saves
+        return self._client.saves
 
     @property
     def reviews(self) -> bool:
-        return self._client().edits and self._client().annotations
+        return self._client.edits and self._client.annotations
 
     async def apply(self, edit: DocumentEdit) -> str:
         """See `Editor.apply`.
@@ -106,7 +106,7 @@ class ClientEditor:
 
     async def _asked(self, edit: DocumentEdit) -> tuple[bool, str]:
         """Whether the client says that it was applied, and its reason when not."""
-        params = workspace_edit(edit, self._documents.encoding)
+        params = workspace_edit(edit, self._documents.encoding, pinned=self._client.edits)
         seconds = None if edit.review else ANSWER_SECONDS
         try:
             async with asyncio.timeout(seconds):
@@ -124,8 +124,8 @@ class ClientEditor:
         return body.get("applied") is True, reason[:300] if isinstance(reason, str) else ""
 
 
-def workspace_edit(edit: DocumentEdit, encoding: Encoding) -> dict[str, Any]:
-    """The params of `workspace/applyEdit`: one document, one version, one label."""
+def workspace_edit(edit: DocumentEdit, encoding: Encoding, *, pinned: bool = True) -> dict[str, Any]:
+    """The params of `workspace/applyEdit`: one document, one version where the client can pin it, one label."""
     starts = line_starts(edit.before)
 
     def position(place: int) -> dict[str, int]:
@@ -136,14 +136,14 @@ def workspace_edit(edit: DocumentEdit, encoding: Encoding) -> dict[str, Any]:
         {"range": {"start": position(splice.start), "end": position(splice.end)}, "newText": splice.text, **mark}
         for splice in edit.splices
     ]
-    body: dict[str, Any] = {
-        "documentChanges": [{"textDocument": {"uri": edit.uri, "version": edit.version}, "edits": edits}]
-    }
+    body: dict[str, Any] = {"changes": {edit.uri: edits}}
+    if pinned:
+        body = {"documentChanges": [{"textDocument": {"uri": edit.uri, "version": edit.version}, "edits": edits}]}
     if edit.review:
         body["changeAnnotations"] = {
             ANNOTATION: {"label": f"codelaw: {edit.label}", "needsConfirmation": True, "description": _places(edit)}
         }
-    return {"label": f"codelaw: {edit.label}", "edit": body}
+    return {"edit": body, **({"label": f"codelaw: {edit.label}"} if edit.label else {})}
 
 
 def _places(edit: DocumentEdit) -> str:

@@ -11,18 +11,18 @@ KEPT_FILES = 200
 """Of a folder whose files nobody writes in; what is older is removed."""
 
 
-async def put(file: Path, text: str, *, prune: bool = False) -> None:
-    """Write a file of ours, whole or not at all; with `prune` the oldest in its folder give way."""
-    await asyncio.to_thread(_put, file, text, prune=prune)
+async def put(file: Path, text: str, *, keep: int | None = None) -> None:
+    """Write a file of ours, whole or not at all; of its folder at most `keep` files are kept, the newest."""
+    await asyncio.to_thread(_put, file, text, keep)
 
 
-def _put(file: Path, text: str, *, prune: bool) -> None:
+def _put(file: Path, text: str, keep: int | None) -> None:
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     written = file.with_name(f".{uuid4().hex}")
     written.write_text(text, "utf-8", newline="")
     written.replace(file)
-    if not prune:
+    if keep is None:
         return
     files = [path for path in file.parent.iterdir() if not path.name.startswith(".")]
-    for old in sorted(files, key=os.path.getmtime, reverse=True)[KEPT_FILES:]:
+    for old in sorted(files, key=os.path.getmtime, reverse=True)[keep:]:
         old.unlink(missing_ok=True)

@@ -149,7 +149,7 @@ async def show_end(connection: Connection, turn: RunningTurn, text: str) -> None
     body = told(story)
     parts = [header(turn.chat_id), YOU, harmless(text), block(turn.turn_id, body), YOU]
     file = connection.home / OWN_CHATS / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{_plain(turn.turn_id)[:12]}{SUFFIX}"
-    await connection.features.chat_files.owners.shown(turn.chat_id, file.as_uri())
+    await connection.features.chat_files.index.shown(turn.chat_id, file.as_uri())
     await show(connection, file, "\n\n".join(parts) + "\n\n", message=result.answer or body)
 
 

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.domain.errors import Refusal
+from codelaw.lsp.client_calls.edits import ClientEditor
 from codelaw.lsp.client_calls.showing import show_answer, show_message
 from codelaw.lsp.documents.documents import DocumentMoment, path_of
-from codelaw.lsp.features.owners import Owner, Owners
-from codelaw.lsp.features.teller import Teller
+from codelaw.lsp.features.chat_file_index import ChatFileIndex, FilesOfChat
+from codelaw.lsp.features.stream_writer import StreamWriter
 from codelaw.lsp.features.texts import OWN_CHATS, normal
 from codelaw.transcript.chat_file.chat_file import ChatFile, named_chat_file, parse
 from codelaw.transcript.chat_file.timeline import Noted, Story, stories
@@ -45,8 +46,9 @@ class ChatFiles:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._owners = Owners(connection.home / "chat-files")
-        self._tellers: dict[str, Teller] = {}
+        self._editor = ClientEditor(connection.rpc, connection.client, connection.documents)
+        self._index = ChatFileIndex(connection.home / "chat-files")
+        self._writers: dict[str, StreamWriter] = {}
         """By turn."""
         self._chats: dict[str, str] = {}
         """By uri: the chat that a file began, also where its comment could not be written."""
@@ -55,17 +57,17 @@ class ChatFiles:
         self._early: list[ChatEvent] = []
 
     @property
-    def owners(self) -> Owners:
-        return self._owners
+    def index(self) -> ChatFileIndex:
+        return self._index
 
     def file(self, uri: str) -> ChatFile | None:
         """An open chat file, taken apart; None when it is none, or not open."""
         buffer = self._connection.documents.get(uri)
         return parse(normal(buffer.text)) if buffer is not None and named_chat_file(uri) else None
 
-    def running(self, uri: str) -> Teller | None:
-        """The teller of the turn that runs in a file."""
-        return next((teller for teller in self._tellers.values() if teller.uri == uri and teller.running), None)
+    def running(self, uri: str) -> StreamWriter | None:
+        """The writer of the turn that runs in a file."""
+        return next((writer for writer in self._writers.values() if writer.uri == uri and writer.running), None)
 
     def chat_of(self, uri: str, file: ChatFile) -> str | None:
         """The chat that a file belongs to, as far as it is known without asking."""
@@ -103,7 +105,7 @@ class ChatFiles:
                 turn = await session.send(None, file.question.text, kind=kind, scope=scope)
             self._chats[uri] = turn.chat_id
             self._begin(uri, turn, known, file.question.text)
-            await self._owners.begun(turn.chat_id, uri, turn.turn_id)
+            await self._index.begun(turn.chat_id, uri, turn.turn_id)
         finally:
             self._sending.discard(uri)
             if not self._sending:
@@ -118,9 +120,9 @@ class ChatFiles:
         """
         if uri in self._sending:
             return True  # the server has cancelled it as soon as the request arrived
-        teller = self.running(uri)
+        writer = self.running(uri)
         file = self.file(uri)
-        chat_id = teller.chat_id if teller is not None else self.chat_of(uri, file) if file is not None else None
+        chat_id = writer.chat_id if writer is not None else self.chat_of(uri, file) if file is not None else None
         return await self._connection.session.cancel(chat_id) if chat_id is not None else False
 
     def _kind(self, uri: str) -> str:
@@ -132,26 +134,26 @@ class ChatFiles:
         story = Story(turn.turn_id, doing="Thinking")
         if known.why_new:
             story.parts.append(Noted("warning", "new_chat", known.why_new))
-        teller = Teller(self._connection, uri, turn.chat_id, story, asked=asked)
-        self._follow(teller)
+        writer = StreamWriter(self._connection.documents, self._editor, uri, turn.chat_id, story, asked=asked)
+        self._follow(writer)
         for event in self._early:
             if event.turn_id == turn.turn_id:
-                teller.take(event)
+                writer.take(event)
         if self._connection.client.applies:
-            self._connection.later(self._told(teller))
+            self._connection.later(self._told(writer))
         else:
             self._connection.later(self._show(turn))
 
-    def _follow(self, teller: Teller) -> None:
-        self._tellers[teller.story.turn_id] = teller
-        teller.on_end = self._connection.features.refresh_lenses
+    def _follow(self, writer: StreamWriter) -> None:
+        self._writers[writer.story.turn_id] = writer
+        writer.on_end = self._connection.features.refresh_lenses
         self._connection.features.refresh_lenses()
 
-    async def _told(self, teller: Teller) -> None:
-        if not await teller.run():
+    async def _told(self, writer: StreamWriter) -> None:
+        if not await writer.run():
             # When the file is opened again, what is missing is put in.
-            self._tellers.pop(teller.story.turn_id, None)
-            result = teller.story.result
+            self._writers.pop(writer.story.turn_id, None)
+            result = writer.story.result
             if result is not None:
                 show_message(self._connection.rpc, "warning", "codelaw: the chat file does not take the answer")
                 await show_answer(self._connection.rpc, self._connection.client, self._connection.home, result)
@@ -163,7 +165,7 @@ class ChatFiles:
             result = await turn.result()
             await show_answer(self._connection.rpc, self._connection.client, self._connection.home, result)
         finally:
-            self._tellers.pop(turn.turn_id, None)
+            self._writers.pop(turn.turn_id, None)
 
     # ---------------------------------------------------------------------------------------------- which chat it is
 
@@ -171,13 +173,13 @@ class ChatFiles:
         chat_id = self.chat_of(uri, file)
         if chat_id is None or self._chats.get(uri) == chat_id:
             return _Known(chat_id)
-        owner = await self._owners.read(chat_id)
+        owner = await self._index.read(chat_id)
         if owner.uris and uri not in owner.uris and await self._held_elsewhere(uri, chat_id, owner):
             why = "This file is a copy: the chat goes on in the other one, and here begins a new one."
             return _Known(None, f"{why} It has not seen what stands above.")
         return _Known(chat_id)
 
-    async def _held_elsewhere(self, uri: str, chat_id: str, owner: Owner) -> bool:
+    async def _held_elsewhere(self, uri: str, chat_id: str, owner: FilesOfChat) -> bool:
         """Whether another file holds the same chat: then this one is a copy, else it was moved."""
         for other in owner.uris:
             file = self.file(other)
@@ -190,9 +192,9 @@ class ChatFiles:
 
     def on_event(self, event: ChatEvent) -> None:
         """An event of any chat."""
-        teller = self._tellers.get(event.turn_id)
-        if teller is not None:
-            teller.take(event)
+        writer = self._writers.get(event.turn_id)
+        if writer is not None:
+            writer.take(event)
         elif self._sending and len(self._early) < EARLY_EVENTS:
             self._early.append(event)
 
@@ -200,16 +202,16 @@ class ChatFiles:
         """Something happened to an open document."""
         if not named_chat_file(uri):
             return
-        for turn_id, teller in list(self._tellers.items()):
-            if teller.uri != uri or what == "changed":
+        for turn_id, writer in list(self._writers.items()):
+            if writer.uri != uri or what == "changed":
                 continue
-            if teller.told:
+            if writer.whole:
                 # From here on the file, or what is known of it on disk, says what it lacks.
-                del self._tellers[turn_id]
+                del self._writers[turn_id]
                 if what == "saved":
-                    self._connection.later(self._owners.saved(teller.chat_id, turn_id))
+                    self._connection.later(self._index.saved(writer.chat_id, turn_id))
             elif what == "opened":
-                teller.reopened()
+                writer.reopened()
         if what == "opened":
             self._connection.later(self._catch_up(uri))
 
@@ -218,7 +220,7 @@ class ChatFiles:
         file = self.file(uri)
         if file is None or file.chat_id is None or not self._connection.client.applies:
             return
-        owner = await self._owners.read(file.chat_id)
+        owner = await self._index.read(file.chat_id)
         lacking = [block.id for block in file.blocks if block.kind == "turn" and block.running]
         if uri in owner.uris[-1:]:
             lacking += [turn_id for turn_id in owner.pending if turn_id not in lacking]
@@ -234,14 +236,14 @@ class ChatFiles:
         for turn_id in lacking:
             story = told.get(turn_id)
             if story is not None and self._lacks(file, turn_id):
-                teller = Teller(self._connection, uri, file.chat_id, story, asked=None)
-                self._follow(teller)
-                self._connection.later(self._told(teller))
+                writer = StreamWriter(self._connection.documents, self._editor, uri, file.chat_id, story, asked=None)
+                self._follow(writer)
+                self._connection.later(self._told(writer))
 
     def _lacks(self, file: ChatFile, turn_id: str) -> bool:
         """Whether a turn is not whole in a file, and nobody is about to tell it."""
         block = file.block(turn_id)
-        return turn_id not in self._tellers and (block is None or block.running)
+        return turn_id not in self._writers and (block is None or block.running)
 
 
 def _one_holds(paths: Sequence[Path], this: Path | None, chat_id: str) -> bool:

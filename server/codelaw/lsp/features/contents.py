@@ -15,7 +15,7 @@ from lsprotocol import types
 
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import TurnEnded
-from codelaw.lsp.client_calls.own_files import put
+from codelaw.lsp.client_calls.own_files import KEPT_FILES, put
 from codelaw.lsp.features.showing import show
 from codelaw.lsp.transport.errors import ClientError, Disconnected
 from codelaw.transcript.chat_file import markdown
@@ -120,7 +120,7 @@ class Contents:
         file = self._connection.home / "shown" / re.sub(r"[^A-Za-z0-9._-]", "-", name)
         if wanted.what != "before":
             file = file.with_name(f"{file.name}.md")
-        uri = await show(self._connection, file, text, prune=True)
+        uri = await show(self._connection, file, text, keep=KEPT_FILES)
         if wanted.what != "before":
             self._files[wanted] = file
             while len(self._files) > MOST_WATCHED:
@@ -179,7 +179,7 @@ class Contents:
 
     async def _rewrite(self, wanted: Address) -> None:
         try:
-            await put(self._files[wanted], await self._text(wanted), prune=True)
+            await put(self._files[wanted], await self._text(wanted), keep=KEPT_FILES)
         except Refusal as refused:
             log.info("A document is not refreshed any more: %s", refused.message)
             self._files.pop(wanted, None)

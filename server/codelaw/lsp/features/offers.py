@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from codelaw.domain.errors import Refusal
-from codelaw.lsp.features.texts import line_of
 
 if TYPE_CHECKING:
     from codelaw.lsp.server.connection import Connection
@@ -40,7 +39,7 @@ async def offers(connection: Connection, uri: str, file: ChatFile) -> list[Offer
         first, last = (block.first, block.last) if block is not None else (0, end)
         found.append(Offer("■ Stop", "codelaw.chatFile.stop", {"uri": uri}, first, last))
     elif file.question is not None:
-        last = max(file.question.line, line_of(file.text, file.question.end))
+        last = max(file.question.line, file.text.count("\n", 0, file.question.end))
         found.append(Offer("▶ Send", "codelaw.chatFile.send", {"uri": uri}, file.question.line, max(last, end)))
     chat_id = connection.features.chat_files.chat_of(uri, file)
     if chat_id is None:

@@ -234,7 +234,7 @@ async def _apply(connection: Connection, known: Begun, lines: tuple[str, ...]) -
     splice = splice_of(buffer.text, known.before, known.first, lines) if buffer is not None else None
     if buffer is None or splice is None:
         raise ToolFailure("CONFLICT", "The lines have changed meanwhile: ask again.")
-    editor = ClientEditor(connection.rpc, lambda: connection.client, connection.documents)
+    editor = ClientEditor(connection.rpc, connection.client, connection.documents)
     label = shown_path(connection, known.uri)
     await editor.apply(DocumentEdit(known.uri, buffer.version, buffer.text, (splice,), label))
 

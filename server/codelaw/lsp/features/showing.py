@@ -26,14 +26,14 @@ async def show(
     message: str | None = None,
     focus: bool = False,
     line: int | None = None,
-    prune: bool = False,
+    keep: int | None = None,
 ) -> str:
     """Write a file and show it; a client that shows none is told `message`, or the text, and where the file is.
 
     `line`, zero-based, is where the cursor goes. Gives the file's uri.
     """
     try:
-        await put(file, text, prune=prune)
+        await put(file, text, keep=keep)
     except OSError as error:
         log.warning("A document could not be written: %s", error)
         show_message(connection.rpc, "warning", _short(message or text))

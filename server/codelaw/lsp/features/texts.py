@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Any
 
-from codelaw.domain.edits import Splice
+from codelaw.domain.edits import DocumentEdit, Splice
 from codelaw.domain.files import Buffer
-from codelaw.lsp.documents.positions import Encoding, line_starts, spelt
+from codelaw.lsp.documents.positions import line_starts
 
 OWN_CHATS = "chats"
 """The folder, in the user's data folder, of the chat files that code actions make."""
@@ -20,24 +20,17 @@ def normal(text: str) -> str:
     return _BREAK.sub("\n", text) if "\r" in text else text
 
 
-def text_edits(buffer: Buffer, splices: Sequence[Splice], encoding: Encoding) -> list[dict[str, Any]]:
-    """Changes of the buffer's normal text as LSP spells them; lines may end in any way."""
-    text = normal(buffer.text)
-    starts = line_starts(text)
+def document_edit(buffer: Buffer, splices: Sequence[Splice]) -> DocumentEdit:
+    """Changes of the buffer's normal text as an edit of the document, whose lines may end in any way.
+
+    It has no label: some editors announce every edit that has one.
+    """
+    starts, own = line_starts(normal(buffer.text)), line_starts(buffer.text)
     ending = "\r\n" if "\r\n" in buffer.text else "\n"
 
-    return [
-        {
-            "range": {
-                "start": spelt(text, starts, splice.start, encoding),
-                "end": spelt(text, starts, splice.end, encoding),
-            },
-            "newText": splice.text.replace("\n", ending),
-        }
-        for splice in splices
-    ]
+    def place(offset: int) -> int:
+        line = bisect_right(starts, offset) - 1
+        return own[line] + offset - starts[line]
 
-
-def line_of(text: str, place: int) -> int:
-    """The line of a place in a normal text."""
-    return text.count("\n", 0, place)
+    made = [Splice(place(one.start), place(one.end), one.text.replace("\n", ending)) for one in splices]
+    return DocumentEdit(buffer.uri, buffer.version, buffer.text, tuple(made), "")

@@ -138,7 +138,7 @@ class Connection:
             approver=ClientApprover(self.rpc, self.client, self.home),
             emit=self.emit,
             home=self.home,
-            editor=ClientEditor(self.rpc, lambda: self.client, self.documents),
+            editor=ClientEditor(self.rpc, self.client, self.documents),
             services=await self._services(),
             tell=self._tell,
             trusted=self.trusted,
