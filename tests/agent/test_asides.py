@@ -10,7 +10,7 @@ import pytest
 
 from codelaw.adapters.stores.sqlite_chats import SqliteStore
 from codelaw.agent.chat.chat import AgentChat
-from codelaw.agent.dialects.base import Reading
+from codelaw.agent.dialects.base import ParsedReply
 from codelaw.agent.recording.open_turn import OpenTurn
 from codelaw.agent.recording.outbox import Outbox
 from codelaw.context.sections import message_tokens
@@ -207,7 +207,7 @@ class OfOneTurn:
         """A call and its result; gives the result as the turn shows it."""
         call = Call(f"k{number}", "Bash", {"command": "make"})
         self.opened.step += 1
-        caller = await self.opened.say(Reading(kept="Thought: x", calls=(call,)), (call,))
+        caller = await self.opened.say(ParsedReply(kept="Thought: x", calls=(call,)), (call,))
         await self.opened.observe(caller, call, ToolResult("success", {"output": body}, ""), behind)
         return self.opened.scratchpad[-1]
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.agent.dialects import native, react
+from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
 from codelaw.context.escaping import one_line
 from codelaw.context.sections import action_text
@@ -109,7 +109,7 @@ def test_a_native_call_is_shortened_where_its_arguments_are_sent():
     spoken = Spoken(native=True).turn("t", edit("parser.py"))
     said = demoted(spoken.record, all_of(spoken.record))[1]
     assert said.content == "step 1"
-    (block,) = [block for block in native.spell(said)[1] if isinstance(block, CallBlock)]
+    (block,) = [block for block in Native().message(said)[1] if isinstance(block, CallBlock)]
     assert "shortened: result:r_t_1" in block.call.arguments["old_string"]
     assert block.call.arguments["new_string"].endswith("characters, shortened]"), "the ref is told once in a call"
     assert parsed(said).calls[0].arguments == said.metadata.calls[0].arguments
@@ -242,7 +242,7 @@ def test_any_demotions_keep_pairs_words_and_actions_and_are_made_once(spoken, da
             assert now.unreadable is None
             assert now.thought == was.thought
             assert [call.arguments for call in now.calls] == [new.arguments]
-            (said, *_), (first, *_) = react.spell(after)[1], react.spell(before)[1]
+            (said, *_), (first, *_) = React().message(after)[1], React().message(before)[1]
             assert isinstance(said, TextBlock)
             assert isinstance(first, TextBlock)
             assert said.text.count("Action:") <= first.text.count("Action:")

@@ -14,7 +14,7 @@ import pytest
 from codelaw.adapters.models.anthropic import AnthropicModel
 from codelaw.adapters.models.anthropic_failures import RateLimits
 from codelaw.adapters.models.anthropic_stream import ReplyReader
-from codelaw.agent.dialects.native import spell
+from codelaw.agent.dialects.native import Native
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.messages import KeptItems, Message, Metadata, WebSearch
 from codelaw.domain.models import (
@@ -201,7 +201,7 @@ def test_the_order_of_text_thinking_and_calls_goes_back() -> None:
     )
     kept = KeptItems("anthropic", reply.items)
     said = Message("m", "t", "assistant", reply.text, Metadata(calls=reply.calls, native=True, kept=kept))
-    role, blocks = spell(said, frozenset({"Read"}))
+    role, blocks = Native().message(said, frozenset({"Read"}))
     assert role == "assistant"
     shown: list[Any] = []
     for one in blocks:

@@ -7,7 +7,8 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from codelaw.agent.dialects import native, react
+from codelaw.agent.dialects.native import Native
+from codelaw.agent.dialects.react import React
 from codelaw.context.escaping import one_line
 from codelaw.context.shortening.compressor import compress
 from codelaw.domain.messages import Message, Metadata
@@ -59,8 +60,8 @@ def test_no_line_of_a_result_begins_like_a_label_in_either_dialect(text: str):
         whole = one_line(result.observation())
         for content in (whole, one_line(compress(tool, result.envelope(), "r1"))):
             message = Message("m", "t", "tool", content, Metadata(tool_name=tool, call_id="c", as_text=True))
-            _, (said,) = react.spell(message)
-            _, (given_back,) = native.spell(message)
+            _, (said,) = React().message(message)
+            _, (given_back,) = Native().message(message)
             assert isinstance(said, TextBlock)
             assert isinstance(given_back, ResultBlock)
             assert said.text == f"[tool] {given_back.text}"
@@ -72,6 +73,6 @@ def test_no_line_of_a_result_begins_like_a_label_in_either_dialect(text: str):
 def test_the_native_dialect_says_which_result_is_an_error_in_either_form():
     content = '{"status": "error", "data": {}, "error": {"code": "NOT_FOUND", "message": "gone"}}'
     for as_text in (True, False):
-        _, (block,) = native.spell(Message("m", "t", "tool", content, Metadata(call_id="c", as_text=as_text)))
+        _, (block,) = Native().message(Message("m", "t", "tool", content, Metadata(call_id="c", as_text=as_text)))
         assert isinstance(block, ResultBlock)
         assert block.is_error

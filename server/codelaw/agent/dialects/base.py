@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from codelaw.agent.dialects.binding import Binding
+from codelaw.agent.dialects.spelling import Speller
 from codelaw.context.sections import View
 from codelaw.domain.chats import Dialect as DialectName
 from codelaw.domain.messages import Call, KeptItems, WebSearch
@@ -25,7 +27,7 @@ class InvalidCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedReply:
     """What a reply says. Exactly one of `answer`, `calls` and `unreadable` is given, or none for an empty reply."""
 
     kept: str
@@ -47,57 +49,45 @@ class Reading:
         return self.answer is None and not self.calls and self.unreadable is None
 
 
-class Stream(Protocol):
+class Stream(ABC):
     """Tells thought and answer apart while the text is still arriving.
 
     The joined `answer` pieces equal the answer that `Dialect.read` gives for the whole text.
     """
 
-    @property
-    def enough(self) -> bool:
-        """A complete call that can be run has arrived, and more text behind it, which nobody will read (R-3)."""
-        ...
+    enough = False
+    """A complete call that can be run has arrived, and more text behind it, which nobody will read (R-3)."""
 
     @property
     def whole(self) -> bool:
         """A complete call that can be run has arrived, whether or not more follows (R-3)."""
-        ...
+        return False
 
-    def feed(self, text: str) -> Iterable[tuple[Channel, str]]:
+    @abstractmethod
+    def feed(self, text: str) -> Iterator[tuple[Channel, str]]:
         """More text; gives what can be shown now."""
-        ...
 
-    def finish(self, reading: Reading) -> Iterable[tuple[Channel, str]]:
+    @abstractmethod
+    def finish(self, reading: ParsedReply) -> Iterator[tuple[Channel, str]]:
         """The rest, once the reply has been read."""
-        ...
 
 
-class Dialect(Protocol):
+class Dialect(Speller):
     """A way to spell calls, results and answers."""
 
-    system_messages: bool
-    """Whether codelaw's own words stand between the messages as system messages (L-6)."""
+    name: DialectName
+    reasoning = False
+    """Whether the model is asked to write down its reasoning (R-3)."""
+    binding: Binding | None = None
+    """Which kept items go back; None in a dialect that returns none (P-5)."""
 
-    @property
-    def name(self) -> DialectName: ...
-
-    @property
-    def reasoning(self) -> bool:
-        """Whether the model is asked to write down its reasoning (R-3)."""
-        ...
-
-    @property
-    def binding(self) -> Binding | None:
-        """Which kept items go back; None in a dialect that returns none (P-5)."""
-        ...
-
+    @abstractmethod
     def description(self, toolbox: Toolbox) -> str:
         """What the TOOLS module says of the tools."""
-        ...
 
-    def schemas(self, toolbox: Toolbox) -> str:
+    def schemas(self, toolbox: Toolbox) -> str:  # noqa: ARG002 - for those that send them
         """What the request says of the tools outside the system prompt, as JSON; empty when nothing."""
-        ...
+        return ""
 
     def request(
         self,
@@ -115,27 +105,29 @@ class Dialect(Protocol):
         The first `lasting` of its breakpoints are kept for an hour, none behind the finished rounds (L-6).
         `images` are sent, by digest.
         """
-        ...
+        self.declare(toolbox)
+        system, messages = self.spell(view, after, lasting)
+        return self.with_tools(ModelRequest(model, system, messages, max_tokens, images=images), toolbox)
 
-    def texts(self, view: View, toolbox: Toolbox) -> list[str]:
-        """The sections of the view as a request holds them (L-5)."""
-        ...
+    def with_tools(self, request: ModelRequest, toolbox: Toolbox) -> ModelRequest:  # noqa: ARG002 - as above
+        """A spelt request with what the vendor is told of tools."""
+        return request
 
-    def read(self, reply: ModelReply, step: str) -> Reading:
+    @abstractmethod
+    def read(self, reply: ModelReply, step: str) -> ParsedReply:
         """What a whole reply says; the calls of a `step` get its name and their number as ids."""
-        ...
 
+    @abstractmethod
     def whole(self, reply: ModelReply) -> bool | None:
         """Whether a reply that a stop sequence ended is whole (R-3); None when its text does not tell."""
-        ...
 
+    @abstractmethod
     def stream(self) -> Stream:
         """A fresh reader of one reply's deltas."""
-        ...
 
-    def cut(self, reply: ModelReply, step: str) -> Reading | None:
+    @abstractmethod
+    def cut(self, reply: ModelReply, step: str) -> ParsedReply | None:
         """What a reply cut off by the output limit says; None when its text should simply be continued (R-6)."""
-        ...
 
 
 def call_id(step: str, number: int) -> str:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, replace
-from typing import Literal
 
 from codelaw.agent.dialects import grammar
-from codelaw.agent.dialects.base import Channel, InvalidCall, Reading, call_id
+from codelaw.agent.dialects.base import Channel, Dialect, InvalidCall, ParsedReply, Stream, call_id
 from codelaw.agent.dialects.binding import Binding
 from codelaw.agent.dialects.scanning import find
-from codelaw.agent.dialects.spelling import Speller, Spelling, user_blocks
+from codelaw.agent.dialects.spelling import Spelling, user_blocks
 from codelaw.context.observations.text import tool_texts
-from codelaw.context.sections import View
+from codelaw.domain.chats import Dialect as DialectName
 from codelaw.domain.messages import Call, Message
 from codelaw.domain.models import (
-    NO_IMAGES,
     WEB_SEARCH,
-    ApiMessage,
     Block,
     CallBlock,
     KeptBlock,
@@ -37,24 +34,10 @@ from codelaw.transcript.repair.closing import unmarked
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 
 
-class NativeSpeller(Speller):
-    """Writes messages as this dialect does."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.declared: AbstractSet[str] = frozenset()
-        """The names of the tools that the request declares."""
-
-    def message(self, message: Message) -> Spelling:
-        """One message of the view."""
-        return spell(message, self.declared)
-
-
-class Native:
+class Native(Dialect):
     """Reads and writes the vendor's tool use."""
 
-    name: Literal["native"] = "native"
-    reasoning: bool = False
+    name: DialectName = "native"
 
     def __init__(
         self, *, searching: bool = False, binding: Binding | None = None, system_messages: bool = False
@@ -63,10 +46,13 @@ class Native:
 
         With `system_messages` where the model takes them between the others.
         """
-        self.system_messages = system_messages
-        self._speller = NativeSpeller()
+        super().__init__(system_messages=system_messages)
         self._searching = searching
-        self.binding: Binding | None = binding
+        self.binding = binding
+
+    def declare(self, toolbox: Toolbox) -> None:
+        """Spell for a request that declares these tools: others are called through `call_tool`."""
+        self._tools = frozenset(toolbox.names)
 
     def description(self, toolbox: Toolbox) -> str:
         """Only the names: the schemas travel beside the messages and are not paid for twice."""
@@ -78,49 +64,58 @@ class Native:
         rows = [*map(asdict, toolbox.schemas()), *([WEB_SEARCH] if self._searching else [])]
         return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
 
-    def request(
-        self,
-        view: View,
-        *,
-        model: str,
-        max_tokens: int,
-        toolbox: Toolbox,
-        after: tuple[ApiMessage, ...] = (),
-        lasting: int = 0,
-        images: Mapping[str, bytes] = NO_IMAGES,
-    ) -> ModelRequest:
-        """The view as messages with tool use and tool results."""
-        self._speller.declared, self._speller.system_messages = frozenset(toolbox.names), self.system_messages
-        system, messages = self._speller.spell(view, after, lasting)
-        made = ModelRequest(
-            model, system, messages, max_tokens, tools=toolbox.schemas(), searching=self._searching, images=images
-        )
+    def with_tools(self, request: ModelRequest, toolbox: Toolbox) -> ModelRequest:
+        """The request with the tools, and with those kept items alone that go back."""
+        made = replace(request, tools=toolbox.schemas(), searching=self._searching)
         return made if self.binding is None else self.binding.bound(made)
 
-    def texts(self, view: View, toolbox: Toolbox) -> list[str]:
-        """The sections of the view as a request holds them."""
-        self._speller.declared, self._speller.system_messages = frozenset(toolbox.names), self.system_messages
-        return self._speller.texts(view)
+    def message(self, message: Message) -> Spelling:
+        """One message of the view as the vendor's blocks; text-dialect messages are translated.
 
-    def read(self, reply: ModelReply, step: str) -> Reading:
+        The calls of found tools are spelt as the model can make them, through `call_tool`, where that is declared
+        (X-11).
+        """
+        match message.role:
+            case "user":
+                return "user", user_blocks(message)
+            case "assistant":
+                said = tuple(_said(message, self._tools))
+                # Vendors take no message that is empty, or that thinking ends.
+                return "assistant", said if said and not isinstance(said[-1], KeptBlock) else (*said, TextBlock("…"))
+            case "tool":
+                failed = message.content.startswith('{"status": "error"')
+                # In one block: vendors take no text between the results of parallel calls.
+                text = "\n\n".join(tool_texts(message))
+                images = message.metadata.images
+                instead = render("image_unseen") if images else ""
+                block = ResultBlock(
+                    message.metadata.call_id or "", text, is_error=failed, images=images, instead=instead
+                )
+                return "user", (block,)
+            case "summary":
+                return "user", (TextBlock(message.content),)
+
+    def read(self, reply: ModelReply, step: str) -> ParsedReply:
         """The calls of a reply; without any, its text is the answer.
 
         Calls get ids of ours: some vendors use an id again in a later turn, and one chat must not hold it twice.
         """
         calls, broken = _renamed(reply, step)
         if not calls and not broken:
-            return Reading(kept=reply.text, answer=reply.text if reply.text.strip() else None, native=True)
+            return ParsedReply(kept=reply.text, answer=reply.text if reply.text.strip() else None, native=True)
         invalid = tuple(InvalidCall(call, "The arguments are not valid JSON, or no JSON object.") for call in broken)
-        return Reading(kept=reply.text, thought=reply.text.strip(), calls=(*map(_fit, calls), *invalid), native=True)
+        return ParsedReply(
+            kept=reply.text, thought=reply.text.strip(), calls=(*map(_fit, calls), *invalid), native=True
+        )
 
-    def cut(self, reply: ModelReply, step: str) -> Reading | None:
+    def cut(self, reply: ModelReply, step: str) -> ParsedReply | None:
         """Of a cut reply no call is run; plain text is continued."""
         calls = tuple(call for group in _renamed(reply, step) for call in group)
         if not calls:
             return None
         problem = "Your reply was cut off by the output limit, so none of its calls was run. Write smaller pieces."
         invalid = tuple(InvalidCall(call, problem) for call in calls)
-        return Reading(kept=reply.text, thought=reply.text.strip(), calls=invalid, native=True)
+        return ParsedReply(kept=reply.text, thought=reply.text.strip(), calls=invalid, native=True)
 
     def whole(self, reply: ModelReply) -> bool | None:
         """Calls are; of plain text nobody can tell."""
@@ -129,32 +124,6 @@ class Native:
     def stream(self) -> NativeStream:
         """A fresh reader of one reply."""
         return NativeStream()
-
-
-def spell(
-    message: Message, declared: AbstractSet[str] = frozenset()
-) -> tuple[Literal["user", "assistant"], tuple[Block, ...]]:
-    """One message of the view as the vendor's blocks; text-dialect messages are translated.
-
-    The calls of found tools are spelt as the model can make them, through `call_tool`, where that is `declared` (X-11).
-    """
-    match message.role:
-        case "user":
-            return "user", user_blocks(message)
-        case "assistant":
-            said = tuple(_said(message, declared))
-            # Vendors take no message that is empty, or that thinking ends.
-            return "assistant", said if said and not isinstance(said[-1], KeptBlock) else (*said, TextBlock("…"))
-        case "tool":
-            failed = message.content.startswith('{"status": "error"')
-            # In one block: vendors take no text between the results of parallel calls.
-            text = "\n\n".join(tool_texts(message))
-            images = message.metadata.images
-            instead = render("image_unseen") if images else ""
-            block = ResultBlock(message.metadata.call_id or "", text, is_error=failed, images=images, instead=instead)
-            return "user", (block,)
-        case "summary":
-            return "user", (TextBlock(message.content),)
 
 
 def _said(message: Message, declared: AbstractSet[str]) -> Iterator[Block]:
@@ -216,24 +185,21 @@ def _plain(message: Message) -> str:
     return f"{said.rstrip()}\n{mark}".strip()
 
 
-class NativeStream:
+class NativeStream(Stream):
     """Shows text as a thought while it arrives.
 
     Whether it was the answer is known only when the reply has ended without a call: then it follows as the answer.
     """
 
-    enough = False
-    whole = False
-
     def __init__(self) -> None:
-        self._shown = 0
+        self._shown = False
 
     def feed(self, text: str) -> Iterator[tuple[Channel, str]]:
         """More text."""
-        self._shown += len(text)
+        self._shown = self._shown or bool(text)
         yield "thought", text
 
-    def finish(self, reading: Reading) -> Iterator[tuple[Channel, str]]:
+    def finish(self, reading: ParsedReply) -> Iterator[tuple[Channel, str]]:
         """The answer, or a thought that did not arrive in pieces."""
         if reading.thought and not self._shown:
             yield "thought", reading.thought

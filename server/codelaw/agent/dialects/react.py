@@ -2,86 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from typing import Literal
 
 from codelaw.agent.dialects import grammar
-from codelaw.agent.dialects.base import Channel, InvalidCall, Reading, call_id
+from codelaw.agent.dialects.base import Channel, Dialect, InvalidCall, ParsedReply, Stream, call_id
 from codelaw.agent.dialects.scanning import LONG, Scan, find
-from codelaw.agent.dialects.spelling import Speller, Spelling, picture_blocks, user_blocks
+from codelaw.agent.dialects.spelling import Spelling, picture_blocks, user_blocks
 from codelaw.context.observations.text import tool_texts
-from codelaw.context.sections import View, action_text
+from codelaw.context.sections import action_text
+from codelaw.domain.chats import Dialect as DialectName
 from codelaw.domain.messages import Call, Message
-from codelaw.domain.models import NO_IMAGES, ApiMessage, ModelReply, ModelRequest, TextBlock
+from codelaw.domain.models import ModelReply, TextBlock
 from codelaw.tools.toolbox import Toolbox
 
 
-class ReactSpeller(Speller):
-    """Writes messages as this dialect does."""
+class React(Dialect):
+    """Reads and writes the text dialect.
 
-    def message(self, message: Message) -> Spelling:
-        """One message of the view."""
-        return spell(message)
+    No stop sequence is sent: there is none that an answer could not hold (R-3).
+    """
 
-
-class React:
-    """Reads and writes the text dialect."""
-
-    name: Literal["react"] = "react"
-    binding: None = None
+    name: DialectName = "react"
 
     def __init__(self, *, reasoning: bool = True, system_messages: bool = False) -> None:
         """With `reasoning` the model is asked for a thought in front of each action, else for a status.
 
         With `system_messages` where the model takes them between the others.
         """
+        super().__init__(system_messages=system_messages)
         self.reasoning = reasoning
-        self.system_messages = system_messages
-        self._speller = ReactSpeller()
-        self._tools: AbstractSet[str] = frozenset()
-        """The names that a call may have, by the last request."""
 
     def description(self, toolbox: Toolbox) -> str:
         """The manual: name, description and argument schema of every tool."""
         return toolbox.manual()
 
-    def schemas(self, toolbox: Toolbox) -> str:
-        """Nothing: all stands in the manual."""
-        del toolbox
-        return ""
+    def message(self, message: Message) -> Spelling:
+        """One message of the view in the text dialect."""
+        match message.role:
+            case "user":
+                return "user", user_blocks(message)
+            case "assistant":
+                return "assistant", (TextBlock(action_text(message).rstrip() or "…"),)
+            case "tool":
+                result, *behind = tool_texts(message)
+                return "user", (TextBlock(f"[tool] {result}"), *picture_blocks(message), *map(TextBlock, behind))
+            case "summary":
+                return "user", (TextBlock(message.content),)
 
-    def request(
-        self,
-        view: View,
-        *,
-        model: str,
-        max_tokens: int,
-        toolbox: Toolbox,
-        after: tuple[ApiMessage, ...] = (),
-        lasting: int = 0,
-        images: Mapping[str, bytes] = NO_IMAGES,
-    ) -> ModelRequest:
-        """The view as alternating text messages; the tools stand in L1 (`toolbox` is not sent).
-
-        No stop sequence is sent: there is none that an answer could not hold (R-3).
-        """
-        self._tools = toolbox.callable
-        self._speller.system_messages = self.system_messages
-        system, messages = self._speller.spell(view, after, lasting)
-        return ModelRequest(model, system, messages, max_tokens, images=images)
-
-    def texts(self, view: View, toolbox: Toolbox) -> list[str]:
-        """The sections of the view as a request holds them."""
-        del toolbox
-        self._speller.system_messages = self.system_messages
-        return self._speller.texts(view)
-
-    def read(self, reply: ModelReply, step: str) -> Reading:
+    def read(self, reply: ModelReply, step: str) -> ParsedReply:
         """The thought and the first action of a reply; without any, the whole reply is the answer."""
         text = reply.text
         if not text.strip():
-            return Reading(kept="")
+            return ParsedReply(kept="")
         found = find(text, self._tools)
         action = found.action
         if action is None:
@@ -89,19 +62,19 @@ class React:
                 kept = text[: grammar.invented_from(text, found.failed)]
                 return _unreadable(kept, "unknown", "The action could not be read.", step)
             answer = grammar.said(text)
-            return Reading(kept=text, answer=answer) if answer.strip() else Reading(kept="")
+            return ParsedReply(kept=text, answer=answer) if answer.strip() else ParsedReply(kept="")
         thought = grammar.thought_of(text[: action.start])
         if action.name == grammar.FINISH:
             end, _ = grammar.answer_end(text, action)
-            return Reading(kept=text, thought=thought, answer=text[action.inside : end])
+            return ParsedReply(kept=text, thought=thought, answer=text[action.inside : end])
         try:
             arguments, end = grammar.arguments_at(text, action.inside)
         except ValueError as error:
             kept = text[: grammar.invented_from(text, action.inside)]
             return _unreadable(kept, action.name, str(error), step, thought)
-        return Reading(kept=text[:end], thought=thought, calls=(Call(call_id(step, 0), action.name, arguments),))
+        return ParsedReply(kept=text[:end], thought=thought, calls=(Call(call_id(step, 0), action.name, arguments),))
 
-    def cut(self, reply: ModelReply, step: str) -> Reading | None:
+    def cut(self, reply: ModelReply, step: str) -> ParsedReply | None:
         """A cut tool call is answered with an error; cut thoughts and answers are continued."""
         action = find(reply.text, self._tools).action
         if action is None or action.name == grammar.FINISH:
@@ -113,7 +86,7 @@ class React:
             _, end = grammar.arguments_at(reply.text, action.inside)
         except ValueError:
             end = grammar.invented_from(reply.text, action.inside)
-        return Reading(kept=reply.text[:end], thought=thought, calls=(InvalidCall(call, problem),))
+        return ParsedReply(kept=reply.text[:end], thought=thought, calls=(InvalidCall(call, problem),))
 
     def whole(self, reply: ModelReply) -> bool | None:
         """Whether the call is complete or the Finish closed; of plain text nobody can tell."""
@@ -131,25 +104,11 @@ class React:
         return ReactStream(self._tools)
 
 
-def _unreadable(text: str, tool: str, problem: str, step: str, thought: str = "") -> Reading:
-    return Reading(kept=text, thought=thought, unreadable=InvalidCall(Call(call_id(step, 0), tool, {}), problem))
+def _unreadable(text: str, tool: str, problem: str, step: str, thought: str = "") -> ParsedReply:
+    return ParsedReply(kept=text, thought=thought, unreadable=InvalidCall(Call(call_id(step, 0), tool, {}), problem))
 
 
-def spell(message: Message) -> Spelling:
-    """One message of the view in the text dialect."""
-    match message.role:
-        case "user":
-            return "user", user_blocks(message)
-        case "assistant":
-            return "assistant", (TextBlock(action_text(message).rstrip() or "…"),)
-        case "tool":
-            result, *behind = tool_texts(message)
-            return "user", (TextBlock(f"[tool] {result}"), *picture_blocks(message), *map(TextBlock, behind))
-        case "summary":
-            return "user", (TextBlock(message.content),)
-
-
-class ReactStream:
+class ReactStream(Stream):
     """Shows a reply as it arrives: the thought up to the action, then the inside of Finish.
 
     Held back is what may still turn out to be a label or the end of the Finish, or, without a `Thought:`, the whole
@@ -173,7 +132,6 @@ class ReactStream:
         """The same of the answer, with what may yet close the Finish."""
         self._thought = self._answer = 0
         """Characters of each already shown."""
-        self.enough = False
 
     def feed(self, text: str) -> Iterator[tuple[Channel, str]]:
         """More text; gives what can be shown now."""
@@ -187,7 +145,7 @@ class ReactStream:
         else:
             self.enough = self.enough or self._goes_on(action)
 
-    def finish(self, reading: Reading) -> Iterator[tuple[Channel, str]]:
+    def finish(self, reading: ParsedReply) -> Iterator[tuple[Channel, str]]:
         """The rest, once the reply has been read."""
         if len(reading.thought) > self._thought:
             piece, self._thought = reading.thought[self._thought :], len(reading.thought)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal, TypeGuard
@@ -15,6 +16,7 @@ from codelaw.domain.media.images import Image
 from codelaw.domain.messages import Fragment, Message
 from codelaw.domain.models import ApiMessage, Block, CallBlock, ImageBlock, KeptBlock, ResultBlock, TextBlock, Ttl
 from codelaw.templates.render import render
+from codelaw.tools.toolbox import Toolbox
 
 Role = Literal["user", "assistant", "system"]
 Spelling = tuple[Role, tuple[Block, ...]]
@@ -40,10 +42,16 @@ class Speller(ABC):
     The spelt history of the last view is kept, because it does not change from step to step of a turn.
     """
 
-    def __init__(self) -> None:
-        self.system_messages = False
-        """Whether our own words stand between the others as such."""
+    def __init__(self, *, system_messages: bool = False) -> None:
+        self.system_messages = system_messages
+        """Whether our own words stand between the others as such (L-6)."""
+        self._tools: AbstractSet[str] = frozenset()
+        """The names that a call may have, by the last request."""
         self._history: _Spelt | None = None
+
+    def declare(self, toolbox: Toolbox) -> None:
+        """Spell for a request with these tools."""
+        self._tools = toolbox.callable
 
     @abstractmethod
     def message(self, message: Message) -> Spelling:
@@ -58,11 +66,12 @@ class Speller(ABC):
         others = tuple(part for part in facts.asides if part.name not in NEWS)
         return self.message(replace(message, metadata=replace(facts, asides=others))), ("system", told)
 
-    def texts(self, view: View) -> list[str]:
+    def texts(self, view: View, toolbox: Toolbox) -> list[str]:
         """Each section as a request holds it: its blocks as they are, a blank line between them (L-5).
 
         In front of a message stands its role; a call is its tool's name and its arguments as JSON, a picture is named.
         """
+        self.declare(toolbox)
         shown = [(section.content, "\n\n".join(map(self._text, section.messages))) for section in view.sections]
         return [messages or content for content, messages in shown]
 

@@ -24,7 +24,7 @@ from codelaw.domain.results import FileChange, ToolResult
 from codelaw.transcript.repair.closing import final_message, open_calls, result_message
 
 if TYPE_CHECKING:
-    from codelaw.agent.dialects.base import Reading
+    from codelaw.agent.dialects.base import ParsedReply
     from codelaw.agent.recording.outbox import Outbox
     from codelaw.agent.recording.pictures import Pictures
     from codelaw.domain.files import Located
@@ -159,7 +159,7 @@ class OpenTurn:
         facts = Metadata(step=self.step, note=note, fragments=fragments, images=images, parent=self.parent or None)
         await self._add(Message(f"{note}_{self.name}_{self.step}_{len(self.record)}", self.id, "user", text, facts))
 
-    async def say(self, reading: Reading, calls: tuple[Call, ...] = (), answer: str | None = None) -> Message:
+    async def say(self, reading: ParsedReply, calls: tuple[Call, ...] = (), answer: str | None = None) -> Message:
         """Add what the model said, as written; the answer makes it the turn's last message."""
         message = Message(
             f"say_{self.name}_{self.step}",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
-from codelaw.agent.dialects.base import Reading
+from codelaw.agent.dialects.base import ParsedReply
 from codelaw.agent.dialects.scanning import GrowingText
 from codelaw.agent.model_calls.recovery import Recovery, Retry
 from codelaw.agent.turn.silence import Silence
@@ -65,7 +65,7 @@ class Asked:
     """A reply and what it says; `cut` says why it is still incomplete after all continuations."""
 
     reply: ModelReply
-    reading: Reading
+    reading: ParsedReply
     cut: str = ""
 
 
@@ -180,12 +180,12 @@ class Asker:
             return False
         return True
 
-    async def _said(self, reply: ModelReply) -> Reading:
+    async def _said(self, reply: ModelReply) -> ParsedReply:
         """What a reply says; a long one is read beside the event loop, which others wait for."""
         dialect, name = self.inputs.dialect, self._name
         return await asyncio.to_thread(dialect.read, reply, name) if _long(reply) else dialect.read(reply, name)
 
-    async def _cut(self, reply: ModelReply) -> Reading | None:
+    async def _cut(self, reply: ModelReply) -> ParsedReply | None:
         """The same of one that was cut off; None when it should be continued."""
         dialect, name = self.inputs.dialect, self._name
         return await asyncio.to_thread(dialect.cut, reply, name) if _long(reply) else dialect.cut(reply, name)
@@ -194,7 +194,7 @@ class Asker:
         dialect = self.inputs.dialect
         return await asyncio.to_thread(dialect.whole, reply) if _long(reply) else dialect.whole(reply)
 
-    def _read(self, reply: ModelReply, reading: Reading) -> Asked:
+    def _read(self, reply: ModelReply, reading: ParsedReply) -> Asked:
         for channel, text in self._stream.finish(reading):
             self._show(channel, text)
         # Broken calls stand behind the others in a reading, wherever they stood in the reply.

@@ -25,7 +25,7 @@ from codelaw.transcript.repair.closing import CANCELLED, STOPPED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codelaw.agent.dialects.base import Reading
+    from codelaw.agent.dialects.base import ParsedReply
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.agent.turn.execution import Executor
     from codelaw.agent.turn.window_fitter import WindowFitter
@@ -138,7 +138,7 @@ class Turn:
         self.open.emit(RetryEvent(2, 0.0, "the model refused to write down its reasoning", self.open.step))
         return True
 
-    async def _act(self, reading: Reading) -> Ending | None:
+    async def _act(self, reading: ParsedReply) -> Ending | None:
         if reading.answer is not None and await self._held_up(reading, reading.answer):
             return None
         if reading.answer is not None:
@@ -164,7 +164,7 @@ class Turn:
             return self._failed("repeated_failure", message, "Say what to do instead, or fix what it fails on.")
         return None
 
-    async def _held_up(self, reading: Reading, answer: str) -> bool:
+    async def _held_up(self, reading: ParsedReply, answer: str) -> bool:
         """Whether hooks let the turn go on instead of ending with this answer; the model is told why (X-7)."""
         opened = self.open
         hooked = self.executor.hooked(opened.parent)
@@ -182,7 +182,7 @@ class Turn:
         await self.open.note("reminder", render("held_up", reason=foreign(why)))
         return True
 
-    async def _mend(self, reading: Reading) -> Ending | None:
+    async def _mend(self, reading: ParsedReply) -> Ending | None:
         """Answer an unreadable reply with what was expected, so that the model can mend it (R-3)."""
         assert reading.unreadable is not None  # noqa: S101 - narrowing; the caller has looked
         call, problem = reading.unreadable.call, reading.unreadable.problem
@@ -235,7 +235,7 @@ class Turn:
         return asked
 
 
-def _true(reading: Reading, calls: Sequence[Call]) -> Reading:
+def _true(reading: ParsedReply, calls: Sequence[Call]) -> ParsedReply:
     """A reading whose calls are stored as `calls`: kept items behind one that is another are true no more (P-5)."""
     changed = next((at for at, call in enumerate(calls) if call != reading.calls[at]), None)
     if reading.items is None or changed is None:
