@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from codelaw.adapters.models import catalog
 from codelaw.adapters.models.anthropic import VENDOR, AnthropicModel
+from codelaw.adapters.models.endpoints import place_of
 from codelaw.adapters.models.offline import OfflineModel
 from codelaw.adapters.models.scripted import ScriptedModel
-from codelaw.adapters.models.unreachable import place_of
 from codelaw.agent.dialects import choosing
 from codelaw.agent.dialects.choosing import Way
 from codelaw.agent.model_calls.recovery import NO_KEY_HINT

@@ -7,7 +7,7 @@ import base64
 import pytest
 
 from codelaw.adapters.models.anthropic import AnthropicModel
-from codelaw.adapters.models.unreachable import secrets_of
+from codelaw.adapters.models.endpoints import secrets_of
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import ApiMessage, ModelRequest, TextBlock
 from tests.loopback.script import VendorReply

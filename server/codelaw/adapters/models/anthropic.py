@@ -5,30 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from codelaw.adapters.loading import load
 from codelaw.adapters.models.anthropic_blocks import EndlessReply
-from codelaw.adapters.models.anthropic_failures import error_event
+from codelaw.adapters.models.anthropic_failures import ErrorEvent
 from codelaw.adapters.models.anthropic_stream import ReplyReader, bytes_for, room_for
-from codelaw.adapters.models.apart import apart
 from codelaw.adapters.models.catalog import profile
 from codelaw.adapters.models.described import described
-from codelaw.adapters.models.endpoints import EVENT_STREAM, LARGEST_ERROR
-from codelaw.adapters.models.unreachable import secrets_of
+from codelaw.adapters.models.endpoints import EVENT_STREAM, LARGEST_ERROR, secrets_of
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import Delta, Heard, ModelProfile, ModelReply, ModelRequest, Platform, Usage
 
 if TYPE_CHECKING:
     from codelaw.adapters.models.anthropic_sdk import Connection
 
-T = TypeVar("T")
-
 VENDOR = "https://api.anthropic.com"
-TOLD_OF_KEY = 12
-"""Characters of a key, from its start, that no message holds; an endpoint may quote it cut."""
 QUIET_SECONDS = 20.0
 """Without content, after which a reply ends that could end where it is (R-3, P-1)."""
 _SILENCE = 120.0
@@ -39,8 +33,6 @@ _PAUSES = 10
 _TAIL = 0.25
 _FRAME = 16
 """Bytes of an event beside its data, at least."""
-_LARGE = 1 << 17
-"""Characters of an event that would keep the event loop busy for milliseconds."""
 _DIGITS = 30
 
 _log = logging.getLogger(__name__)
@@ -104,7 +96,7 @@ class AnthropicModel:
             request = replace(request, fallbacks=True)
         reader = ReplyReader(on_delta, room_for(request.max_tokens), progress=request.display == "updates")
         try:
-            await self._heard(self._read_all(connection, request, reader), connection, request.model, reader)
+            await connection.run(self._read_all(connection, request, reader), request.model, reader)
         except ModelFailure as failure:
             # A connection that dies after the stop reason has lost nothing.
             if failure.kind != "network" or not (reader.complete or reader.enough):
@@ -123,12 +115,12 @@ class AnthropicModel:
             ModelFailure: as for `reply`.
         """
         connection = await self._connected()
-        return await self._heard(connection.count(request), connection, request.model)
+        return await connection.run(connection.count(request), request.model)
 
     async def fill(self, request: ModelRequest) -> Usage | None:
         """As `ChatModel` has it: by a request for no output."""
         connection = await self._connected()
-        return await self._heard(connection.fill(request), connection, request.model)
+        return await connection.run(connection.fill(request), request.model)
 
     async def offers(self, name: str) -> bool | None:
         """Whether the endpoint has the model `name`; None where it keeps no list of models. No model is asked.
@@ -137,30 +129,12 @@ class AnthropicModel:
             ModelFailure: as for `reply`.
         """
         connection = await self._connected()
-        return await self._heard(connection.offers(name), connection, name)
+        return await connection.run(connection.offers(name), name)
 
     async def profile(self, name: str, known: ModelProfile | None) -> ModelProfile | None:
         """What the endpoint says of a model over what is `known`; None where it says nothing. Fails as `offers`."""
         connection = await self._connected()
-        return described(await self._heard(connection.description(name), connection, name), name, known)
-
-    async def _heard(
-        self, work: Coroutine[Any, Any, T], connection: Connection, model: str, reader: ReplyReader | None = None
-    ) -> T:
-        """What `work` gives; what goes wrong with it as a `ModelFailure`."""
-        from codelaw.adapters.models.anthropic_sdk import failure_of  # noqa: PLC0415 - loaded by now
-
-        try:
-            return await apart(work)
-        except ModelFailure:
-            raise
-        except Exception as error:
-            reader = reader or ReplyReader(lambda _: None)
-            failure = failure_of(error, reader, self._without_key, connection.place, model)
-            if failure is None:
-                raise
-        # Raised outside the handler: the SDK's error may hold headers, and no log should follow a chain to them.
-        raise failure
+        return described(await connection.run(connection.description(name), name), name, known)
 
     async def _connected(self) -> Connection:
         if not (self._key.isascii() and self._key.isprintable()):
@@ -174,7 +148,7 @@ class AnthropicModel:
         from codelaw.adapters.models import anthropic_sdk  # noqa: PLC0415 - most of a second, and 56 MB
 
         client = anthropic_sdk.made(self._key, self._base_url, self._platform, self._silence)
-        return anthropic_sdk.Connection(client)
+        return anthropic_sdk.Connection(client, self._secrets)
 
     async def _read_all(self, connection: Connection, request: ModelRequest, reader: ReplyReader) -> None:
         """Read a reply, and on for as long as the vendor only pauses."""
@@ -183,7 +157,6 @@ class AnthropicModel:
                 await self._read(connection, request, reader)
             except TimeoutError:
                 reader.flush()
-                reader.look()
                 # Nothing need follow where it could end.
                 reader.enough |= reader.could_end
                 raise
@@ -204,10 +177,9 @@ class AnthropicModel:
                     raise EndlessReply("a stream that does not end")
                 taken = reader.events
                 if name == "error":
-                    raise error_event(_readable(data), data)
+                    raise ErrorEvent(data)
                 if data and name != "ping":
-                    reader.take(await _parsed(data))
-                    reader.look()
+                    reader.take(_DECODER.decode(data))
                 # Only events are a sign of life: comments come from whatever stands in between.
                 if reader.events > taken or not reader.could_end:
                     limit.reschedule(loop.time() + (QUIET_SECONDS if reader.could_end else self._silence))
@@ -219,26 +191,6 @@ class AnthropicModel:
                 await _finish(events)
             if not (reader.complete or reader.enough):
                 raise _cut(reader, stream.response.headers.get("content-type", ""), connection.place)
-
-    def _without_key(self, message: str) -> str:
-        """The message without the key or the base URL's password, and without a large part of one from its start."""
-        for secret in self._secrets:
-            for end in range(len(secret), min(len(secret), TOLD_OF_KEY) - 1, -1):
-                message = message.replace(secret[:end], "[key]")
-        return message
-
-
-async def _parsed(data: str) -> object:
-    """An event's JSON; a large one is read beside the event loop."""
-    return await asyncio.to_thread(_DECODER.decode, data) if len(data) > _LARGE else _DECODER.decode(data)
-
-
-def _readable(data: str) -> object:
-    """The JSON of an event, None where it is none."""
-    try:
-        return _DECODER.decode(data)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _whole_number(digits: str) -> int | float:

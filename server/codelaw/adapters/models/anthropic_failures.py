@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, cast
 
+from codelaw.adapters.models.endpoints import dig
 from codelaw.domain.models import FailureKind
 
 LONGEST_ASKED = 86_400.0
@@ -132,20 +133,21 @@ def kind_of_status(status: int, error_type: str | None, message: str) -> Failure
 class ErrorEvent(Exception):
     """An event inside a stream that says what went wrong there."""
 
-    def __init__(self, error_type: str | None, message: str) -> None:
-        super().__init__(message)
-        self.type = error_type
-        self.message = message
+    def __init__(self, data: str) -> None:
+        try:
+            body: object = json.loads(data)
+        except (ValueError, RecursionError):
+            body = None
+        message = dig(body, "error", "message") or dig(body, "message")
+        self.message = message if isinstance(message, str) else data[:SHOWN]
+        super().__init__(self.message)
+        self.type = error_type(dig(body, "error") or body)
 
 
-def error_event(body: object, data: str) -> ErrorEvent:
-    """What the data of an error event says; `body` is its JSON, None where it has none."""
-    fields = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
-    error = fields.get("error")
-    inner = cast("dict[str, Any]", error) if isinstance(error, dict) else fields
-    said, kind = inner.get("message"), inner.get("type")
-    message = said if isinstance(said, str) else data[:SHOWN]
-    return ErrorEvent(kind if isinstance(kind, str) and kind != "error" else None, message)
+def error_type(error: object) -> str | None:
+    """The type of an error's object; of one that is not wrapped in `error`, as some gateways send it, too."""
+    kind = dig(error, "type")
+    return kind if isinstance(kind, str) and kind != "error" else None
 
 
 def told(kind: FailureKind, place: str, model: str, words: str) -> str:
@@ -201,49 +203,34 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return min(max(0.0, until), LONGEST_ASKED)
 
 
-@dataclass(frozen=True, slots=True)
-class _Left:
-    """What was left of a limit, which fills up steadily."""
-
-    at: float
-    remaining: float
-    per_second: float
-
-    def seconds(self, needed: float, now: float) -> float:
-        """Until so much is left."""
-        return (needed - self.remaining) / self.per_second - (now - self.at)
-
-
 class RateLimits:
     """What the newest answer has said."""
 
     def __init__(self) -> None:
         self.used = 1.0
         """Tokens of the newest request that no cache gave: the next one is taken to need as many."""
-        self._left: dict[str, _Left] = {}
+        self._left: dict[str, tuple[float, float, float]] = {}
+        """Of each limit when it was read, what was left of it, and how much of it comes back in a second."""
 
     def take(self, headers: Mapping[str, str], now: float) -> None:
         """Read the headers of an answer; `now` is in seconds since the epoch, as are theirs."""
-        self._left = {kind: left for kind in _LIMITS if (left := _left(headers, kind, now)) is not None}
+        self._left = {}
+        for kind in _LIMITS:
+            name = f"anthropic-ratelimit-{kind}"
+            with suppress(ValueError, OverflowError):  # nothing is told of it, or nothing that can be read
+                remaining = float(headers.get(f"{name}-remaining", ""))
+                missing = float(headers.get(f"{name}-limit", "")) - remaining
+                full = datetime.fromisoformat(headers.get(f"{name}-reset", "")).timestamp() - now
+                if missing > 0 and full > 0:
+                    self._left[kind] = (now, remaining, missing / full)
 
     def wait(self, now: float) -> float:
         """Seconds until the next request would be taken, 0 where it can be tried. After a wait nothing is known."""
-        needed = {kind: self.used if kind in {"tokens", "input-tokens"} else 1.0 for kind in _LIMITS}
-        seconds = max((left.seconds(needed[kind], now) for kind, left in self._left.items()), default=0.0)
+        seconds = 0.0
+        for kind, (at, remaining, per_second) in self._left.items():
+            needed = self.used if kind in {"tokens", "input-tokens"} else 1.0
+            seconds = max(seconds, (needed - remaining) / per_second - (now - at))
         if not SHORTEST_HOLD <= seconds <= LONGEST_HOLD:
             return 0.0
         self._left = {}
         return seconds
-
-
-def _left(headers: Mapping[str, str], kind: str, now: float) -> _Left | None:
-    """A limit of an answer; None where it does not tell one that can be used up."""
-    limit, remaining, reset = (
-        headers.get(f"anthropic-ratelimit-{kind}-{name}", "") for name in ("limit", "remaining", "reset")
-    )
-    try:
-        missing = float(limit) - float(remaining)
-        full = datetime.fromisoformat(reset).timestamp() - now
-        return _Left(now, float(remaining), missing / full) if missing > 0 and full > 0 else None
-    except (ValueError, OverflowError):
-        return None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import anthropic
 import anyio
@@ -23,6 +25,7 @@ from codelaw.adapters.models.anthropic_failures import (
     SHOWN,
     ErrorEvent,
     RateLimits,
+    error_type,
     kind_of_event,
     kind_of_status,
     measures,
@@ -30,20 +33,26 @@ from codelaw.adapters.models.anthropic_failures import (
     told,
 )
 from codelaw.adapters.models.anthropic_stream import ReplyReader
-from codelaw.adapters.models.apart import Abandoned
 from codelaw.adapters.models.described import path_of
-from codelaw.adapters.models.endpoints import Misbehaved, TooLarge, guards
-from codelaw.adapters.models.unreachable import cause_of, place_of
+from codelaw.adapters.models.endpoints import Misbehaved, TooLarge, cause_of, dig, guards, place_of
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import FailureKind, ModelRequest, Platform, Usage
 
 Client = anthropic.AsyncAnthropic | AsyncAnthropicBedrockMantle | AsyncAnthropicVertex
+T = TypeVar("T")
+
+SHORTEST_PART = 12
+"""Characters of a key, from its start, that no message holds; an endpoint may quote it cut."""
 LARGEST_ANSWER = 8 << 20
 """Bytes of an answer that is not a stream."""
 _NO_KEY = "no-key"
 _CONNECT = 30.0
 _MODELS = 1000
 _NO_METHOD = frozenset({404, 405, 501})
+LEFT_SECONDS = 0.5
+"""After which work that does not end after a cancel is left behind."""
+_AGAIN_SECONDS = 0.05
+
 
 _log = logging.getLogger(__name__)
 
@@ -95,14 +104,16 @@ def made(key: str, base_url: str | None, platform: Platform | None, silence: flo
 class Connection:
     """What is asked of an endpoint through the SDK's `client`."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, secrets: Sequence[str]) -> None:
         self._client = client
+        self._secrets = secrets
         self.limits = RateLimits()
         self._writer = BodyWriter()
         self._unknown: frozenset[str] = frozenset()
         """Fields that the endpoint has refused to take from any request."""
         # It writes the request's address from the body.
         self._mapped = isinstance(client, AsyncAnthropicVertex)
+        self._lists = hasattr(client, "models")
 
     @property
     def place(self) -> str:
@@ -151,8 +162,8 @@ class Connection:
             if error.status_code in _NO_METHOD and "model" not in (error.api_message or "").lower():
                 return None
             raise
-        tokens = cast("dict[str, Any]", answer).get("input_tokens") if isinstance(answer, dict) else None
-        if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 0:
+        tokens = dig(answer, "input_tokens")
+        if type(tokens) is not int or tokens < 0:
             raise MalformedEvent("The answer is not a count of tokens.")
         return tokens
 
@@ -174,87 +185,149 @@ class Connection:
 
     async def offers(self, name: str) -> bool | None:
         """Whether the endpoint has a model; asked by name first, since a list may leave out the short names."""
-        without = (anthropic.NotFoundError, anthropic.BadRequestError, anthropic.UnprocessableEntityError)
-        models: Any = getattr(self._client, "models", None)
-        if models is None:
+        unknown = (anthropic.NotFoundError, anthropic.BadRequestError, anthropic.UnprocessableEntityError)
+        if not self._lists:
             return None
         try:
-            found: object = await models.retrieve(name)
-        except without:
+            found = await self.description(name)
+        except unknown:
             try:
-                page: object = await models.list(limit=_MODELS)
-            except without:
+                page: object = await self._client.get(f"/v1/models?limit={_MODELS}", cast_to=object)
+            except unknown:
                 return None
-            listed: list[Any] = getattr(page, "data", None) or []
-            return any(getattr(model, "id", None) == name for model in listed) if listed else None
-        if not isinstance(getattr(found, "id", None), str):
+            listed = dig(page, "data")
+            rows = cast("list[object]", listed) if isinstance(listed, list) else []
+            return any(dig(row, "id") == name for row in rows) if rows else None
+        if not isinstance(dig(found, "id"), str):
             raise MalformedEvent("The answer is not a description of a model.")
         return True
 
     async def description(self, name: str) -> object:
         """What the endpoint says of a model; None where its client asks for none."""
-        if getattr(self._client, "models", None) is None:
-            return None
-        return await self._client.get(path_of(name), cast_to=object)
+        return await self._client.get(path_of(name), cast_to=object) if self._lists else None
+
+    async def run(self, work: Coroutine[Any, Any, T], model: str, reader: ReplyReader | None = None) -> T:
+        """What `work` gives; what goes wrong with it as a `ModelFailure`, with what the `reader` has by then.
+
+        Raises:
+            ModelFailure: sorted by kind; its message holds no secret.
+        """
+        try:
+            return await apart(work)
+        except ModelFailure:
+            raise
+        except Exception as error:
+            failure = self._failure_of(error, reader or ReplyReader(lambda _: None), model)
+            if failure is None:
+                raise
+        # Raised outside the handler: the SDK's error may hold headers, and no log should follow a chain to them.
+        raise failure
 
     def _body(self, spelt: bytes) -> dict[str, Any]:
         """A body as the client takes it: spelt, which spares it walking through each message at every step."""
         return {"body": json.loads(spelt)} if self._mapped else {"content": spelt}
 
+    def _failure_of(self, error: Exception, reader: ReplyReader, model: str) -> ModelFailure | None:
+        """`error` as a failure of the call; None when it is a bug of ours."""
+        kind: FailureKind
+        wait: float | None = None
+        match error:
+            # Keys are masked before the words are cut: a part of one would not be known again.
+            case anthropic.APIStatusError():
+                message = error.api_message or str(error.message)
+                kind = kind_of_status(error.status_code, error.type or error_type(error.body), message)
+                wait = retry_after(error.response.headers)
+                if kind == "spending" and error.status_code == 429 and wait is not None:
+                    kind = "rate_limit"  # some call the quota of a minute by the same words; that one says how long
+                words = f"{error.status_code} {error.type or 'error'}: {message}"
+                message = told(kind, self.place, model, self._without_secrets(words)[:SHOWN])
+            case ErrorEvent():
+                kind = kind_of_event(error.type, error.message)
+                message = told(
+                    kind, self.place, model, self._without_secrets(f"{error.type or 'error'}: {error.message}")[:SHOWN]
+                )
+            case Misbehaved() | anthropic.APIConnectionError(__cause__=Misbehaved()):
+                kind, message = "invalid", str(error.__cause__ or error)
+            case EndlessReply():
+                kind, message = (
+                    "invalid",
+                    f"{self.place} sends {error}: the connection was closed. Is max_tokens heeded there?",
+                )
+            case anthropic.APITimeoutError() | httpx2.TimeoutException() | TimeoutError():
+                kind, message = "network", f"{self.place} was silent for too long."
+            case anthropic.APIConnectionError(__cause__=httpx2.UnsupportedProtocol() | httpx2.InvalidURL()):
+                kind, message = "invalid", f"The base URL is not valid: {cause_of(error.__cause__ or error)}"
+            case anthropic.APIConnectionError():
+                kind, message = "network", f"No connection to {self.place}: {cause_of(error)}"
+            case Abandoned():
+                kind, message = "network", f"The request to {self.place} was given up by the HTTP library."
+            case httpx2.HTTPError() | httpx2.StreamError():
+                kind, message = "network", f"The connection to {self.place} broke: {cause_of(error)}"
+            case json.JSONDecodeError() | UnicodeDecodeError() | MalformedEvent() | TooLarge() | RecursionError():
+                kind, message = "malformed", f"The stream of {self.place} could not be read: {error}"[:300]
+            case anthropic.AnthropicError():
+                kind, message = "auth", f"{self.place} cannot be asked: {error}"[:SHOWN]
+            case _:
+                return None
+        size, limit = measures(message) if kind == "overflow" else (None, None)
+        return ModelFailure(
+            kind,
+            self._without_secrets(message),
+            partial=reader.text,
+            retry_after=wait,
+            usage=reader.usage,
+            limit=limit,
+            size=size,
+            place=self.place,
+        )
 
-def failure_of(
-    error: Exception, reader: ReplyReader, hide: Callable[[str], str], place: str, model: str
-) -> ModelFailure | None:
-    """`error` as a failure of the call; None when it is a bug of ours."""
-    kind: FailureKind
-    wait: float | None = None
-    match error:
-        # Keys are masked before the words are cut: a part of one would not be known again.
-        case anthropic.APIStatusError():
-            message = error.api_message or str(error.message)
-            kind = kind_of_status(error.status_code, error.type or _error_type(error.body), message)
-            wait = retry_after(error.response.headers)
-            if kind == "spending" and error.status_code == 429 and wait is not None:
-                kind = "rate_limit"  # some call the quota of a minute by the same words; that one says how long
-            words = f"{error.status_code} {error.type or 'error'}: {message}"
-            message = told(kind, place, model, hide(words)[:SHOWN])
-        case ErrorEvent():
-            kind = kind_of_event(error.type, error.message)
-            message = told(kind, place, model, hide(f"{error.type or 'error'}: {error.message}")[:SHOWN])
-        case Misbehaved() | anthropic.APIConnectionError(__cause__=Misbehaved()):
-            kind, message = "invalid", str(error.__cause__ or error)
-        case EndlessReply():
-            kind, message = "invalid", f"{place} sends {error}: the connection was closed. Is max_tokens heeded there?"
-        case anthropic.APITimeoutError() | httpx2.TimeoutException() | TimeoutError():
-            kind, message = "network", f"{place} was silent for too long."
-        case anthropic.APIConnectionError(__cause__=httpx2.UnsupportedProtocol() | httpx2.InvalidURL()):
-            kind, message = "invalid", f"The base URL is not valid: {cause_of(error.__cause__ or error)}"
-        case anthropic.APIConnectionError():
-            kind, message = "network", f"No connection to {place}: {cause_of(error)}"
-        case Abandoned():
-            kind, message = "network", f"The request to {place} was given up by the HTTP library."
-        case httpx2.HTTPError() | httpx2.StreamError():
-            kind, message = "network", f"The connection to {place} broke: {cause_of(error)}"
-        case json.JSONDecodeError() | UnicodeDecodeError() | MalformedEvent() | TooLarge() | RecursionError():
-            kind, message = "malformed", f"The stream of {place} could not be read: {error}"[:300]
-        case anthropic.AnthropicError():
-            kind, message = "auth", f"{place} cannot be asked: {error}"[:SHOWN]
-        case _:
-            return None
-    size, limit = measures(message) if kind == "overflow" else (None, None)
-    return ModelFailure(
-        kind,
-        hide(message),
-        partial=reader.text,
-        retry_after=wait,
-        usage=reader.usage,
-        limit=limit,
-        size=size,
-        place=place,
-    )
+    def _without_secrets(self, message: str) -> str:
+        """The message without the key or the base URL's password, and without a large part of one from its start."""
+        for secret in self._secrets:
+            for end in range(len(secret), min(len(secret), SHORTEST_PART) - 1, -1):
+                message = message.replace(secret[:end], "[key]")
+        return message
 
 
-def _error_type(body: object) -> str | None:
-    """The type of an error object that is not wrapped in `error`, as some gateways send it."""
-    kind = cast("dict[str, Any]", body).get("type") if isinstance(body, dict) else None
-    return kind if isinstance(kind, str) and kind != "error" else None
+class Abandoned(Exception):
+    """The work was cancelled, and not by its caller."""
+
+
+async def apart(work: Coroutine[Any, Any, T]) -> T:
+    """What `work` gives. A cancel of the caller ends it, however often that takes.
+
+    The HTTP library cancels the task that it runs in to end its own scopes, as when it connects. In the caller's task
+    that would be taken for a cancel of the user's, or take one for its own (R-8).
+
+    Raises:
+        Abandoned: the library has cancelled it and not taken that back.
+    """
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.wait([task])
+    except asyncio.CancelledError:
+        await _ended(task)
+        raise
+    if task.cancelled():
+        raise Abandoned
+    return task.result()
+
+
+async def _ended(task: asyncio.Task[Any]) -> None:
+    loop = asyncio.get_running_loop()
+    until = loop.time() + LEFT_SECONDS
+    while not task.done() and loop.time() < until:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait([task], timeout=_AGAIN_SECONDS)
+    if task.done():
+        _heard(task)
+    else:
+        _log.warning("a request to the model does not end after its cancel; it is left behind")
+        task.add_done_callback(_heard)
+
+
+def _heard(task: asyncio.Task[Any]) -> None:
+    """Nobody waits for what it has come to."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _log.debug("a cancelled request had failed: %s", type(error).__name__)

@@ -1,4 +1,4 @@
-"""A streamed reply of the Messages API, read event by event."""
+"""A streamed reply of the Messages API, read event by event; nothing of its shape is taken for granted."""
 
 from __future__ import annotations
 
@@ -9,20 +9,18 @@ from typing import Any, cast
 
 from codelaw.adapters.models.anthropic_blocks import (
     LONGEST_NAME,
-    LONGEST_QUERY,
     MOST_CALLS,
     EndlessReply,
     MalformedEvent,
-    OpenCall,
-    OpenItem,
+    OpenBlock,
     mapping,
     named,
     pages_of,
-    refusal_of,
     string,
     usage_of,
     word,
 )
+from codelaw.adapters.models.endpoints import dig
 from codelaw.domain.messages import Call, KeptItem, KeptItems, WebSearch
 from codelaw.domain.models import (
     ApiMessage,
@@ -40,6 +38,10 @@ from codelaw.domain.models import (
     Usage,
 )
 
+GATHERED_FROM = 1 << 16
+"""Characters of a reply from which on deltas are reported together: each is looked at with the whole."""
+_GATHERED = 128
+"""Characters of text that are then reported together."""
 _WINDOW_FULL = "model_context_window_exceeded"
 _PAUSED = "pause_turn"
 _STOP: dict[str, StopReason] = {
@@ -55,12 +57,6 @@ _STOP: dict[str, StopReason] = {
 }
 
 
-GATHERED_FROM = 1 << 16
-"""Characters of a reply from which on deltas are told together: each is looked at with the whole."""
-_GATHERED = 128
-"""Characters of text that are then told together."""
-
-
 def room_for(max_tokens: int) -> int:
     """Characters that a reply may have, its thinking included: far more than its tokens could spell."""
     return (1 << 20) + 64 * max_tokens
@@ -72,47 +68,35 @@ def bytes_for(max_tokens: int) -> int:
 
 
 class ReplyReader:
-    """Takes events as they arrive and tells the deltas on; `reply()` gives the whole."""
+    """Takes events as they arrive and reports the deltas; `reply()` gives the whole."""
 
     def __init__(self, on_delta: Callable[[Delta], Heard], room: int = 1 << 20, *, progress: bool = False) -> None:
         """`room` is how many characters the reply may have; `progress`: its thinking is notes on its progress."""
         self._on_delta = on_delta
         self._progress = progress
         self._room = self._left = room
-        self._gathered: list[str] = []
-        """Text that is not told yet."""
-        self._waiting = 0
-        """Characters of it."""
         self._text: list[str] = []
         self._said = 0
         """Characters of the text."""
-        self._calls: dict[int, OpenCall] = {}
+        self._gathered: list[str] = []
+        """Text that is not reported yet."""
+        self._blocks: list[OpenBlock] = []
+        """In the order in which they have begun: some endpoints give several the same index."""
+        self._open: dict[int, OpenBlock] = {}
+        """The newest block of each index."""
+        self._last = ""
+        """The kind of the newest block."""
+        self._thought: OpenBlock | None = None
+        """The block of which thinking was reported last."""
         self._whole = False
         """The text could end here."""
-        self._closed: set[int] = set()
-        """The blocks that have come to their end."""
-        self._searches: dict[int, OpenCall] = {}
-        """Calls of the vendor's own tool, which it runs itself."""
-        self._found: dict[str, WebSearch] = {}
-        """What came of them, by their ids."""
-        self._items: dict[int, OpenItem] = {}
-        self._base = self._next = 0
-        """Of the places of blocks: the first of this request's, and the first that is free."""
-        self._behind_call = False
-        """The last block was a call."""
-        self._thought: int | None = None
-        """The block of which thinking was told last."""
         self._spent = Usage()
         """Of the requests that it goes on from."""
         self._usage = Usage()
         self._attempts = Usage()
         """Of all attempts that the vendor has made for the reply, as far as it tells them apart."""
-        self._id = ""
-        self._cache_miss = ""
-        self._served = ""
+        self._id = self._cache_miss = self._served = self._stopped_by = self._refusal = ""
         self._stop: str | None = None
-        self._stopped_by = ""
-        self._refusal = ""
         self.doubted = False
         """The reported usage holds what cannot be."""
         self.events = 0
@@ -120,13 +104,24 @@ class ReplyReader:
         """`message_stop` has come."""
         self.enough = False
         """The engine needs no more of it."""
-        self.could_end = False
-        """Nothing need follow: the vendor said why it stopped, or what has come can be run (R-3)."""
 
     @property
     def complete(self) -> bool:
         """The vendor said why it stopped: nothing of the reply is missing."""
         return self._stop is not None
+
+    @property
+    def could_end(self) -> bool:
+        """Nothing need follow: the vendor said why it stopped, or what has come can be run (R-3)."""
+        if self.complete or self._whole or not self._of("tool_use"):
+            return self.complete or self._whole
+        searches = [block for block in self._of("server_tool_use") if block.body["name"] == "web_search"]
+        calls = self._of("tool_use")
+        return (
+            all(block.closed for block in [*calls, *searches])
+            and all(call.arguments is not None for call in calls)
+            and all(self._found(search) is not None for search in searches)
+        )
 
     @property
     def text(self) -> str:
@@ -149,30 +144,24 @@ class ReplyReader:
     @property
     def paused(self) -> bool:
         """The vendor wants its blocks back, to go on with tools of its own (X-1)."""
-        return self._stop == _PAUSED and not self._calls and any(item.call for item in self._items.values())
+        return self._stop == _PAUSED and not self._of("tool_use") and bool(self._of("server_tool_use"))
 
     def resume(self) -> ApiMessage:
         """What has come, as it goes back; the next events go on from there."""
-        items = self._kept()
         blocks: list[Block] = []
-        told, text, kept = 0, self.text, KeptItems("", items)
-        for item in items:
-            if text[told : item.text].strip():
-                blocks.append(TextBlock(text[told : item.text]))
-            told = item.text
+        sent, text, kept = 0, self.text, KeptItems("", self._kept())
+        for item in kept.items:
+            blocks += [TextBlock(text[sent : item.text])] if text[sent : item.text].strip() else []
             blocks.append(KeptBlock(item, kept))
-        if text[told:].strip():
-            blocks.append(TextBlock(text[told:]))
+            sent = item.text
+        blocks += [TextBlock(text[sent:])] if text[sent:].strip() else []
         self._spent, self._usage, self._attempts = self.usage, Usage(), Usage()
-        self._base = self._next
-        self._stop, self.ended, self.could_end = None, False, False
+        self._open.clear()
+        self._stop, self.ended = None, False
         return ApiMessage("assistant", tuple(blocks))
 
-    def _kept(self) -> tuple[KeptItem, ...]:
-        return tuple(item.kept() for at, item in sorted(self._items.items()) if at in self._closed)
-
     def take(self, event: object) -> None:
-        """Read one event; unknown ones are skipped. `flush` tells what it may have held back.
+        """Read one event; unknown ones are skipped. `flush` reports what it may have held back.
 
         Raises:
             MalformedEvent: it has not the shape it should have.
@@ -180,67 +169,59 @@ class ReplyReader:
         """
         body = mapping(event, "event")
         self.events += 1
-        if body.get("type") != "content_block_delta":
+        kind = body.get("type")
+        if kind != "content_block_delta":
             self.flush()
-        match body.get("type"):
+        match kind:
             case "content_block_delta":
                 self._delta(body.get("index"), mapping(body.get("delta"), "delta"))
             case "content_block_start":
                 self._start(body.get("index"), mapping(body.get("content_block"), "content_block"))
             case "content_block_stop":
-                self._closed.add(self._place(body.get("index")))
+                if (block := self._block(body.get("index"))) is not None:
+                    block.closed = True
             case "message_start":
                 message = mapping(body.get("message"), "message")
                 self._id = word(message.get("id"))
-                self._diagnosed(message)
-                self._count(message.get("usage"))
+                self._count(message)
                 self._on_delta(Begun(self.usage))
             case "message_delta":
                 delta = mapping(body.get("delta"), "delta")
-                reason, sequence = delta.get("stop_reason"), delta.get("stop_sequence")
-                if isinstance(reason, str):
-                    self._stop = reason
-                if isinstance(sequence, str):
-                    self._stopped_by = sequence
-                self._refusal = refusal_of(delta.get("stop_details"))
-                self._diagnosed(body)
-                self._count(body.get("usage"))
+                self._stop = word(delta.get("stop_reason")) or self._stop
+                self._stopped_by = word(delta.get("stop_sequence")) or self._stopped_by
+                details = [word(dig(delta, "stop_details", name)) for name in ("category", "explanation")]
+                self._refusal = ": ".join(filter(None, details))
+                self._count(body)
             case "message_stop":
                 self.ended = True
             case _:
                 pass
 
-    def look(self) -> None:
-        """Find out whether it could end here."""
-        blocks = {**self._calls, **self._searches}
-        whole = bool(self._calls) and blocks.keys() <= self._closed
-        called = (
-            whole
-            and all(call.arguments is not None for call in self._calls.values())
-            and all(search.id in self._found for search in self._searches.values())
-        )
-        self.could_end = self.complete or called or self._whole
-
     def reply(self) -> ModelReply:
         """The whole reply; a call whose arguments are not a JSON object is a broken one (R-6)."""
         calls: list[Call] = []
         broken: list[BrokenCall] = []
-        for _, call in sorted(self._calls.items()):
-            arguments = call.arguments
+        for block in self._of("tool_use"):
+            name, tool, arguments = block.body["id"], block.body["name"], block.arguments
             if arguments is None:
-                broken.append(BrokenCall(call.id, call.tool, call.text))
+                broken.append(BrokenCall(name, tool, block.written))
             else:
-                calls.append(Call(call.id, call.tool, arguments))
+                calls.append(Call(name, tool, arguments))
+        searches: list[WebSearch] = []
+        for block in self._of("server_tool_use"):
+            if block.body["name"] == "web_search":
+                query = dig(block.arguments, "query")
+                found = self._found(block) or WebSearch("", problem="no answer")
+                searches.append(replace(found, query=query[:LONGEST_NAME] if isinstance(query, str) else ""))
         stop = "closed" if self._stop is None and self.enough else _STOP.get(self._stop or "", "end_turn")
-        stopped_by = self._stopped_by if stop == "stop_sequence" else ""
         return ModelReply(
             text=self.text,
             stop_reason=stop,
             usage=self.usage,
             calls=tuple(calls),
             broken_calls=tuple(broken),
-            stopped_by=stopped_by,
-            searches=tuple(self._searched(call) for _, call in sorted(self._searches.items())),
+            stopped_by=self._stopped_by if stop == "stop_sequence" else "",
+            searches=tuple(searches),
             items=self._kept(),
             refusal=self._refusal if stop == "refusal" else "",
             id=self._id,
@@ -250,100 +231,82 @@ class ReplyReader:
         )
 
     def flush(self) -> None:
-        """Tell what came together."""
+        """Report what came together."""
         if self._gathered:
             piece = "".join(self._gathered)
             self._gathered.clear()
-            self._waiting = 0
             heard = self._on_delta(TextDelta(piece))
             self.enough, self._whole = self.enough or heard is True, heard == "whole"
 
-    def _place(self, index: object) -> int:
-        """Of a block, among those of all requests."""
+    def _of(self, kind: str) -> list[OpenBlock]:
+        return [block for block in self._blocks if block.kind == kind]
+
+    def _kept(self) -> tuple[KeptItem, ...]:
+        return tuple(block.kept() for block in self._blocks if block.closed and block.kind != "tool_use")
+
+    def _block(self, index: object) -> OpenBlock | None:
         if not isinstance(index, int):
             raise MalformedEvent("`index` of an event is not a number")
-        self._next = max(self._next, self._base + index + 1)
-        return self._base + index
+        return self._open.get(index)
 
-    def _start(self, index: object, block: Mapping[str, Any]) -> None:
-        kind = block.get("type")
-        if kind == "text":  # where only the text counts
-            if self._behind_call:
-                self._items[self._place(index)] = OpenItem(None, self._said, len(self._calls))
-            self._behind_call = False
-            self._say(block.get("text"))
-            return
-        place, self._behind_call = self._place(index), kind == "tool_use"
+    def _start(self, index: object, body: Mapping[str, Any]) -> None:
+        kind, before = body.get("type"), self._last
+        self._last = word(kind)
         match kind:
-            case "thinking" | "redacted_thinking":
-                self._item(place, block)
-                if kind == "thinking":
-                    self._think(place, block.get("thinking", ""))
-            case "tool_use":
-                self._calls[place] = self._opened(block)
-            case "server_tool_use":
-                call = self._opened(block)
-                self._item(place, block).call = call
-                if call.tool == "web_search":
-                    self._searches[place] = call
+            case "text":  # where only the text counts
+                if before == "tool_use":
+                    self._add(index, {"type": kind})
+                self._say(body.get("text"))
+            case "thinking":
+                self._take_room(len(json.dumps(body)))
+                self._think(self._add(index, body), body.get("thinking", ""))
+            case "tool_use" | "server_tool_use":
+                self._take_room(LONGEST_NAME + len(json.dumps(body)))
+                self._add(index, {**body, "id": named(body, "id"), "name": named(body, "name")})
+            case "redacted_thinking" | "web_search_tool_result":
+                self._take_room(len(json.dumps(body)))
+                self._add(index, body)
             case "fallback":
                 # Another model goes on from the text alone: it is not given the thinking and the calls of the first.
-                self._items.clear()
-                self._calls.clear()
-                self._searches.clear()
-                self._served = word(mapping(block.get("to"), "to").get("model"))
-            case "web_search_tool_result":
-                self._item(place, block)
-                self._found[named(block.get("tool_use_id"), "tool_use_id")] = pages_of(block.get("content"))
+                self._blocks.clear()
+                self._open.clear()
+                self._served = word(dig(body, "to", "model"))
             case _:
                 pass
-        if len(self._calls) + len(self._items) > MOST_CALLS:
+
+    def _add(self, index: object, body: Mapping[str, Any]) -> OpenBlock:
+        self._block(index)  # which is a number
+        block = OpenBlock(dict(body), self._said, len(self._of("tool_use")))
+        self._open[cast("int", index)] = block
+        self._blocks.append(block)
+        if len(self._blocks) > MOST_CALLS:
             raise EndlessReply(f"a reply of more than {MOST_CALLS} calls")
-
-    def _opened(self, block: Mapping[str, Any]) -> OpenCall:
-        """A call; what it needs beside its input is taken from the room."""
-        given = block.get("input")
-        self._take_room(LONGEST_NAME)
-        return OpenCall(
-            named(block.get("id"), "id"),
-            named(block.get("name"), "name"),
-            cast("dict[str, Any]", given) if isinstance(given, dict) else {},
-        )
-
-    def _item(self, place: int, block: Mapping[str, Any]) -> OpenItem:
-        self._take_room(len(json.dumps(block)))
-        item = self._items[place] = OpenItem(dict(block), self._said, len(self._calls))
-        return item
+        return block
 
     def _delta(self, index: object, delta: Mapping[str, Any]) -> None:
-        match delta.get("type"):
-            case "text_delta":
-                self._say(delta.get("text"))
-            case "thinking_delta":
-                self._think(self._place(index), delta.get("thinking"))
-            case "signature_delta":
-                signature = string(delta.get("signature"), "signature")
-                self._take_room(len(signature))
-                item = self._items.get(self._place(index))
-                if item is not None and item.block is not None:
-                    item.block["signature"] = signature
-            case "input_json_delta":
-                place = self._place(index)
-                item = self._items.get(place)
-                call = self._calls.get(place) or (item.call if item is not None else None)
-                if call is not None:
-                    piece = string(delta.get("partial_json"), "partial_json")
-                    self._take_room(len(piece))
-                    call.pieces.append(piece)
-                    self._on_delta(TextDelta(""))  # a sign of content, of which nothing is shown yet
-            case _:
-                pass
+        kind = delta.get("type")
+        if kind == "text_delta":
+            self._say(delta.get("text"))
+            return
+        block = self._block(index) if kind in {"thinking_delta", "signature_delta", "input_json_delta"} else None
+        if kind == "thinking_delta":
+            self._think(block, delta.get("thinking"))
+        elif kind == "signature_delta" and block is not None:
+            block.body["signature"] = self._piece(delta, "signature")
+        elif kind == "input_json_delta" and block is not None:
+            block.pieces.append(self._piece(delta, "partial_json"))
+            self._on_delta(TextDelta(""))  # a sign of content, of which nothing is shown yet
 
-    def _searched(self, call: OpenCall) -> WebSearch:
-        """A search with what came of it."""
-        arguments = call.arguments or {}
-        query, found = arguments.get("query"), self._found.get(call.id, WebSearch("", problem="no answer"))
-        return replace(found, query=query[:LONGEST_QUERY] if isinstance(query, str) else "")
+    def _piece(self, delta: Mapping[str, Any], name: str) -> str:
+        text = string(delta.get(name), name)
+        self._take_room(len(text))
+        return text
+
+    def _found(self, search: OpenBlock) -> WebSearch | None:
+        """What came of a search of the vendor's; None as long as nothing has come."""
+        results = self._of("web_search_tool_result")
+        found = (block.body for block in results if block.body.get("tool_use_id") == search.body["id"])
+        return next(map(pages_of, found), None)
 
     def _say(self, text: object) -> None:
         piece = string(text, "text")
@@ -353,20 +316,18 @@ class ReplyReader:
         self._text.append(piece)
         self._said += len(piece)
         self._gathered.append(piece)
-        self._waiting += len(piece)
-        if self._room - self._left < GATHERED_FROM or self._waiting >= _GATHERED:
+        if self._room - self._left < GATHERED_FROM or sum(map(len, self._gathered)) >= _GATHERED:
             self.flush()
 
-    def _think(self, place: int, text: object) -> None:
-        """More of a block's thinking, which is told."""
+    def _think(self, block: OpenBlock | None, text: object) -> None:
+        """More of a block's thinking, which is reported."""
         piece = string(text, "thinking")
         self._take_room(len(piece))
-        item = self._items.get(place)
-        if item is not None:
-            item.pieces.append(piece)
+        if block is not None:
+            block.pieces.append(piece)
         if piece:
-            apart = "\n\n" if self._thought not in {None, place} else ""
-            self._thought = place
+            apart = "\n\n" if self._thought is not None and self._thought is not block else ""
+            self._thought = block
             self._on_delta(ThinkingDelta(apart + piece, self._progress))
 
     def _take_room(self, characters: int) -> None:
@@ -374,21 +335,17 @@ class ReplyReader:
         if self._left < 0:
             raise EndlessReply(f"a reply of more than {self._room} characters")
 
-    def _count(self, usage: object) -> None:
-        if isinstance(usage, dict):
-            self._usage, doubted = usage_of(cast("dict[str, object]", usage), self._usage)
-            self.doubted |= doubted
-            attempts = cast("dict[str, object]", usage).get("iterations")
-            if isinstance(attempts, list):
-                told = [usage_of(one, Usage())[0] for one in cast("list[object]", attempts[:MOST_CALLS])]
-                # What was refused before it had said anything costs nothing.
-                self._attempts = sum((one for one in told if one.output_tokens), Usage())
-        else:
+    def _count(self, body: Mapping[str, Any]) -> None:
+        """What the vendor reports of the tokens, and why its cache missed."""
+        self._cache_miss = word(dig(body, "diagnostics", "cache_miss_reason", "type")) or self._cache_miss
+        usage = body.get("usage")
+        if not isinstance(usage, dict):
             self.doubted |= usage is not None
-
-    def _diagnosed(self, body: Mapping[str, Any]) -> None:
-        """Why the cache missed, if that is told."""
-        found: object = body
-        for key in ("diagnostics", "cache_miss_reason", "type"):
-            found = cast("dict[str, object]", found).get(key) if isinstance(found, Mapping) else None
-        self._cache_miss = word(found) or self._cache_miss
+            return
+        self._usage, doubted = usage_of(body["usage"], self._usage)
+        self.doubted |= doubted
+        attempts = dig(body, "usage", "iterations")
+        if isinstance(attempts, list):
+            spent = [usage_of(one, Usage())[0] for one in cast("list[object]", attempts)[:MOST_CALLS]]
+            # What was refused before it had said anything costs nothing.
+            self._attempts = sum((one for one in spent if one.output_tokens), Usage())

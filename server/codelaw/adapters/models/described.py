@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast, get_args
+from typing import Any, get_args
 from urllib.parse import quote
 
+from codelaw.adapters.models.endpoints import dig
 from codelaw.domain.models import Effort, ModelProfile, Thinking
 
 USUAL_WINDOW = 200_000
@@ -25,59 +25,47 @@ def described(answer: object, name: str, known: ModelProfile | None) -> ModelPro
 
     None where it says nothing of a model but its name, as most endpoints do.
     """
-    told = _table(answer)
-    window, output = _tokens(told, "max_input_tokens"), _tokens(told, "max_tokens")
-    able = _table(told.get("capabilities"))
+    window, output = _tokens(answer, "max_input_tokens"), _tokens(answer, "max_tokens")
+    able = dig(answer, "capabilities")
     if window is None and output is None and not able:
         return None
     if known is None:
         if window is None:
             return None
-        thought = bool(_supported(able, "thinking"))
-        known = ModelProfile(name, "anthropic", min(window, USUAL_WINDOW), min(window, output or window), binds=thought)
+        thinks = dig(able, "thinking", "supported") is True
+        known = ModelProfile(name, "anthropic", min(window, USUAL_WINDOW), min(window, output or window), binds=thinks)
     if window is not None:
         largest = window if window > known.context_window else None
         known = replace(known, context_window=min(known.context_window, window), largest_window=largest)
     if output is not None:
         known = replace(known, max_output=output)
-    if (sees := _supported(able, "image_input")) is not None:
+    if isinstance(sees := dig(able, "image_input", "supported"), bool):
         known = replace(known, images=sees)
-    return replace(_thinking(known, able), name=name, retired=_end(told))
-
-
-def _thinking(known: ModelProfile, able: Mapping[str, Any]) -> ModelProfile:
-    """The kinds of thinking and the efforts that it takes."""
-    types = _table(_table(able.get("thinking")).get("types"))
-    if types:
-        kinds = tuple(one for one in get_args(Thinking) if _supported(types, one))
+    if (kinds := _supported(able, "thinking", "types", names=get_args(Thinking))) is not None:
         thinks = known.thinks
         if thinks == "never" and {"adaptive", "enabled"} & {*kinds}:
             thinks = "asked" if {"disabled", "between_tools"} & {*kinds} else "always"
         known = replace(known, thinking=kinds, thinks=thinks)
-    levels = _table(able.get("effort"))
-    if levels:
-        taken: tuple[Effort, ...] = tuple(one for one in get_args(Effort) if _supported(levels, one))
-        known = replace(known, efforts=taken, effort=known.effort if known.effort in taken else None)
-    return known
+    if (levels := _supported(able, "effort", names=get_args(Effort))) is not None:
+        known = replace(known, efforts=levels, effort=known.effort if known.effort in levels else None)
+    return replace(known, name=name, retired=_end(answer))
 
 
-def _end(told: Mapping[str, Any]) -> str:
+def _supported(able: object, *path: str, names: tuple[str, ...]) -> tuple[Any, ...] | None:
+    """Those of the names that are supported; None where nothing is said of any."""
+    said = {name: dig(able, *path, name, "supported") for name in names}
+    known = any(value is not None for value in said.values())
+    return tuple(name for name, value in said.items() if value is True) if known else None
+
+
+def _end(answer: object) -> str:
     """The day on which its maker ends it, where that is decided."""
-    if told.get("lifecycle") not in {"deprecated", "retired"}:
+    if dig(answer, "lifecycle") not in ("deprecated", "retired"):
         return ""
-    days = (told.get("retires_at"), told.get("deprecated_at"))
+    days = (dig(answer, "retires_at"), dig(answer, "deprecated_at"))
     return next((day[:10] for day in days if isinstance(day, str) and day), "")
 
 
-def _tokens(told: Mapping[str, Any], field: str) -> int | None:
-    value = told.get(field)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _LARGEST else None
-
-
-def _supported(table: Mapping[str, Any], field: str) -> bool | None:
-    value = _table(table.get(field)).get("supported")
-    return value if isinstance(value, bool) else None
-
-
-def _table(value: object) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
+def _tokens(answer: object, field: str) -> int | None:
+    value = dig(answer, field)
+    return value if type(value) is int and 0 < value < _LARGEST else None

@@ -7,11 +7,14 @@ followed to another place.
 from __future__ import annotations
 
 import asyncio
+import base64
+import errno
+import io
+import socket
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin
-
-from codelaw.adapters.models.unreachable import place_of
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import unquote, urljoin, urlsplit
 
 if TYPE_CHECKING:
     from httpx2 import AsyncByteStream, Request, Response
@@ -22,10 +25,22 @@ LARGEST_EVENT = 8 << 20
 """Bytes of one event of a stream."""
 MOST_LINES = 1024
 """Of one event, and of what stands between two."""
-_ENDS = (b"\n\n", b"\r\r", b"\r\n\r\n")
-"""What an event ends with."""
 EVENT_STREAM = "text/event-stream"
+SHORTEST_PASSWORD = 4
+"""Characters of one that is looked for in messages."""
+SHORTEST_VALUE = 8
+"""Characters of a query's value that is looked for."""
+_ERRORS = {
+    errno.ECONNREFUSED: "nothing listens there; is the server running?",
+    errno.EHOSTUNREACH: "there is no way to it; is the network up?",
+    errno.ENETUNREACH: "there is no way to it; is the network up?",
+    errno.ECONNRESET: "it closed the connection",
+    errno.EPIPE: "it closed the connection",
+}
+
 Hook = Callable[[Any], Awaitable[None]]
+Bound = Callable[[bytes], bytes | None]
+"""What is let through of a piece of a body; None ends it there."""
 
 
 class Misbehaved(Exception):
@@ -56,12 +71,12 @@ def guards(largest: int, setting: str) -> dict[str, list[Hook]]:
             raise Misbehaved(f"{message} and is not unpacked.")
         kind = response.headers.get("content-type", "")
         if not response.is_success:
-            bound = _cut_off(LARGEST_ERROR)
+            bound = _at_most(LARGEST_ERROR)
         elif kind.startswith(EVENT_STREAM):
             bound = _each_event()
         else:
             message = f"{place} answered with more than {largest} bytes, which is not an answer of its kind."
-            bound = _whole(largest, message)
+            bound = _at_most(largest, message)
         response.stream = _bounded(response.stream, bound)  # pyright: ignore[reportArgumentType] - an async client's
 
     return {"request": [ask], "response": [check]}
@@ -81,60 +96,42 @@ def _elsewhere(response: Response, setting: str) -> str:
     )
 
 
-Bound = Callable[[bytes], bytes | None]
-"""What is let through of a piece of a body; None ends it there."""
-
-
-def _cut_off(most: int) -> Bound:
-    """The first `most` bytes."""
+def _at_most(most: int, message: str = "") -> Bound:
+    """The first `most` bytes of a body; more of it is an error where there is a `message`."""
     left = most
 
     def bound(piece: bytes) -> bytes | None:
         nonlocal left
-        let, left = piece[:left], left - len(piece)
-        return let or None
-
-    return bound
-
-
-def _whole(most: int, message: str) -> Bound:
-    """A body of at most `most` bytes; of a longer one nothing more."""
-    left = most
-
-    def bound(piece: bytes) -> bytes:
-        nonlocal left
-        left -= len(piece)
-        if left < 0:
+        let, left = piece[: max(left, 0)], left - len(piece)
+        if left < 0 and message:
             raise Misbehaved(message)
-        return piece
+        return let or None
 
     return bound
 
 
 def _each_event() -> Bound:
     """Events of a bounded size: whoever cuts them joins their lines one by one."""
+    newlines = io.IncrementalNewlineDecoder(None, translate=True)
     held = lines = 0
-    tail = b""
+    last = ""
 
-    def count(part: bytes) -> None:
+    def count(part: str) -> None:
         nonlocal held, lines
         held += len(part)
-        lines += max(part.count(b"\n"), part.count(b"\r"))
+        lines += part.count("\n")
         if held > LARGEST_EVENT or lines > MOST_LINES:
             raise TooLarge(f"an event has more than {LARGEST_EVENT} bytes or {MOST_LINES} lines")
 
     def bound(piece: bytes) -> bytes:
-        nonlocal held, lines, tail
-        known, seen = len(tail), tail + piece
-        tail = seen[-3:]
-        # One that is complete with this piece may have begun before it.
-        places = ((mark, max(0, known - len(mark) + 1)) for mark in _ENDS)
-        found = ((mark, at) for mark, start in places for at in (seen.find(mark, start), seen.rfind(mark, start)))
-        ends = [at + len(mark) - known for mark, at in found if at >= 0]
-        count(piece[: min(ends)] if ends else piece)
-        if ends:
+        nonlocal held, lines, last
+        text = last + newlines.decode(piece.decode("latin-1"))
+        first, *others = text.split("\n\n")
+        count(first.removeprefix(last))
+        if others:
             held = lines = 0
-            count(piece[max(ends) :])
+            count(others[-1])
+        last = "\n" if text.endswith("\n") else ""
         return piece
 
     return bound
@@ -157,3 +154,74 @@ def _bounded(body: AsyncByteStream, bound: Bound) -> AsyncByteStream:
             await body.aclose()
 
     return Stream()
+
+
+def place_of(url: str) -> str:
+    """Host and port of a URL, without what may be secret in it (S-5)."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    if not host:
+        return "an address that cannot be read"
+    host = f"[{host}]" if ":" in host else host
+    return host if port is None else f"{host}:{port}"
+
+
+def secrets_of(url: str) -> tuple[str, ...]:
+    """What a URL holds of secrets: the values of its query, and its password.
+
+    Each as it is written and as it is meant; the password also as a request carries it.
+    """
+    try:
+        parts = urlsplit(url)
+        user, password = unquote(parts.username or ""), unquote(parts.password or "")
+        written = [pair.partition("=")[2] for pair in parts.query.split("&")]
+    except ValueError:
+        return ()
+    found = [one for value in written if len(value) >= SHORTEST_VALUE for one in (value, unquote(value))]
+    if password:
+        found.append(base64.b64encode(f"{user}:{password}".encode()).decode())
+    # A very short one stands in many words.
+    if len(password) >= SHORTEST_PASSWORD:
+        found += [password, parts.password or ""]
+    return tuple(dict.fromkeys(found))
+
+
+def cause_of(error: BaseException) -> str:
+    """The first known cause in a chain of errors; else the words of the last error that has any."""
+    words = type(error).__name__
+    at: BaseException | None = error
+    seen: list[BaseException] = []
+    while at is not None and at not in seen:
+        seen.append(at)
+        known = _known(at)
+        if known is not None:
+            return known
+        words = f"{type(at).__name__}: {at}"[:300] if str(at) else words
+        at = at.__cause__ or at.__context__
+    return words
+
+
+def _known(error: BaseException) -> str | None:
+    match error:
+        case socket.gaierror():
+            return "the name is not known here; is it spelt right, and is the network up?"
+        case ssl.SSLCertVerificationError():
+            return f"its certificate is not trusted here ({error.verify_message}); a proxy may need SSL_CERT_FILE"
+        case ssl.SSLError():
+            return f"it does not speak TLS ({error.reason or error}); is it http instead of https?"
+        case TimeoutError():
+            return "it did not answer in time; is there a proxy or a firewall?"
+        case OSError() if error.errno in _ERRORS:
+            return _ERRORS[error.errno]
+        case _:
+            return None
+
+
+def dig(value: object, *keys: str) -> Any:
+    """What stands below these keys in foreign JSON; None where nothing does."""
+    for key in keys:
+        value = cast("dict[str, Any]", value).get(key) if isinstance(value, dict) else None
+    return value
