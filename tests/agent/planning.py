@@ -9,7 +9,7 @@ from typing import Any, cast
 from codelaw.agent.compaction.compaction_plan import Plan, plan
 from codelaw.agent.dialects.react import React
 from codelaw.agent.inputs.selection import gathered, layered, select
-from codelaw.agent.inputs.turn_context import HistorySettings, HistoryState, Limits, TurnInputs
+from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs, TurnLimits
 from codelaw.agent.turn.window_plan import (
     Action,
     Compact,
@@ -22,6 +22,7 @@ from codelaw.agent.turn.window_plan import (
     Shorten,
     next_action,
 )
+from codelaw.app.plans import history_settings
 from codelaw.context.builder import build
 from codelaw.context.calibration import KINDS, Calibration, Mixture, Weights
 from codelaw.context.past.projection import project
@@ -31,6 +32,7 @@ from codelaw.domain.checkpoints import Checkpoint
 from codelaw.domain.messages import Fragment, Message
 from codelaw.domain.models import Ttl, Usage
 from codelaw.domain.results import ToolResult
+from codelaw.settings import Settings
 from codelaw.transcript.summaries.summary import sizes
 from codelaw.transcript.transcript import Transcript
 from tests.context.spoken import Spoken
@@ -55,12 +57,11 @@ def inputs_of(window: int, *, system: int = 500, ratio: float = 1.0, **settings:
         model_name="m",
         dialect=React(),
         toolbox=nothing,
-        limits=Limits(window, window // 10),
+        limits=TurnLimits(window, window // 10),
         system=(text_section("L1", "core", prose(system)),),
-        laws=nothing,
         calibration=counting(ratio),
         summary_window=window,
-        settings=HistorySettings(**settings),
+        settings=replace(history_settings(Settings(), None), **settings),
     )
 
 

@@ -311,7 +311,7 @@ async def test_a_cancel_while_it_is_looked_up_loses_no_result(
         looking.set()
         await asyncio.Event().wait()
 
-    monkeypatch.setattr("codelaw.agent.inputs.shown_laws.laws_above", never)
+    monkeypatch.setattr("codelaw.agent.turn.laws.laws_above", never)
     bench.vendor.play(bench.act(*read("src/a.txt")))
     running = await bench.session.send(None, "go")
     await looking.wait()

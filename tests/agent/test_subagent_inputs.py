@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from codelaw.agent.inputs.kinds import Agents, Kind
 from codelaw.agent.inputs.subagents import built_in, described, reads_only, task_text, tools_of
+from codelaw.agent.inputs.turn_context import Agents, Kind
 from codelaw.agent.subagents.reporting import LONGEST_REPORT, report
 from codelaw.agent.turn.turn import Ending
 from codelaw.context.observations.text import observation_text

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from codelaw.agent.dialects.native import Native
-from codelaw.agent.inputs.shown_laws import NoLaw, TurnLaw
 from codelaw.agent.inputs.surroundings import RECENT, Surroundings, as_sent, behind, surroundings
 from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
 from codelaw.context.builder import History
@@ -21,14 +20,8 @@ QUESTION = Message("ask", "t", "user", "What now?")
 TODO = Fragment("todo", "one is left")
 
 
-def laws(kind: type[TurnLaw]) -> TurnLaw:
-    """Laws of which nothing is looked up here."""
-    nothing: Any = cast("Any", None)
-    return kind(nothing, None, (), nothing, nothing)
-
-
 def inputs(law: str = "", mode: str = "MODE", *, telling: bool = True, **more: Any) -> TurnInputs:
-    made = replace(inputs_of(100_000), dialect=Native(system_messages=telling), laws=laws(TurnLaw), **more)
+    made = replace(inputs_of(100_000), dialect=Native(system_messages=telling), **more)
     system = (text_section("L1", "mode", mode), text_section("L1", "skills", "SKILLS"))
     return replace(made, system=system, law=[text_section("L2", "law", law)] if law else [])
 
@@ -74,7 +67,7 @@ def test_they_begin_anew_where_the_same_bytes_save_nothing(now: TurnInputs) -> N
 
 def test_where_the_folder_is_not_trusted_no_earlier_law_stands() -> None:
     now = inputs()
-    restricted = replace(now, laws=laws(NoLaw))
+    restricted = replace(now, restricted=True)
     assert law_of(surroundings(restricted, state(kept("ONE")), QUESTION, (), ())) == ("", [])
 
 

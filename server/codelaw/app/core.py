@@ -36,11 +36,11 @@ from codelaw.app.hooking import added_to, heard_out, hooks_of, taken_back
 from codelaw.app.ignoring import IgnoreNotices
 from codelaw.app.indexing import code_index, embed_code
 from codelaw.app.known_keys import HELD_BACK, known_keys
+from codelaw.app.plans import followed_up
 from codelaw.app.processing import processes_of
 from codelaw.app.remembering import Memories
 from codelaw.app.ruling import OUTDATED, hosts_not_kept, policy
 from codelaw.app.servers.brought import BroughtServers
-from codelaw.app.steering import asked_by
 from codelaw.app.turns import TurnMaker
 from codelaw.domain.chats import Chat, EffortChoice, Mode, Notice, Strategy
 from codelaw.domain.events import NoticeEvent
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from codelaw.agent.turn.notes import Steer
     from codelaw.agent.turn.running import RunningTurn
     from codelaw.app.models import Answerer
-    from codelaw.app.plans import Asked, Plan
+    from codelaw.app.plans import TurnPlan, TurnRequest
     from codelaw.domain.events import ChatEvent
     from codelaw.domain.files import Folder
     from codelaw.domain.permissions import Grant
@@ -247,6 +247,7 @@ class Core:
             code=self._code,
             servers=self._servers,
             measures=self._turns.measures,
+            laws=self._turns.laws,
         )
         rules, _ = policy(self._settings.value, chat.mode, self._processes, self._workspace.folders)
         gate = Gate(rules, self._approver, stores.chats, self._always, self._user, recorder=self._recorder)
@@ -261,7 +262,7 @@ class Core:
         """Start the turn that waiting steers become, in a chat that is claimed for it (R-9)."""
         settings, mode, told = await self._settings_now(), agent.chat.mode, tuple(steer.id for steer in steers)
         with self._scopes.open(agent.chat.id) as scope:
-            asked = asked_by(steers, settings, mode, restricted=self._restricted)
+            asked = followed_up(steers, settings, mode, restricted=self._restricted)
             plan, who = None, models.answerer(settings, agent.chat)
             with suppress(Cancelled):
                 plan = await scope.wait(self._plan(asked, who, agent))
@@ -269,17 +270,8 @@ class Core:
                 plan = replace(plan, question=added_to(plan.question, hooked))
             return await self._started(agent, asked, who, plan, scope, steers=told)
 
-    async def _plan(self, asked: Asked, who: Answerer, agent: AgentChat | None) -> Plan:
-        plan = await self._turns.plan(
-            text=asked.text,
-            settings=asked.settings,
-            name=who.name,
-            mode=asked.mode,
-            attachments=asked.attachments,
-            editor=asked.editor,
-            agent=agent,
-            restricted=asked.restricted,
-        )
+    async def _plan(self, asked: TurnRequest, who: Answerer, agent: AgentChat | None) -> TurnPlan:
+        plan = await self._turns.plan(asked, who.name, self._chat_model(who.provider), agent)
         # Attachments and selections too: what they hold is stored with the question.
         clean = replace(plan, question=self._redaction.value(plan.question))
         if clean.question == plan.question and not asked.redacted:
@@ -289,9 +281,9 @@ class Core:
     async def _started(
         self,
         agent: AgentChat,
-        asked: Asked,
+        asked: TurnRequest,
         who: Answerer,
-        plan: Plan | None,
+        plan: TurnPlan | None,
         scope: Scope,
         *,
         steers: tuple[str, ...] = (),
@@ -311,7 +303,7 @@ class Core:
             if not heard:
                 plan = replace(plan, question=await scope.wait(heard_out(agent, plan.question, asked.text)))
                 heard = True
-            inputs, told = await scope.wait(self._surrounded(agent, asked, who, plan))
+            inputs, told = await scope.wait(self._surrounded(agent, asked, plan))
         except Cancelled:
             if not heard and not asked.restricted:
                 await agent.outbox.drain()
@@ -331,15 +323,15 @@ class Core:
         return turn
 
     async def _surrounded(
-        self, agent: AgentChat, asked: Asked, who: Answerer, plan: Plan
+        self, agent: AgentChat, asked: TurnRequest, plan: TurnPlan
     ) -> tuple[TurnInputs, Sequence[Notice]]:
         """What the turn runs with, and what is to be said of what stands beside its question."""
-        inputs = await self._turns.settled(plan, agent, self._chat_model(who.provider), asked.settings)
+        inputs = await self._turns.settled(plan, agent, asked.settings)
         gatherer = await self._gatherer(agent, asked.settings, agent.house.memory)
         beside = await gatherer.gather(asked.text, plan.asked, inputs)
-        return replace(inputs, beside=(*plan.beside, *beside.fragments), about=beside.about), beside.notices
+        return replace(inputs, beside=(*inputs.beside, *beside.fragments), about=beside.about), beside.notices
 
-    def _leaving(self, agent: AgentChat, who: Answerer, asked: Asked, inputs: TurnInputs) -> Leaving:
+    def _leaving(self, agent: AgentChat, who: Answerer, asked: TurnRequest, inputs: TurnInputs) -> Leaving:
         """The question that is put before the text of a chat leaves this machine (P-4)."""
 
         async def decide(decided: Decided) -> Decided:
@@ -357,8 +349,7 @@ class Core:
         async def stay() -> TurnInputs:
             here = models.answerer(asked.settings, agent.chat)
             plan = await self._plan(asked, here, agent)
-            speaker = self._chat_model(here.provider)
-            settled = await self._turns.settled(plan, agent, speaker, asked.settings)
+            settled = await self._turns.settled(plan, agent, asked.settings)
             return replace(settled, beside=inputs.beside, about=inputs.about)
 
         return Leaving(who.name, who.host, self._approver, decide, stay)

@@ -15,7 +15,7 @@ from codelaw.adapters.models.endpoints import place_of
 from codelaw.adapters.models.offline import OfflineModel
 from codelaw.adapters.models.scripted import ScriptedModel
 from codelaw.agent.dialects import choosing
-from codelaw.agent.dialects.choosing import Way
+from codelaw.agent.inputs.turn_context import ModelFacts
 from codelaw.agent.model_calls.recovery import NO_KEY_HINT
 from codelaw.context.tokens import Window, most_output, output_reserve, resolve_window
 from codelaw.domain.errors import Refusal
@@ -23,8 +23,7 @@ from codelaw.domain.models import ModelProfile, Prices
 from codelaw.domain.reports import ModelInfo
 
 if TYPE_CHECKING:
-    from codelaw.agent.dialects.native import Native
-    from codelaw.agent.dialects.react import React
+    from codelaw.agent.dialects.choosing import Way
     from codelaw.domain.chats import Chat
     from codelaw.ports.model import ChatModel
     from codelaw.settings import Settings
@@ -129,9 +128,24 @@ def reserve_of(settings: Settings, name: str, window: int, told: Told = NOTHING_
     return output_reserve(window, max_output=settings.model.max_output_tokens, profile=profile_of(name, told))
 
 
-def output_of(settings: Settings, name: str, window: int, told: Told = NOTHING_TOLD) -> int:
-    """Tokens of one reply at most (W-7)."""
-    return most_output(window, max_output=settings.model.max_output_tokens, profile=profile_of(name, told))
+def facts_of(settings: Settings, name: str, told: Told, way: Way, window: int | None = None) -> ModelFacts:
+    """What a turn is told of a model (W-3, W-7); `window` are tokens that are known better than from its profile."""
+    # A script is nobody's model, whatever it is called.
+    profile, scripted = profile_of(name, told), settings.model.chosen_provider == "scripted"
+    window = window_of(settings, name, told).tokens if window is None else window
+    dialect, other = choosing.dialects(settings.model.dialect, name, None if scripted else profile, way)
+    return ModelFacts(
+        name=name,
+        window=window,
+        reserve=reserve_of(settings, name, window, told),
+        output=most_output(window, max_output=settings.model.max_output_tokens, profile=profile),
+        dialect=dialect,
+        other=other,
+        profile=profile,
+        prices=prices(name),
+        caches=profile is None or profile.caching,
+        sees=vision(settings, name, told) is True,
+    )
 
 
 def alias(settings: Settings, wanted: str, asked: str) -> str:
@@ -164,11 +178,6 @@ def vision(settings: Settings, name: str, told: Told = NOTHING_TOLD) -> bool | N
     return None if profile is None else profile.images
 
 
-def sees(settings: Settings, name: str, told: Told = NOTHING_TOLD) -> bool:
-    """Whether a model is shown pictures; where nobody knows it is not (M-6)."""
-    return vision(settings, name, told) is True
-
-
 def unseen(settings: Settings, name: str, told: Told = NOTHING_TOLD) -> str | None:
     """What the user is told who sends pictures to a model that is not shown them; None where it is (M-6)."""
     match vision(settings, name, told):
@@ -181,23 +190,6 @@ def unseen(settings: Settings, name: str, told: Told = NOTHING_TOLD) -> str | No
                 f"Whether the model {name} sees pictures is not known: it only learns their kinds and sizes. "
                 f"If it does see them, set models.{name}.vision to true."
             )
-
-
-def dialects(
-    settings: Settings,
-    name: str,
-    told: Told,
-    way: Way,
-) -> tuple[React | Native, Native | None]:
-    """How a model is spoken to, as `choosing.dialects` says. A script is nobody's model, whatever it is called."""
-    known = profile_of(name, told) if settings.model.chosen_provider != "scripted" else None
-    return choosing.dialects(settings.model.dialect, name, known, way)
-
-
-def caches(name: str, told: Told = NOTHING_TOLD) -> bool:
-    """Whether prompts of a model are cached by its vendor; taken for granted where nothing is known."""
-    profile = profile_of(name, told)
-    return profile is None or profile.caching
 
 
 def diagnoses(settings: Settings) -> bool:

@@ -1,30 +1,35 @@
-"""A message that is sent, and the turn that is planned for it, as values."""
+"""A message that is sent, and the turn that is planned for it, as values; what is told of a plan, or refuses it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from codelaw.agent.inputs.turn_context import HistorySettings, TurnInputs
+from codelaw.context.system.law import LARGE_SHARE, names_of
+from codelaw.context.tokens import estimate, guard
 from codelaw.domain.chats import Mode, Notice
-from codelaw.domain.messages import Fragment, Message
+from codelaw.domain.errors import Refusal
+from codelaw.domain.messages import Message
+from codelaw.transcript.repair.hygiene import turn_limit
 
 if TYPE_CHECKING:
-    from codelaw.agent.dialects.base import Dialect
     from codelaw.agent.inputs.gathering import Question
-    from codelaw.agent.inputs.kinds import Agents
     from codelaw.agent.inputs.law_files import Law
-    from codelaw.agent.inputs.turn_context import Limits, SystemFacts
-    from codelaw.app.brought.skills import Shelf
-    from codelaw.context.sections import Section
+    from codelaw.agent.turn.notes import Steer
+    from codelaw.context.tokens import Window
+    from codelaw.domain.chats import Chat, Strategy
     from codelaw.domain.models import Effort
     from codelaw.domain.requests import EditorState, Enclosed
     from codelaw.settings import Settings
-    from codelaw.tools.toolbox import Toolbox
+
+ONCE = frozenset({"window_small", "law_large", "skill_problem", "agent_problem", "model_retired"})
+"""Codes of notices that a chat is given once."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TurnRequest:
     """What a message is sent with."""
 
     text: str
@@ -39,35 +44,85 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TurnPlan:
     """A turn that has passed every check."""
 
-    model_name: str
-    mode: Mode
-    dialect: Dialect
-    other: Dialect | None
-    """As `TurnInputs` has them."""
-    toolbox: Toolbox
-    limits: Limits
-    system: tuple[Section, ...]
-    facts: SystemFacts
-    law: Law
+    inputs: TurnInputs
     question: Question
     notices: tuple[Notice, ...]
-    beside: tuple[Fragment, ...] = ()
-    """What is always said right behind the question, and not kept."""
-    restricted: bool = False
-    """The editor does not trust the folder: the law is no layer of its own (S-7)."""
-    skills: Shelf | None = None
-    """What can be loaded, as it was when the turn was planned (X-2)."""
+    mode: Mode
     searching: bool = False
     """The vendor may search the web."""
     effort: Effort | None = None
     """That the command asks for which the message calls, for this turn alone (P-6)."""
-    agents: Agents | None = None
-    """What Task can begin; None where there are no subagents (X-4)."""
 
     @property
     def asked(self) -> Message:
         """The question as it would be sent, before it belongs to a turn."""
         return Message("ask", "next", "user", self.question.content, self.question.metadata)
+
+
+def followed_up(steers: Sequence[Steer], settings: Settings, mode: Mode, *, restricted: bool) -> TurnRequest:
+    """The message that steers become which came with the answer (R-9): words, what was sent along, the newest look."""
+    text = "\n\n".join(steer.text for steer in steers)
+    attachments = tuple(one for steer in steers for one in steer.attachments)
+    return TurnRequest(text, settings, mode, attachments, steers[-1].editor, restricted=restricted)
+
+
+def history_settings(settings: Settings, chat: Chat | None, strategy: Strategy | None = None) -> HistorySettings:
+    """What keeps the history of `chat`, or of a new one, inside the window; `strategy` in place of its own."""
+    context = settings.context
+    strategy = strategy or (context.strategy if chat is None else chat.strategy)
+    kind, chat_id = ("panel", "") if chat is None else (chat.kind, chat.id)
+    own: dict[str, Any] = {
+        "strategy": strategy,
+        "history_limit": turn_limit(kind, chat_id, context.history_limits),
+        "retrieval_share": settings.retrieval.share,
+        # Pinned by the setting, and for the sliding window unless the user said no (L-7).
+        "pin": context.pin or (strategy == "sliding-window" and "pin" not in context.model_fields_set),
+        "as_text": context.observations == "text",
+        "cache_ttl": settings.model.cache_ttl,
+    }
+    named = {name: getattr(context, name) for name in HistorySettings.__slots__ if name not in own}
+    return HistorySettings(**named, **own)
+
+
+def size_notices(law: Law, inputs: TurnInputs) -> Iterator[Notice]:
+    """What is told of a law, a window and a model that the turn is not the best with."""
+    name, window, profile = inputs.model_name, inputs.limits.window, inputs.profile
+    if law.tokens > LARGE_SHARE * window:
+        take = f"{names_of(law.documents)} {'take' if len(law.documents) > 1 else 'takes'}"
+        message = f"{take} about {law.tokens} tokens, over a tenth of the window of {window}."
+        yield Notice("warning", "law_large", message)
+    if guard(window) == "warn":
+        message = f"The window has only {window} tokens; below 32000 long tasks suffer."
+        yield Notice("warning", "window_small", message)
+    if profile is not None and profile.retired:
+        ends = f"{name} is ended by its maker on {profile.retired}: choose another model before that."
+        yield Notice("warning", "model_retired", ends)
+
+
+def check_fit(question: Question, law: Law, inputs: TurnInputs, window: Window) -> None:
+    """Nothing, where the model can be asked with that.
+
+    Raises:
+        Refusal: `window_too_small` or `context_overflow` (W-3, L-4, B-2).
+    """
+    limits = inputs.limits
+    if guard(limits.window) == "block":
+        raise Refusal(
+            "window_too_small",
+            f"The window has {limits.window} tokens (from {window.source}); at least 16000 are needed.",
+            "Choose a model with a larger window, or correct model.contextWindow or context.maxWindow.",
+        )
+    typed = estimate(question.content) + sum(estimate(fragment.text) for fragment in question.fragments)
+    typed += sum(one.image.tokens for one in question.pictures)
+    system = sum(section.tokens for section in inputs.system)
+    if typed + law.tokens + system + limits.reserve > limits.window:
+        raise Refusal(
+            "context_overflow",
+            f"The message (about {typed} tokens), the system prompt ({system}), "
+            f"{names_of(law.documents)} ({law.tokens}) and the reserve for the answer ({limits.reserve}) do not "
+            f"fit into the window of {limits.window}.",
+            "Shorten the message or the law, or choose a model with a larger window.",
+        )

@@ -5,47 +5,41 @@ from __future__ import annotations
 import asyncio
 import platform
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.choosing import SWITCHED, Way, begun
-from codelaw.agent.inputs.gathering import NOTHING_CALLED, Facts, Question, question
-from codelaw.agent.inputs.kinds import Agents
-from codelaw.agent.inputs.law_files import Law, find_law
+from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called, Facts, Question, question
+from codelaw.agent.inputs.law_files import find_law
 from codelaw.agent.inputs.looking import editor_fragment
 from codelaw.agent.inputs.many_tools import arranged
 from codelaw.agent.inputs.measures import Measures
-from codelaw.agent.inputs.shown_laws import NoLaw, ShownLaws, TurnLaw
 from codelaw.agent.inputs.subagents import described
-from codelaw.agent.inputs.turn_context import HistorySettings, Limits, SystemFacts, TurnInputs
+from codelaw.agent.inputs.turn_context import Agents, ModelFacts, SystemFacts, TurnInputs, TurnLimits
+from codelaw.agent.turn.laws import ShownLaws
 from codelaw.app import models
 from codelaw.app.bringing import Bringing, own_places
 from codelaw.app.brought.agents import BroughtAgents, own_agents
 from codelaw.app.brought.skills import Shelf, Skills, load_called, own_skills
 from codelaw.app.choosing import efforts
-from codelaw.app.plans import Asked, Plan
+from codelaw.app.plans import ONCE, TurnPlan, TurnRequest, check_fit, history_settings, size_notices
 from codelaw.app.processing import web_of
 from codelaw.app.profiles import Profiles
 from codelaw.app.referring.referring import Around, Referring
 from codelaw.app.ruling import unreadable, visible
 from codelaw.app.servers.brought import BroughtServers
-from codelaw.context.system.law import LARGE_SHARE, names_of
+from codelaw.context.system import law as laws
 from codelaw.context.system.law_check import hides
 from codelaw.context.system.modules import connectors, skill_index
-from codelaw.context.tokens import estimate, guard
-from codelaw.domain.chats import Mode, Notice
+from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
-from codelaw.domain.messages import Fragment
 from codelaw.settings.places import process_environment
 from codelaw.skills.commands import call
-from codelaw.tools.toolbox import default_toolbox
-from codelaw.transcript.repair.hygiene import turn_limit
+from codelaw.tools.toolbox import Toolbox, default_toolbox
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.domain.chats import Chat, Strategy
-    from codelaw.domain.requests import EditorState, Enclosed
     from codelaw.ports.code import CodeIndex
     from codelaw.ports.model import ChatModel
     from codelaw.ports.services import LanguageServices
@@ -66,41 +60,6 @@ HIDING = Notice(
 )
 LONGEST_TEXT = 1_000_000
 """Characters of one message; more is a file that belongs into the workspace (S-6)."""
-
-
-def history_settings(settings: Settings, chat: Chat) -> HistorySettings:
-    """What keeps the history of `chat` inside the window."""
-    context = settings.context
-    return HistorySettings(
-        threshold=context.threshold,
-        keep_rounds=context.keep_rounds,
-        min_messages=context.min_messages,
-        low_water=context.low_water,
-        summary_model=context.summary_model,
-        summary_seconds=context.summary_timeout_seconds,
-        economy=context.economy,
-        index_tokens=context.index_tokens,
-        history_limit=turn_limit(chat.kind, chat.id, context.history_limits),
-        strategy=chat.strategy,
-        recent_min=context.recent_min,
-        recent_max=context.recent_max,
-        window_rounds=context.window,
-        rolling_summary=context.summary,
-        summarise_above=context.summarise_above,
-        total_budget=context.total_budget,
-        shares=context.shares,
-        retrieval_share=settings.retrieval.share,
-        pin=pinned(settings, chat.strategy),
-        compress_results=context.compress_results,
-        as_text=context.observations == "text",
-        cache_ttl=settings.model.cache_ttl,
-    )
-
-
-def pinned(settings: Settings, strategy: Strategy) -> bool:
-    """Whether the goal is pinned: by the setting, and for the sliding window unless the user said no (L-7)."""
-    context = settings.context
-    return context.pin or (strategy == "sliding-window" and "pin" not in context.model_fields_set)
 
 
 class TurnMaker:
@@ -135,143 +94,139 @@ class TurnMaker:
             raise Refusal("invalid_text", message, "Put the text into a file of the workspace and mention it with @.")
 
     async def plan(
-        self,
-        *,
-        text: str,
-        settings: Settings,
-        name: str,
-        mode: Mode,
-        attachments: Sequence[Enclosed],
-        editor: EditorState | None,
-        agent: AgentChat | None,
-        checked: bool = True,
-        restricted: bool = False,
-    ) -> Plan:
-        """Gather and check; `restricted` where the editor does not trust the folder (S-7).
+        self, asked: TurnRequest, name: str, model: ChatModel, agent: AgentChat | None, *, checked: bool = True
+    ) -> TurnPlan:
+        """Gather what a turn of the model `name` works with, and check it.
 
         Raises:
             Refusal: `window_too_small` or `context_overflow`, before any model call (W-3, L-4, B-2); not when `checked`
                 is off, for an inspection.
         """
-        told = self.profiles.told
-        services = None if restricted else self._services
-        offered = services.offered if services is not None else frozenset[str]()
-        mode = "ask" if restricted and mode == "agent" else mode
+        settings, restricted = asked.settings, asked.restricted
+        mode = "ask" if restricted and asked.mode == "agent" else asked.mode
+        shown, window = visible(self._workspace, settings), models.window_of(settings, name, self.profiles.told)
+        facts = self._model_facts(asked, name, window.tokens, agent)
         brought = await self._servers.brought(settings, begin=checked, restricted=restricted, agent=agent)
-        shown = visible(self._workspace, settings)
         shelf = await self.shelf(shown, settings, restricted=restricted)
-        profile = models.profile_of(name, told)
-        window = models.window_of(settings, name, told)
-        tokens = self.measures.window(name, window.tokens)
-        said_before = begun(agent.past.transcript.messages) if agent is not None else None
-        switched = agent is not None and SWITCHED in agent.noticed
-        searching = settings.tools.web_search and not restricted
-        way = Way(said_before, switched=switched, searching=searching, plain=name in self.measures.plain)
-        dialect, other = models.dialects(settings, name, told, way)
-        index = await asyncio.to_thread(skill_index, shelf.offered, tokens)
-        kinds, kind_problems = await self.agents.kinds(shown, settings, mode, name, restricted=restricted, told=told)
-        toolbox = arranged(
-            default_toolbox(
-                bash_timeout=settings.tools.bash.timeout_seconds,
-                services=offered,
-                memory=settings.memory.enabled,
-                code=True,
-                skills=bool(shelf.offered),
-                web=None if restricted else web_of(settings),
-                kinds=described(kinds),
-                brought=brought.tools,
-            ).for_mode(mode),
-            dialect,
-            int(settings.tools.mcp_share * window.tokens),
-            found_before=agent is not None and agent.finding,
-            skills=index.left_out,
+        index = await asyncio.to_thread(skill_index, shelf.offered, facts.window)
+        kinds, kind_problem = await self.agents.kinds(
+            shown, settings, mode, name, restricted=restricted, told=self.profiles.told
         )
-        said = connectors(brought.instructions, toolbox.servers, tokens)
-        limits = Limits(
-            tokens,
-            models.reserve_of(settings, name, tokens, told),
-            settings.turn.max_steps,
-            settings.turn.max_tokens,
-            settings.turn.timeout_seconds,
-            output=models.output_of(settings, name, tokens, told),
-        )
-        facts = SystemFacts(
+        offered = default_toolbox(
+            bash_timeout=settings.tools.bash.timeout_seconds,
+            services=frozenset() if restricted or self._services is None else self._services.offered,
+            memory=settings.memory.enabled,
+            code=True,
+            skills=bool(shelf.offered),
+            web=None if restricted else web_of(settings),
+            kinds=described(kinds),
+            brought=brought.tools,
+        ).for_mode(mode)
+        room, found_before = int(settings.tools.mcp_share * window.tokens), agent is not None and agent.finding
+        toolbox = arranged(offered, facts.dialect, room, found_before=found_before, skills=index.left_out)
+        system = SystemFacts(
             mode=mode,
             remembering=settings.memory.enabled,
             persona=settings.prompts.persona,
             as_text=settings.context.observations == "text",
             skills=index.text,
-            connectors=said,
+            connectors=connectors(brought.instructions, toolbox.servers, facts.window),
         )
-        system = facts.sections(dialect, toolbox)
         denied = unreadable(settings, self._workspace.folders)
-        looking = await editor_fragment(self._workspace, editor, denied, attachments)
-        called = await self.bringing.called(text, shown, restricted=restricted)
-        if called is NOTHING_CALLED and call(text) is not None:
-            left = await self.shelf(shown, settings, restricted=False) if restricted else None
-            called = await load_called(shelf, text, left_out=left)
-        unfit = efforts.problem(profile, called.effort)
-        called = await self._servers.gathered(text, called)
-        around = self.around(settings, agent, restricted=restricted)
-        called = await self.referring.gathered(text, called, around)
-        asked = await question(text, shown, self._facts, attachments, looking, called=called)
-        law, beside = await find_law(self._workspace, denied, settings.law.files), tuple[Fragment, ...]()
-        if restricted:
-            law, beside = replace(law, layer=()), (restricted(law.documents),)
-        notices = [*brought.notices, *asked.notices, *law.notices, *([RESTRICTED] if restricted else [])]
-        notices += [notice for notice in (shelf.problems, kind_problems) if notice is not None]
+        called = await self._called(asked, shown, shelf, agent)
+        unfit = efforts.problem(facts.profile, called.effort)
+        looking = await editor_fragment(self._workspace, asked.editor, denied, asked.attachments)
+        said = await question(asked.text, shown, self._facts, asked.attachments, looking, called=called)
+        law = await find_law(self._workspace, denied, settings.law.files)
+        beside = (laws.restricted(law.documents),) if restricted else ()
+        law = replace(law, layer=()) if restricted else law
+        inputs = self._inputs(asked, model, facts, toolbox, system)
+        inputs = replace(
+            inputs,
+            law=law.layer,
+            beside=beside,
+            skills=shelf,
+            agents=Agents(kinds, mode, settings.agents.max_steps, settings.agents.max_tokens) if kinds else None,
+        )
+        notices = [*brought.notices, *said.notices, *law.notices, *([RESTRICTED] if restricted else [])]
+        notices += [notice for notice in (shelf.problems, kind_problem) if notice is not None]
         if restricted and await asyncio.to_thread(lambda: any(hides(document.text) for document in law.documents)):
             notices.append(HIDING)
         if unfit:
             notices.append(Notice("warning", "command_problem", unfit))
-        if law.tokens > LARGE_SHARE * limits.window:
-            take = f"{names_of(law.documents)} {'take' if len(law.documents) > 1 else 'takes'}"
-            message = f"{take} about {law.tokens} tokens, over a tenth of the window of {limits.window}."
-            notices.append(Notice("warning", "law_large", message))
-        if asked.pictures and (unseen := models.unseen(settings, name, told)) is not None:
+        if said.pictures and (unseen := models.unseen(settings, name, self.profiles.told)) is not None:
             notices.append(Notice("warning", "image_unseen", unseen))
-        size = guard(limits.window)
-        if size == "warn":
-            message = f"The window has only {limits.window} tokens; below 32000 long tasks suffer."
-            notices.append(Notice("warning", "window_small", message))
-        if profile is not None and profile.retired:
-            ends = f"{name} is ended by its maker on {profile.retired}: choose another model before that."
-            notices.append(Notice("warning", "model_retired", ends))
+        notices += size_notices(law, inputs)
         if checked:
-            if size == "block":
-                raise Refusal(
-                    "window_too_small",
-                    f"The window has {limits.window} tokens (from {window.source}); at least 16000 are needed.",
-                    "Choose a model with a larger window, or correct model.contextWindow or context.maxWindow.",
-                )
-            self._check_fit(asked, law, sum(section.tokens for section in system), limits)
+            check_fit(said, law, inputs, window)
         once = agent.noticed if agent is not None else set[str]()
-        fresh = tuple(notice for notice in notices if notice.code not in once)
-        return Plan(
-            model_name=name,
+        return TurnPlan(
+            inputs=inputs,
+            question=said,
+            notices=tuple(notice for notice in notices if notice.code not in once),
             mode=mode,
-            dialect=dialect,
-            other=other,
-            toolbox=toolbox,
-            limits=limits,
-            system=system,
-            facts=facts,
-            law=law,
-            question=asked,
-            notices=fresh,
-            beside=beside,
-            restricted=restricted,
-            skills=shelf,
-            searching=searching and dialect.name == "native",
+            searching=self._searches(asked) and facts.dialect.name == "native",
             effort=None if unfit else called.effort,
-            agents=Agents(kinds, mode, settings.agents.max_steps, settings.agents.max_tokens) if kinds else None,
         )
+
+    def _searches(self, asked: TurnRequest) -> bool:
+        return asked.settings.tools.web_search and not asked.restricted
+
+    def _model_facts(self, asked: TurnRequest, name: str, window: int, agent: AgentChat | None) -> ModelFacts:
+        said_before = begun(agent.past.transcript.messages) if agent is not None else None
+        switched, plain = agent is not None and SWITCHED in agent.noticed, name in self.measures.plain
+        way = Way(said_before, switched=switched, searching=self._searches(asked), plain=plain)
+        return models.facts_of(asked.settings, name, self.profiles.told, way, self.measures.window(name, window))
+
+    def _inputs(
+        self,
+        asked: TurnRequest,
+        model: ChatModel,
+        facts: ModelFacts,
+        toolbox: Toolbox,
+        system: SystemFacts,
+    ) -> TurnInputs:
+        settings, told, turn = asked.settings, self.profiles.told, asked.settings.turn
+        summing = settings.context.summary_model or facts.name
+        return TurnInputs(
+            model=model,
+            model_name=facts.name,
+            dialect=facts.dialect,
+            other=facts.other,
+            toolbox=toolbox,
+            limits=TurnLimits(
+                facts.window, facts.reserve, turn.max_steps, turn.max_tokens, turn.timeout_seconds, output=facts.output
+            ),
+            system=system.sections(facts.dialect, toolbox),
+            facts=system,
+            settings=history_settings(settings, None),
+            law_files=tuple(settings.law.files),
+            restricted=asked.restricted,
+            calibration=self.measures.known,
+            summary_window=models.window_of(settings, summing, told).tokens,
+            summary_profile=models.profile_of(summing, told),
+            prices=facts.prices,
+            caches=facts.caches,
+            diagnosed=models.diagnoses(settings),
+            sees=facts.sees,
+            profile=facts.profile,
+        )
+
+    async def _called(self, asked: TurnRequest, shown: Workspace, shelf: Shelf, agent: AgentChat | None) -> Called:
+        """What the message calls, and mentions besides files (X-2, X-3, X-7, M-8)."""
+        text, settings, restricted = asked.text, asked.settings, asked.restricted
+        called = await self.bringing.called(text, shown, restricted=restricted)
+        if called is NOTHING_CALLED and call(text) is not None:
+            left = await self.shelf(shown, settings, restricted=False) if restricted else None
+            called = await load_called(shelf, text, left_out=left)
+        called = await self._servers.gathered(text, called)
+        return await self.referring.gathered(text, called, self.around(settings, agent, restricted=restricted))
 
     @property
     def _facts(self) -> Facts:
         return Facts(time.strftime("%Y-%m-%d", time.localtime()), self._operating_system, "bash")
 
-    async def bare(self, asked: Asked) -> Question:
+    async def bare(self, asked: TurnRequest) -> Question:
         """The message as it was sent, with nothing that anybody would have to be asked for."""
         return await question(
             asked.text, visible(self._workspace, asked.settings), self._facts, asked.attachments, None
@@ -293,62 +248,24 @@ class TurnMaker:
         """The skills that there are now; `shown` is the workspace as the rules let it be read (X-2)."""
         return await self._skills.shelf(shown, settings.skills.paths, home=self._home, restricted=restricted)
 
-    async def settled(self, plan: Plan, agent: AgentChat, model: ChatModel, settings: Settings) -> TurnInputs:
+    async def settled(self, plan: TurnPlan, agent: AgentChat, settings: Settings) -> TurnInputs:
         """What the turn runs with; what its plan says once in a chat counts as said.
 
         Raises:
             Refusal: `effort_not_taken`.
         """
-        profile = models.profile_of(plan.model_name, self.profiles.told)
-        efforts.check(profile, efforts.effort_of(settings, plan.model_name, agent.chat, plan.effort))
+        inputs = self.inputs(plan, agent.chat, settings)
+        efforts.check(inputs.profile, inputs.effort)
         for notice in plan.notices:
-            if notice.code in {"window_small", "law_large", "skill_problem", "agent_problem", "model_retired"}:
+            if notice.code in ONCE:
                 await agent.house.store.mark_noticed(agent.chat.id, notice.code)
                 agent.noticed.add(notice.code)
+        agent.finding = inputs.toolbox.deferred > 0
+        return inputs
 
-        agent.finding = plan.toolbox.deferred > 0
-        return self.inputs(plan, agent.chat, model, settings)
-
-    def inputs(self, plan: Plan, chat: Chat, model: ChatModel, settings: Settings) -> TurnInputs:
-        """What a turn or a compaction of a chat works with, besides its history."""
-        laws, denied = NoLaw if plan.restricted else TurnLaw, unreadable(settings, self._workspace.folders)
-        summing, told = settings.context.summary_model or plan.model_name, self.profiles.told
-        profile = models.profile_of(plan.model_name, told)
-        return TurnInputs(
-            model=model,
-            model_name=plan.model_name,
-            dialect=plan.dialect,
-            other=plan.other,
-            toolbox=plan.toolbox,
-            limits=plan.limits,
-            system=plan.system,
-            laws=laws(self._workspace, denied, settings.law.files, chat, self.laws),
-            law=plan.law.layer,
-            calibration=self.measures.known,
-            summary_window=models.window_of(settings, summing, told).tokens,
-            summary_profile=models.profile_of(summing, told),
-            settings=history_settings(settings, chat),
-            prices=models.prices(plan.model_name),
-            caches=models.caches(plan.model_name, told),
-            ttls=() if profile is None else profile.ttls,
-            diagnosed=models.diagnoses(settings),
-            skills=plan.skills,
-            agents=plan.agents,
-            facts=plan.facts,
-            sees=models.sees(settings, plan.model_name, told),
-            profile=profile,
-            effort=efforts.effort_of(settings, plan.model_name, chat, plan.effort),
-        )
-
-    def _check_fit(self, asked: Question, law: Law, system: int, limits: Limits) -> None:
-        typed = estimate(asked.content) + sum(estimate(fragment.text) for fragment in asked.fragments)
-        typed += sum(one.image.tokens for one in asked.pictures)
-        needed = typed + law.tokens + system + limits.reserve
-        if needed > limits.window:
-            raise Refusal(
-                "context_overflow",
-                f"The message (about {typed} tokens), the system prompt ({system}), "
-                f"{names_of(law.documents)} ({law.tokens}) and the reserve for the answer ({limits.reserve}) do not "
-                f"fit into the window of {limits.window}.",
-                "Shorten the message or the law, or choose a model with a larger window.",
-            )
+    def inputs(
+        self, plan: TurnPlan, chat: Chat | None, settings: Settings, strategy: Strategy | None = None
+    ) -> TurnInputs:
+        """What a turn or a compaction of a chat, or of a new one, works with besides its history."""
+        effort = efforts.effort_of(settings, plan.inputs.model_name, chat, plan.effort)
+        return replace(plan.inputs, settings=history_settings(settings, chat, strategy), effort=effort)

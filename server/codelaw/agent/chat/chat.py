@@ -24,7 +24,7 @@ from codelaw.agent.recording.pictures import Pictures
 from codelaw.agent.subagents.running import ChildTurns
 from codelaw.agent.turn.ending import FAILED, changed, ending_of, never_begun, result_of, tidy
 from codelaw.agent.turn.execution import Executor
-from codelaw.agent.turn.folder_laws import FolderLaws
+from codelaw.agent.turn.laws import TurnLaws
 from codelaw.agent.turn.notes import Notes
 from codelaw.agent.turn.running import RunningTurn
 from codelaw.agent.turn.turn import Ending, Turn, last_words
@@ -237,9 +237,11 @@ class AgentChat:
             return settled
         self.rolling.inputs = settled
         opened.model, opened.prices = settled.model_name, settled.prices
-        known = (self.past, self.compacting, self.todos, self.house.measures, self.house.redaction)
+        house, denied = self.house, self.gate.denied("Read", "reads")
+        laws = TurnLaws(settled, opened, self.chat, house.workspace, denied, house.laws, house.redaction)
+        known = (self.past, self.compacting, self.todos, laws, house.measures, house.redaction)
         fitter = WindowFitter(opened, settled, *known)
-        executor.laws = FolderLaws(settled, opened, self.house.redaction)
+        executor.laws = laws
         if settled.agents is not None:
             children = ChildTurns(executor, fitter, settled.agents)
             executor.environment = replace(executor.environment, subagents=children)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from codelaw.agent.effects.interrupted import settle_interrupted
 from codelaw.agent.inputs.measures import Measures
+from codelaw.agent.turn.laws import ShownLaws
 from codelaw.domain.errors import Refusal
 from codelaw.domain.safety.redaction import Redaction
 
@@ -62,6 +63,8 @@ class House:
     """Keeps files while commands run."""
     measures: Measures = field(default_factory=Measures)
     """What is learned of the models (W-4)."""
+    laws: ShownLaws = field(default_factory=ShownLaws)
+    """Which law chats were shown (L-4)."""
     servers: KnownServers | None = None
     """Those that people bring along (X-3)."""
     code: CodeIndex | None = None

@@ -212,7 +212,7 @@ class _Job:
         text: str | None = None
         problem, timed_out = "", False
         try:
-            async with asyncio.timeout(self.inputs.settings.summary_seconds):
+            async with asyncio.timeout(self.inputs.settings.summary_timeout_seconds):
                 warm = self.inputs.caches and not state.cold(self._began, self.inputs.ttl)
                 text = await writer.write(planned.history, planned.archived_view, warm=warm)
         except TimeoutError:

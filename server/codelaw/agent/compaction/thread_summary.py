@@ -66,7 +66,7 @@ class Rolling:
         inputs = replace(self.inputs, calibration=known)
         settings, seen = inputs.settings, self.past.transcript
         strategy = resolve(settings.strategy, len(seen.unwithdrawn))
-        if self.in_flight or strategy not in SUMMARISED or not settings.rolling_summary:
+        if self.in_flight or strategy not in SUMMARISED or not settings.summary:
             return
         if self.passing:
             self.passing -= 1
@@ -103,9 +103,8 @@ class _Job:
         except ModelFailure as failure:
             self._failed(failure.message.rstrip("."))
         except TimeoutError:
-            self._failed(
-                f"it took longer than context.summaryTimeoutSeconds ({self.inputs.settings.summary_seconds:g} s)"
-            )
+            seconds = self.inputs.settings.summary_timeout_seconds
+            self._failed(f"it took longer than context.summaryTimeoutSeconds ({seconds:g} s)")
         except Refusal as refusal:
             # The chat is gone, or another server was faster: there is nothing to tell the user.
             if refusal.code not in {"chat_not_found", "chat_busy"}:
@@ -122,13 +121,13 @@ class _Job:
         if resolve(settings.strategy, len(self.seen.unwithdrawn)) == "sliding-window":
             # The next question is taken to be as long as the last one.
             asked = next((message_tokens(one) for one in reversed(self.seen.messages) if one.role == "user"), 0)
-            window = Window(settings.window_rounds, recent_room(self.inputs, asked=asked))
+            window = Window(settings.window, recent_room(self.inputs, asked=asked))
         part = await asyncio.to_thread(
             due, self.seen, recent_min=settings.recent_min, above=settings.summarise_above, room=room, window=window
         )
         if part is None:
             return
-        async with asyncio.timeout(settings.summary_seconds):
+        async with asyncio.timeout(settings.summary_timeout_seconds):
             text = await self._written(part, limit_tokens)
         summary = ThreadSummary(text, part.covers, time.time())
         self.of.failures = 0

@@ -48,9 +48,9 @@ def select(inputs: TurnInputs, transcript: Transcript, *, asked: int) -> Selecti
         None,
         recent_min=settings.recent_min,
         recent_max=settings.recent_max,
-        rounds=settings.window_rounds,
-        summary=settings.rolling_summary,
-        thread=transcript.thread if settings.rolling_summary and strategy in SUMMARISED else None,
+        rounds=settings.window,
+        summary=settings.summary,
+        thread=transcript.thread if settings.summary and strategy in SUMMARISED else None,
         maker=_maker(inputs),
     )
     left = recent_room(inputs, asked=asked)

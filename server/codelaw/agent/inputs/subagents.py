@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.native import Native
-from codelaw.agent.inputs.kinds import Kind
+from codelaw.agent.inputs.turn_context import Kind
 from codelaw.context.escaping import neutralise
 from codelaw.domain.brought import BuiltInAgent
 from codelaw.domain.chats import Mode
@@ -17,8 +17,7 @@ from codelaw.tools.tasks.task import TASK, Described
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Dialect
-    from codelaw.agent.inputs.kinds import Agents
-    from codelaw.agent.inputs.turn_context import TurnInputs
+    from codelaw.agent.inputs.turn_context import Agents, TurnInputs
     from codelaw.tools.toolbox import Toolbox
 
 EXPLORE, PLAN, GENERAL = "explore", "plan", "general"
@@ -92,47 +91,29 @@ def inputs_of(kind: Kind, agents: Agents, above: TurnInputs) -> TurnInputs:
     L1 is the turn's own where mode, tools and dialect are (L-6). The law is the same, and so is what is learned of a
     model.
     """
-    toolbox = tools_of(kind, agents.mode, above.toolbox)
-    asked = kind.model if kind.model is not None and kind.model.name != above.model_name else None
-    dialect, other = (above.dialect, above.other) if asked is None else (asked.dialect, asked.other)
+    inputs, effort = above, kind.effort or above.effort
+    if kind.model is not None and kind.model.name != above.model_name:
+        inputs, effort = above.answered_by(kind.model), kind.effort
+    dialect, other = inputs.dialect, inputs.other
     if kind.tools is not None and SEARCH not in kind.tools:
         dialect, other = _without_search(dialect), other and _without_search(other)
+    toolbox = tools_of(kind, agents.mode, above.toolbox)
     if dialect.name == "native":
         toolbox = toolbox.calling()
-    facts = replace(above.facts, mode=kind.mode or agents.mode)
-    limits = replace(
-        above.limits,
-        steps=min(agents.steps, kind.steps or agents.steps),
-        tokens=agents.tokens,
-        seconds=None,
-        above=above.limits.tokens,
-    )
-    settings = replace(above.settings, strategy=STRATEGY)
-    inputs = replace(
-        above,
+    facts, steps = replace(above.facts, mode=kind.mode or agents.mode), min(agents.steps, kind.steps or agents.steps)
+    return replace(
+        inputs,
         dialect=dialect,
         other=other,
         toolbox=toolbox,
         facts=facts,
         system=facts.sections(dialect, toolbox),
-        limits=limits,
-        settings=settings,
+        limits=replace(inputs.limits, steps=steps, tokens=agents.tokens, seconds=None, above=above.limits.tokens),
+        settings=replace(above.settings, strategy=STRATEGY),
         beside=(),
         about={},
         agents=None,
-        effort=kind.effort or above.effort,
-    )
-    if asked is None:
-        return inputs
-    return replace(
-        inputs,
-        model_name=asked.name,
-        limits=replace(limits, window=asked.window, reserve=asked.reserve, output=asked.output),
-        prices=asked.prices,
-        caches=asked.caches,
-        sees=asked.sees,
-        profile=asked.profile,
-        effort=kind.effort,
+        effort=effort,
     )
 
 

@@ -105,7 +105,7 @@ def as_sent(
 
     They begin anew where nothing is saved by the same bytes, after a compaction, and where the rest of L1 has changed.
     """
-    if not inputs.settings.economy or not inputs.caches or not inputs.dialect.system_messages or inputs.laws.restricted:
+    if not inputs.settings.economy or not inputs.caches or not inputs.dialect.system_messages or inputs.restricted:
         return inputs, ()
     rest = "\0".join(section.content for section in inputs.system if section.name not in FROZEN)
     cut = transcript.checkpoints[-1].id if transcript.checkpoints else ""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.spelling import MOST
 from codelaw.agent.model_calls.caching import SECONDS
 from codelaw.agent.model_calls.thinking import Manner, manner
-from codelaw.context.budget import SHARES, Budget
+from codelaw.context.budget import Budget
 from codelaw.context.calibration import Calibration
 from codelaw.context.system.law import tokens_of
 from codelaw.context.system.modules import system_sections
@@ -17,8 +18,6 @@ from codelaw.context.tokens import max_tokens, most_output
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Dialect
-    from codelaw.agent.inputs.kinds import Agents
-    from codelaw.agent.inputs.shown_laws import TurnLaw
     from codelaw.agent.model_calls.caching import CacheTtl
     from codelaw.context.builder import History
     from codelaw.context.sections import Section
@@ -37,7 +36,7 @@ UNSURE = 1.25
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TurnLimits:
     """What a turn may use (R-7, W-7). Tokens throughout; `seconds` None for no limit."""
 
     window: int
@@ -53,40 +52,97 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class HistorySettings:
-    """What keeps the history inside the window: the settings of `context` (K-2, K-5, C-6, H-5)."""
+    """What keeps the history inside the window: the settings of `context` by their own names, and the chat's (K-2)."""
 
-    threshold: float = 0.8
-    keep_rounds: int = 10
-    min_messages: int = 3
-    low_water: float = 0.4
-    summary_model: str | None = None
+    threshold: float
+    keep_rounds: int
+    min_messages: int
+    low_water: float
+    summary_model: str | None
     """None: the chat's own."""
-    summary_seconds: float = 120.0
-    economy: bool = True
-    index_tokens: int | None = None
+    summary_timeout_seconds: float
+    economy: bool
+    index_tokens: int | None
     """Of the list of names below a summary; None for its share of the window (K-5)."""
-    history_limit: int = 0
-    """User turns shown at most; 0 for all."""
-    strategy: Strategy = "layered"
-    recent_min: int = 4
-    recent_max: int = 20
-    window_rounds: int = 20
-    """Of the sliding window (B-3)."""
-    rolling_summary: bool = True
-    summarise_above: int = 2_000
+    recent_min: int
+    recent_max: int
+    window: int
+    """Rounds of the sliding window (B-3)."""
+    summary: bool
+    """Whether rolling summaries are written."""
+    summarise_above: int
     """Tokens that no rolling summary knows yet, from which it is brought up to date (B-3)."""
-    total_budget: int | None = None
+    total_budget: int | None
     """Tokens of the whole view; None for what the window holds besides the answer (B-2)."""
-    shares: tuple[float, ...] = SHARES
-    retrieval_share: float = 0.4
-    """Of the budget, for spans (B-4)."""
-    pin: bool = False
-    """Whether the goal of the turn is repeated at the end of the view (L-7)."""
-    compress_results: bool = True
+    shares: tuple[float, ...]
+    compress_results: bool
     """Whether results are cut when they are written to the history (C-1)."""
-    as_text: bool = True
+    strategy: Strategy
+    history_limit: int
+    """User turns shown at most; 0 for all."""
+    retrieval_share: float
+    """Of the budget, for spans (B-4)."""
+    pin: bool
+    """Whether the goal of the turn is repeated at the end of the view (L-7)."""
+    as_text: bool
     """Whether a turn shows its results as text (C-7)."""
-    cache_ttl: CacheTtl = "auto"
+    cache_ttl: CacheTtl
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """A model that is asked, and what is known of it; `window`, `reserve` and `output` in tokens."""
+
+    name: str
+    window: int
+    reserve: int
+    output: int
+    """Of one reply at most."""
+    dialect: Dialect
+    other: Dialect | None
+    """What the turn goes on in when the model refuses to write down its reasoning; None where there is no way (R-3)."""
+    profile: ModelProfile | None
+    prices: Prices | None
+    caches: bool
+    """Whether its vendor keeps prompts in a cache."""
+    sees: bool
+    """Whether it sees pictures (M-6)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of subagent, as a turn offers it (X-4)."""
+
+    name: str
+    description: str
+    text: str
+    """What it is told in front of its task."""
+    mode: Mode | None = None
+    """None: that of the turn."""
+    tools: frozenset[str] | None = None
+    """Names; None for all of the mode."""
+    denied: frozenset[str] = frozenset()
+    model: ModelFacts | None = None
+    """None: the turn's own."""
+    steps: int | None = None
+    """A lower limit than the settings' own."""
+    effort: Effort | None = None
+    """None: that of the turn where the model is, else the vendor's (P-6)."""
+
+
+@dataclass(frozen=True)
+class Agents:
+    """The kinds of one turn, and the limits of its children."""
+
+    kinds: tuple[Kind, ...]
+    mode: Mode
+    steps: int
+    tokens: int
+    """What one child may use."""
+
+    @cached_property
+    def by_name(self) -> dict[str, Kind]:
+        return {kind.name: kind for kind in self.kinds}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,30 +174,30 @@ class SystemFacts:
 
 @dataclass(frozen=True, slots=True)
 class TurnInputs:
-    """What a turn or a compaction works with; everything volatile was gathered before it started (L-3)."""
+    """What a turn or a compaction works with, as values: nothing of it looks anything up (L-3)."""
 
     model: ChatModel
     model_name: str
     dialect: Dialect
     toolbox: Toolbox
-    limits: Limits
+    limits: TurnLimits
     system: tuple[Section, ...]
-    laws: TurnLaw
-    """Where the law is looked up before every step (L-4)."""
+    settings: HistorySettings
     law: Sequence[Section] = ()
-    """L2 as it was found last."""
+    """L2 of this step (L-4)."""
+    law_files: tuple[str, ...] = ()
+    """Names of files that count beside a law (X-10)."""
+    restricted: bool = False
+    """The editor does not trust the folder: its law is data and no layer (S-7)."""
     calibration: Calibration = field(default_factory=Calibration)
     """What was learned of the model's tokenizer (W-4)."""
     summary_window: int = 0
     """Tokens of the summary model's window."""
     summary_profile: ModelProfile | None = None
-    settings: HistorySettings = field(default_factory=HistorySettings)
     prices: Prices | None = None
     """None where they are not known."""
     caches: bool = True
     """Whether the model's vendor keeps prompts in a cache."""
-    ttls: tuple[Ttl, ...] = ()
-    """How long it may be told to."""
     ttl: Ttl = "5m"
     """How long the marks in front last, settled before the first step (L-6)."""
     diagnosed: bool = False
@@ -163,7 +219,7 @@ class TurnInputs:
     facts: SystemFacts = field(default_factory=SystemFacts)
     """What `system` was made of."""
     other: Dialect | None = None
-    """What the turn goes on in when the model refuses to write down its reasoning; None where there is no way (R-3)."""
+    """As `ModelFacts` has it."""
 
     def switched(self) -> TurnInputs | None:
         """The same in the other dialect, where there is one."""
@@ -172,6 +228,26 @@ class TurnInputs:
         toolbox = self.toolbox.calling()
         system = self.facts.sections(self.other, toolbox)
         return replace(self, dialect=self.other, other=None, toolbox=toolbox, system=system)
+
+    def answered_by(self, model: ModelFacts) -> TurnInputs:
+        """The same for another model, at the same endpoint."""
+        limits = replace(self.limits, window=model.window, reserve=model.reserve, output=model.output)
+        return replace(
+            self,
+            model_name=model.name,
+            dialect=model.dialect,
+            other=model.other,
+            limits=limits,
+            prices=model.prices,
+            caches=model.caches,
+            sees=model.sees,
+            profile=model.profile,
+        )
+
+    @property
+    def ttls(self) -> tuple[Ttl, ...]:
+        """How long the vendor may be told to keep what it caches."""
+        return () if self.profile is None else self.profile.ttls
 
     @property
     def manner(self) -> Manner:

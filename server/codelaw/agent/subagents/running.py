@@ -13,7 +13,6 @@ from codelaw.agent.recording.history import Past, to_the_end
 from codelaw.agent.recording.open_turn import OpenTurn
 from codelaw.agent.subagents.reporting import report
 from codelaw.agent.turn.execution import Executor
-from codelaw.agent.turn.folder_laws import FolderLaws
 from codelaw.agent.turn.notes import Notes
 from codelaw.agent.turn.turn import Ending, Turn, last_words
 from codelaw.agent.turn.window_fitter import WindowFitter
@@ -23,8 +22,8 @@ from codelaw.tools.freshness import Ledger
 from codelaw.tools.todo_list import TodoList
 
 if TYPE_CHECKING:
-    from codelaw.agent.inputs.kinds import Agents, Kind
-    from codelaw.agent.inputs.turn_context import TurnInputs
+    from codelaw.agent.inputs.turn_context import Agents, Kind, TurnInputs
+    from codelaw.agent.turn.laws import TurnLaws
     from codelaw.domain.results import ToolResult
     from codelaw.ports.subagents import Order
 
@@ -59,12 +58,13 @@ class ChildTurns:
         inputs = inputs_of(kind, self.agents, self.inputs)
         opened = self._opened(kind, order, inputs)
         await opened.begin()
-        executor = self._executor(opened, inputs)
+        laws = replace(self.fitter.laws, inputs=inputs, open=opened)
+        executor = self._executor(opened, inputs, laws)
         past = Past(opened.chat_id, opened.store)
         todos = executor.environment.todos
         compacting = Compacting(past, opened.outbox)
         fitter = WindowFitter(
-            opened, inputs, past, compacting, todos, measures=self.fitter.measures, redaction=executor.redaction
+            opened, inputs, past, compacting, todos, laws, measures=self.fitter.measures, redaction=executor.redaction
         )
         ending = await Turn(opened, order.prompt, fitter, executor).run()
         changed = {change.path for change in opened.changes}
@@ -98,12 +98,12 @@ class ChildTurns:
             touched=above.touched,
         )
 
-    def _executor(self, opened: OpenTurn, inputs: TurnInputs) -> Executor:
+    def _executor(self, opened: OpenTurn, inputs: TurnInputs, laws: TurnLaws) -> Executor:
         """The calls of a child are judged by the same gate; it has read nothing yet, and its todo list is its own."""
         above = self.above
         own = replace(above.environment, ledger=Ledger(), todos=TodoList(), subagents=None)
         environment = replace(own, sees=inputs.sees)
-        executor = Executor(
+        return Executor(
             open=opened,
             toolbox=inputs.toolbox,
             environment=environment,
@@ -113,9 +113,8 @@ class ChildTurns:
             redaction=above.redaction,
             recorder=above.recorder,
             hooks=above.hooks,
+            laws=laws,
         )
-        executor.laws = FolderLaws(inputs, opened, above.redaction)
-        return executor
 
 
 async def _closed(opened: OpenTurn, ending: Ending, executor: Executor) -> None:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.agent.recording.recorder import Recorder
     from codelaw.agent.turn.approval import Gate
-    from codelaw.agent.turn.folder_laws import FolderLaws
+    from codelaw.agent.turn.laws import TurnLaws
     from codelaw.agent.turn.notes import Notes
     from codelaw.domain.audit import By
     from codelaw.domain.messages import Fragment, Message
@@ -85,7 +85,7 @@ class Executor:
     redaction: Redaction = field(default_factory=Redaction)
     recorder: Recorder | None = None
     """Keeps on record what is decided (S-8)."""
-    laws: FolderLaws | None = None
+    laws: TurnLaws | None = None
     """Tell the laws of the folders that calls touch (X-10)."""
     hooks: Hooks | None = None
     """The user's, which hear of every call (X-7)."""

@@ -204,7 +204,7 @@ class Turn:
     async def _asked(self) -> Asked:
         """The reply to this step's view, which is made smaller as long as the vendor finds it too long (W-6)."""
         view = await self.fitter.view()
-        news = self.fitter.inputs.laws.news()
+        news = self.fitter.laws.news()
         if news is not None:
             self.open.notice(news)
         while True:
@@ -218,8 +218,7 @@ class Turn:
 
     async def _ask(self, view: View) -> Asked:
         inputs = self.fitter.inputs
-        if self.executor.laws is not None:
-            self.executor.laws.sent(view)
+        self.fitter.laws.sent(view)
         estimated = inputs.corrected(view.tokens)
         past, begun = self.fitter.past, time.time()
         previous = "" if past.asked is None else past.asked.reply.id

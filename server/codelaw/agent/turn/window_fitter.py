@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
     from codelaw.agent.recording.history import Past
     from codelaw.agent.recording.open_turn import OpenTurn
+    from codelaw.agent.turn.laws import TurnLaws
     from codelaw.context.past.strategies import Selection
     from codelaw.context.sections import View
     from codelaw.domain.safety.redaction import Redaction
@@ -63,6 +64,7 @@ class WindowFitter:
     past: Past
     compacting: Compacting
     todos: TodoList
+    laws: TurnLaws
     measures: Measures
     """The session's, which is told what the vendor says of the model (W-4)."""
     redaction: Redaction
@@ -205,7 +207,7 @@ class WindowFitter:
 
     async def _look_up(self) -> TurnInputs:
         """The inputs with the law as it is now (L-4)."""
-        self.inputs = replace(self.inputs, law=self.redaction.value(await self.inputs.laws.layer()))
+        self.inputs = replace(self.inputs, law=await self.laws.layer())
         return self.inputs
 
     async def _settle_ttl(self) -> None:

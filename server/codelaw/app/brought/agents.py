@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from codelaw.adapters.texts import small_text
 from codelaw.agent.dialects.choosing import Way
-from codelaw.agent.inputs.kinds import Kind, ModelFacts
 from codelaw.agent.inputs.subagents import BUILT_IN, built_in, told_built_in
+from codelaw.agent.inputs.turn_context import Kind
 from codelaw.app import models
 from codelaw.app.brought.finding import files_below, opened_below, own_files_below, present
 from codelaw.app.choosing.efforts import problem
@@ -118,20 +118,7 @@ def _fitting(found: Found, settings: Settings, asked: str, told: Told) -> Found:
 def _kind(sheet: AgentSheet, settings: Settings, asked: str, told: Told, *, searching: bool) -> Kind:
     """A kind as its file tells it, with what is known of the model that it names: at the same endpoint (P-4)."""
     name = models.alias(settings, sheet.model, asked)
-    facts = None
-    if name != asked:
-        window = models.window_of(settings, name, told).tokens
-        facts = ModelFacts(
-            name,
-            window,
-            models.reserve_of(settings, name, window, told),
-            *models.dialects(settings, name, told, Way(searching=searching)),
-            models.prices(name),
-            caches=models.caches(name, told),
-            sees=models.sees(settings, name, told),
-            output=models.output_of(settings, name, window, told),
-            profile=models.profile_of(name, told),
-        )
+    facts = None if name == asked else models.facts_of(settings, name, told, Way(searching=searching))
     return Kind(
         sheet.sheet.name,
         sheet.description,

@@ -52,6 +52,6 @@ def with_effort(settings: Settings, chat: Chat, effort: EffortChoice | None, tol
     return replace(chat, effort=effort)
 
 
-def effort_of(settings: Settings, name: str, chat: Chat, once: Effort | None = None) -> Effort | None:
+def effort_of(settings: Settings, name: str, chat: Chat | None, once: Effort | None = None) -> Effort | None:
     """What holds for a turn of a chat: `once` for this turn alone, else the chat's own, else that of the settings."""
-    return None if name == OFFLINE else once or chat.effort or settings.model.effort
+    return None if name == OFFLINE else once or (chat and chat.effort) or settings.model.effort

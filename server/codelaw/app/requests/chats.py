@@ -21,7 +21,7 @@ from codelaw.app.choosing.destinations import chosen, wanted
 from codelaw.app.choosing.efforts import with_effort
 from codelaw.app.core import Core
 from codelaw.app.hooking import let_through
-from codelaw.app.plans import Asked, Plan
+from codelaw.app.plans import TurnPlan, TurnRequest
 from codelaw.app.requests.strategy_options import applied as strategy_options_applied
 from codelaw.domain.chats import Chat, EffortChoice, Mode, Notice, Strategy
 from codelaw.domain.errors import Refusal
@@ -164,7 +164,7 @@ class ChatRequests(Core):
                 who = models.answerer(settings, wanted(settings, known.chat if known else None, model))
                 self._chat_model(who.provider)  # refused now where there is none
                 mode_now = mode_once or mode or (known.chat.mode if known else "agent")
-                asked = Asked(
+                asked = TurnRequest(
                     text=text,
                     settings=settings,
                     mode=mode_now,
@@ -173,7 +173,7 @@ class ChatRequests(Core):
                     restricted=restricted,
                     redacted=text != typed,
                 )
-                plan: Plan | None = None
+                plan: TurnPlan | None = None
                 with suppress(Cancelled):
                     plan = await opened.wait(self._plan(asked, who, known))
                 if agent is None:

@@ -14,12 +14,13 @@ from codelaw.agent.inputs.looking import looked_at
 from codelaw.app import models
 from codelaw.app.choosing.destinations import leaves
 from codelaw.app.core import Core
+from codelaw.app.plans import TurnRequest
 from codelaw.app.requests import inspection
 from codelaw.app.requests.completing import completions
 from codelaw.app.requests.strategy_options import applied
 from codelaw.app.ruling import unreadable, visible
 from codelaw.domain.brought import AgentList, Skill, UserCommand
-from codelaw.domain.chats import Chat, Mode, Strategy
+from codelaw.domain.chats import Chat, Strategy
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.errors import Refusal
 from codelaw.domain.reports import ArchiveReport, ContextReport, LawReport, Looked, MentionItem
@@ -50,47 +51,21 @@ class ContextRequests(Core):
         """
         settings = applied(self._settings.value, strategy_options or {})
         agent = await self._chats.get(chat_id) if chat_id is not None else None
-        who = models.answerer(settings, agent.chat if agent else None)
-        name = who.name
-        mode: Mode = agent.chat.mode if agent else "agent"
-        plan = await self._turns.plan(
-            text=text or "",
-            settings=settings,
-            name=name,
-            mode=mode,
-            attachments=(),
-            editor=None,
-            agent=agent,
-            checked=False,
-            restricted=self._restricted,
-        )
-        chat = (
-            agent.chat
-            if agent
-            else Chat(
-                id="",
-                title="",
-                kind="panel",
-                mode=mode,
-                model=name,
-                strategy=settings.context.strategy,
-                created_at=0.0,
-                updated_at=0.0,
-            )
-        )
-        if strategy is not None:
-            chat = replace(chat, strategy=strategy)
-        inputs = self._turns.inputs(plan, chat, self._chat_model(who.provider), settings)
+        chat = agent.chat if agent else None
+        who = models.answerer(settings, chat)
+        asked = TurnRequest(text or "", settings, chat.mode if chat else "agent", restricted=self._restricted)
+        plan = await self._turns.plan(asked, who.name, self._chat_model(who.provider), agent, checked=False)
+        inputs = self._turns.inputs(plan, chat, settings, strategy)
         beside = Beside() if agent is None or agent.opened is None else Beside(agent.opened.beside)
         if text and (agent is None or agent.opened is None):
             gatherer = await self._gatherer(agent, settings)
             beside = await gatherer.gather(text, plan.asked, inputs, used=False)
-            beside = replace(beside, fragments=(*plan.beside, *beside.fragments))
+            beside = replace(beside, fragments=(*inputs.beside, *beside.fragments))
         view, report = await inspection.inspect(plan, agent, settings, inputs, beside, asked=bool(text))
         if exact:
             stays = agent is not None and leaves(agent.chat, who)
             report = await inspection.counted(view, report, inputs, stays=stays)
-            self._turns.measures.learn(name, view, report.exact_tokens or 0)
+            self._turns.measures.learn(who.name, view, report.exact_tokens or 0)
         return self._redaction.value(report)
 
     async def compact(self, chat_id: str, scope: Scope | None = None) -> CompactionReport:
@@ -119,18 +94,9 @@ class ContextRequests(Core):
             raise Refusal(error.code, error.message, error.hint)
         if not agent.running_turn:
             await self._arm(agent, agent.chat.mode, settings, restricted=self._restricted)
-        plan = await self._turns.plan(
-            text="",
-            settings=settings,
-            name=who.name,
-            mode=agent.chat.mode,
-            attachments=(),
-            editor=None,
-            agent=agent,
-            checked=False,
-            restricted=self._restricted,
-        )
-        return self._turns.inputs(plan, agent.chat, self._chat_model(who.provider), settings)
+        asked = TurnRequest("", settings, agent.chat.mode, restricted=self._restricted)
+        plan = await self._turns.plan(asked, who.name, self._chat_model(who.provider), agent, checked=False)
+        return self._turns.inputs(plan, agent.chat, settings)
 
     async def fill_cache(self, chat_id: str) -> None:
         """Fill the vendor's cache for a chat that somebody looks at after a pause, where the settings want that."""

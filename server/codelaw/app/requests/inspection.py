@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.agent.chat.retrieved_context import Beside
     from codelaw.agent.inputs.turn_context import TurnInputs
-    from codelaw.app.plans import Plan
+    from codelaw.app.plans import TurnPlan
     from codelaw.permissions.policy import Denied
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
@@ -45,7 +45,7 @@ _NOBODY = "Nobody counts tokens where this model is asked."
 
 
 async def inspect(
-    plan: Plan,
+    plan: TurnPlan,
     agent: AgentChat | None,
     settings: Settings,
     inputs: TurnInputs,
@@ -87,15 +87,15 @@ async def inspect(
     left_out = (*around.dropped, *beside.dropped, *said, *late, *_to_find(inputs.toolbox), *_of_children(agent))
     around = replace(around, dropped=left_out)
     view = build(history.view, behind(scratchpad, step.behind), question, around)
-    texts = await asyncio.to_thread(inputs.dialect.texts, view, plan.toolbox)
+    texts = await asyncio.to_thread(inputs.dialect.texts, view, inputs.toolbox)
     tokens: list[int]
     known = inputs.calibration
-    of_claude = known.ratio(plan.model_name) != 1 or plan.model_name.startswith(("claude", "offline"))
+    of_claude = known.ratio(inputs.model_name) != 1 or inputs.model_name.startswith(("claude", "offline"))
     count = None if of_claude else await _counter()
     if count is None:
         parts = [mixture([section]) for section in view.sections]
         tokens = [
-            known.apply(plan.model_name, section.tokens, part)
+            known.apply(inputs.model_name, section.tokens, part)
             for section, part in zip(view.sections, parts, strict=True)
         ]
     else:
@@ -105,15 +105,15 @@ async def inspect(
         report,
         view,
         texts,
-        window=plan.limits.window,
+        window=inputs.limits.window,
         threshold=settings.context.threshold,
         strategy=inputs.settings.strategy,
         tokens=tokens,
         kept=history.view.kept,
         budget=inputs.budget,
     )
-    tools = offers(every_tool(), plan.toolbox.tools, plan.mode, searching=plan.searching)
-    return view, replace(made, model=plan.model_name, dialect=plan.dialect.name, tools=tools)
+    tools = offers(every_tool(), inputs.toolbox.tools, plan.mode, searching=plan.searching)
+    return view, replace(made, model=inputs.model_name, dialect=inputs.dialect.name, tools=tools)
 
 
 async def _counter() -> Counter | None:
