@@ -97,10 +97,8 @@ class AgentChat:
         self.past = Past(chat.id, house.store)
         self.compacting = Compacting(self.past, self.outbox)
         self.rolling = Rolling(self.past, self.outbox)
-        self.notes = Notes(self.house.workspace, self.gate)
-        self.following = Following(self)
-        self.losses = Losses(self.chat.id, self.outbox)
-        self.pictures = Pictures(self.chat.id, self.house.store)
+        self.notes, self.following = Notes(house.workspace, self.gate), Following(self)
+        self.losses, self.pictures = Losses(chat.id, self.outbox), Pictures(chat.id, house.store)
         self.glance = Glance(self)
 
     @property
@@ -111,7 +109,7 @@ class AgentChat:
     @property
     def owes(self) -> str | None:
         """The turn whose end is not stored yet."""
-        return None if self._owed is None else self._owed[0].id
+        return self._owed and self._owed[0].id
 
     @property
     def running_turn(self) -> str | None:
@@ -239,9 +237,10 @@ class AgentChat:
         opened.model, opened.prices = settled.model_name, settled.prices
         house, denied = self.house, self.gate.denied("Read", "reads")
         laws = TurnLaws(settled, opened, self.chat, house.workspace, denied, house.laws, house.redaction)
-        known = (self.past, self.compacting, self.todos, laws, house.measures, house.redaction)
-        fitter = WindowFitter(opened, settled, *known)
         executor.laws = laws
+        fitter = WindowFitter(
+            opened, settled, self.past, self.compacting, self.todos, laws, house.measures, house.redaction
+        )
         if settled.agents is not None:
             children = ChildTurns(executor, fitter, settled.agents)
             executor.environment = replace(executor.environment, subagents=children)
