@@ -235,12 +235,11 @@ class AgentChat:
             return settled
         self.rolling.inputs = settled
         opened.model, opened.prices = settled.model_name, settled.prices
-        house, denied = self.house, self.gate.denied("Read", "reads")
-        laws = TurnLaws(settled, opened, self.chat, house.workspace, denied, house.laws, house.redaction)
-        executor.laws = laws
-        fitter = WindowFitter(
-            opened, settled, self.past, self.compacting, self.todos, laws, house.measures, house.redaction
-        )
+        house = self.house
+        around = (self.chat, house.workspace, self.gate.denied("Read", "reads"), house.laws, house.redaction)
+        executor.laws = laws = TurnLaws(settled, opened, *around)
+        known = (self.past, self.compacting, self.todos, laws, house.measures, house.redaction)
+        fitter = WindowFitter(opened, settled, *known)
         if settled.agents is not None:
             children = ChildTurns(executor, fitter, settled.agents)
             executor.environment = replace(executor.environment, subagents=children)

@@ -63,9 +63,8 @@ class ChildTurns:
         past = Past(opened.chat_id, opened.store)
         todos = executor.environment.todos
         compacting = Compacting(past, opened.outbox)
-        fitter = WindowFitter(
-            opened, inputs, past, compacting, todos, laws, measures=self.fitter.measures, redaction=executor.redaction
-        )
+        known = (past, compacting, todos, laws, self.fitter.measures, executor.redaction)
+        fitter = WindowFitter(opened, inputs, *known)
         ending = await Turn(opened, order.prompt, fitter, executor).run()
         changed = {change.path for change in opened.changes}
         self.above.environment.ledger.heard(executor.environment.ledger, changed)
