@@ -14,7 +14,6 @@ from codelaw.adapters.workspace.ignore import (
     MAX_POINTER,
     MAX_READ,
     IgnoreTree,
-    misleads,
     oversized,
 )
 from codelaw.domain.safety.globs import MAX_ALTERNATIVES, translate
@@ -162,5 +161,8 @@ def test_an_ignore_file_without_an_end_is_known(tmp_path: Path):
     (folders["pointed"] / ".git").write_text("gitdir: other\n")
     (folders["pointed"] / "other").mkdir()
     os.mkfifo(folders["pointed"] / "other" / "commondir")
-    found = {name for name, folder in folders.items() if misleads(folder)}
+    trees = {name: IgnoreTree(folder) for name, folder in folders.items()}
+    for name, tree in trees.items():
+        tree.level(str(folders[name]))
+    found = {name for name, tree in trees.items() if tree.endless}
     assert found == {"pipe", "device", "sparse", "pointed"}

@@ -11,12 +11,13 @@ from pathlib import Path
 from codelaw.adapters.processes.rules.repositories import kept
 from codelaw.adapters.workspace import places
 from codelaw.adapters.workspace.expression import read_expression
+from codelaw.adapters.workspace.fallback import FileSearch
 from codelaw.adapters.workspace.ignore import IgnoreTree
 from codelaw.adapters.workspace.overlay import edit_of, text_of
 from codelaw.adapters.workspace.parts import part_at
 from codelaw.adapters.workspace.replacing import Naming, replace_file, unrecorded
 from codelaw.adapters.workspace.restoring import image_of, images_of, put_back, put_folder, remove
-from codelaw.adapters.workspace.search import Question, find_rg, search
+from codelaw.adapters.workspace.search import find_rg, search_lines
 from codelaw.adapters.workspace.surveying import surveyed
 from codelaw.adapters.workspace.walk import Budget, files_below, mtime_of
 from codelaw.domain.errors import ToolFailure
@@ -262,7 +263,7 @@ class DiskWorkspace:
         expression = read_expression(pattern, case_sensitive=case_sensitive)
         matches = self._matches(glob, hides)
         roots = [folder.root for folder in self._folders]
-        question = Question(
+        question = FileSearch(
             starts=starts,
             expression=expression,
             matches=matches,
@@ -274,7 +275,7 @@ class DiskWorkspace:
             denied=self._denied(hides),
         )
         program = await asyncio.to_thread(self._rg)
-        return await search(question, self._open(), program)
+        return await search_lines(question, self._open(), program)
 
     def _matches(self, glob: str | None, hides: Callable[[str], bool] | None) -> Asked:
         """Whether a file is asked for and not hidden."""

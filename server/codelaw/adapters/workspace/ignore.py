@@ -90,8 +90,8 @@ class Level:
         """What the nearest rule says of an absolute path below `root`."""
         level: Level | None = self
         while level is not None:
-            for rules in (level.rules, level.exclude):
-                said = rules.verdict(path[len(level.root.rstrip("/")) + 1 :], name, folder=folder) if rules else None
+            for rules in filter(None, (level.rules, level.exclude)):
+                said = rules.verdict(path[len(level.root.rstrip("/")) + 1 :], name, folder=folder)
                 if said is not None:
                     return said
             level = level.parent
@@ -119,14 +119,6 @@ def oversized(folder: Path) -> str | None:
     return f"{path} has {lines} patterns; the first {MAX_PATTERNS} count." if lines > MAX_PATTERNS else None
 
 
-def misleads(folder: Path) -> bool:
-    """Whether who reads the folder's ignore files to their end, as `rg` does, comes to none soon. Touches the disk."""
-    git = folder / ".git"
-    pointed = _pointed(git)
-    own = (git, pointed / "commondir") if pointed != git else ()
-    return any(map(_endless, (folder / ".gitignore", *own, exclude_file(git))))
-
-
 def _endless(path: Path) -> bool:
     """Whether a pipe, a device or a file without measure lies there, or a link to one."""
     try:
@@ -140,19 +132,13 @@ class IgnoreTree:
     """The ignore rules below one workspace folder, read once each; made anew for every operation."""
 
     def __init__(self, folder: Path) -> None:
-        self.in_repository = False
-        self._top = str(folder)
-        for candidate in (folder, *folder.parents):
-            if os.path.exists(candidate / ".git"):  # noqa: PTH110 - never raises
-                self._top = str(candidate)
-                self.in_repository = True
-                break
+        tops = (one for one in (folder, *folder.parents) if os.path.exists(one / ".git"))  # noqa: PTH110 - never raises
+        top = next(tops, None)
+        self.in_repository = top is not None
+        self._top = str(top or folder)
         self._levels: dict[str, Level] = {}
-
-    @property
-    def top(self) -> str:
-        """The repository's top, or the folder itself where there is none."""
-        return self._top
+        self.endless = False
+        """Who reads the files met so far to their end, as `rg` does, comes to none soon."""
 
     def level(self, folder: str) -> Level:
         """The rules that hold in a folder, at or below the top of its repository."""
@@ -160,27 +146,26 @@ class IgnoreTree:
         if known is not None:
             return known
         path = Path(folder)
-        has_git = os.path.exists(path / ".git")  # noqa: PTH110 - never raises
+        git, read = path / ".git", [path / ".gitignore"]
         above = None
-        if not has_git and folder != self._top and folder.startswith(self._top):
+        if os.path.exists(git):  # noqa: PTH110 - never raises
+            read += [exclude_file(git), git, _pointed(git) / "commondir"]
+        elif folder != self._top and folder.startswith(self._top):
             above = self.level(str(path.parent))
-        exclude = _read(exclude_file(path / ".git")) if has_git else None
-        level = Level(folder, _read(path / ".gitignore"), exclude, above)
-        self._levels[folder] = level
+        self.endless = self.endless or any(map(_endless, read))
+        exclude = _read(read[1]) if len(read) > 1 else None
+        level = self._levels[folder] = Level(folder, _read(read[0]), exclude, above)
         return level
 
     def hides(self, start: str, path: str) -> bool:
         """Whether a walk that begins at `start` would miss the file at `path` below it."""
         if path == start:
             return False
-        parts = path[len(start.rstrip("/")) + 1 :].split("/")
         at = start.rstrip("/")
-        for index, name in enumerate(parts):
-            below = f"{at}/{name}"
-            folder = index < len(parts) - 1
-            if self.level(at or "/").skips(below, name, folder=folder, hidden=False, ignored=False):
+        for name in path[len(at) + 1 :].split("/"):
+            above, at = at, f"{at}/{name}"
+            if self.level(above or "/").skips(at, name, folder=at != path, hidden=False, ignored=False):
                 return True
-            at = below
         return False
 
 

@@ -24,8 +24,7 @@ MAX_OUTPUT = 64_000_000
 MAX_MEMORY = 1 << 30
 """Bytes; an ignore file without an end, or a line, would take all there is."""
 MAX_COLUMNS = 8_000
-"""Bytes of a line beyond which `rg` does not print it, and we read it ourselves."""
-_OMITTED = b"[Omitted long "
+"""Bytes of a line that are printed."""
 _COUNT = re.compile(rb"([^\0]+)\0(\d+)\n")
 _RECORD = re.compile(rb"([^\0]+)\0(\d+):([^\n]*)(?:\n|\Z)")
 _PLAIN_NAME = re.compile(r"[\w.*?+-]+")
@@ -42,9 +41,6 @@ class Run:
     deadline: float
     folders: Sequence[Path] = ()
     late: bool = field(default=False)
-
-    def stopped(self, seconds: float) -> str:
-        return f"stopped after {seconds:g} s" if self.late else ""
 
     async def output(self, arguments: list[str], text: bytes | None = None) -> bytes:
         """What `rg` prints; what it has printed when the time is up.
@@ -85,53 +81,42 @@ class Run:
         return bytes(out)
 
 
-async def files(run: Run, paths: list[str], glob: str | None, *, parents: bool) -> list[str]:
-    """The files below `paths` that `count` would read, by name alone."""
-    out = await run.output(["--files", "--null", *_choosing(glob, parents=parents), "--glob=!.git", "--", *paths])
+async def files(run: Run, place: str, glob: str | None, *, parents: bool) -> list[str]:
+    """The files at `place` and below that `count` would read, by name alone."""
+    out = await run.output(["--files", "--null", *_choosing(glob, parents=parents), "--", place])
     # The last is not whole when the time was up.
     return [os.fsdecode(path) for path in out.split(b"\0")[:-1]]
 
 
 async def count(
-    run: Run, paths: list[str], glob: str | None, *, parents: bool, without: Sequence[str] = ()
+    run: Run, place: str, glob: str | None, *, parents: bool, without: Sequence[str] = ()
 ) -> dict[str, int]:
-    """Matching lines of each file below `paths` that has any; what `without` names is not even opened."""
+    """Matching lines of each file at `place` and below that has any; what `without` names is not even opened."""
     arguments = ["--count", "--with-filename", "--null", *_choosing(glob, parents=parents)]
-    arguments += ["--glob=!.git", *(f"--glob=!{_literal(path)}" for path in without)]
-    out = await run.output([*arguments, f"--regexp={run.expression.rust}", "--", *paths])
+    # A glob for one absolute path, as `rg` reads it in `/`.
+    arguments += ["--glob=!" + re.sub(r"([*?\[\]{}\\!# ])", r"\\\1", path) for path in without]
+    out = await run.output([*arguments, f"--regexp={run.expression.rust}", "--", place])
     return await asyncio.to_thread(lambda: {os.fsdecode(path): int(number) for path, number in _COUNT.findall(out)})
 
 
 def _choosing(glob: str | None, *, parents: bool) -> list[str]:
-    arguments = ["--no-require-git", "--no-ignore-global", "--no-ignore-dot"]
+    arguments = ["--no-require-git", "--no-ignore-global", "--no-ignore-dot", "--glob=!.git"]
     # The type's glob is applied after the ignore files, where `--glob` would override them.
     if glob is not None and _PLAIN_NAME.fullmatch(glob):
         arguments += ["--type-add", f"asked:{glob}", "--type=asked"]
     return arguments if parents else [*arguments, "--no-ignore-parent"]
 
 
-def _literal(path: str) -> str:
-    """A glob for one absolute path, as `rg` reads it in `/`."""
-    return re.sub(r"([*?\[\]{}\\!# ])", r"\\\1", path)
-
-
 async def search_files(run: Run, paths: list[str], limit: int) -> dict[str, list[Line]]:
     """The first matching lines of each file."""
     if not paths:
         return {}
-    out = await run.output(
-        [
-            *("--line-number", "--with-filename", "--null", "--no-heading", "--text"),
-            *(f"--max-count={limit}", f"--max-columns={MAX_COLUMNS}", f"--regexp={run.expression.rust}", "--", *paths),
-        ]
-    )
+    show = ["--line-number", "--with-filename", "--null", "--no-heading", "--text", f"--max-count={limit}"]
+    show += [f"--max-columns={MAX_COLUMNS}", "--max-columns-preview", f"--regexp={run.expression.rust}", "--", *paths]
     found: dict[str, list[Line]] = {}
     # A name may hold a line break: a record is read from its beginning, not from the next line.
-    for path, number, line in _RECORD.findall(out):
-        name = os.fsdecode(path)
-        if line.startswith(_OMITTED):
-            line = await asyncio.to_thread(_read_line, name, int(number))  # noqa: PLW2901 - the same line, whole
-        found.setdefault(name, []).append((int(number), shown_line(line)))
+    for path, number, line in _RECORD.findall(await run.output(show)):
+        found.setdefault(os.fsdecode(path), []).append((int(number), shown_line(line)))
     return {name: sorted(lines) for name, lines in found.items()}
 
 
@@ -139,10 +124,7 @@ async def search_texts(run: Run, texts: list[str]) -> list[list[Line]]:
     """The matching lines of each text; all are searched as one stream."""
     if not texts:
         return []
-    lines = [text.split("\n") for text in texts]
-    for one in lines:
-        if one[-1] == "":
-            one.pop()
+    lines = [text.removesuffix("\n").split("\n") if text else [] for text in texts]
     joined = "".join(f"{line}\n" for one in lines for line in one)
     out = await run.output(
         ["--line-number", "--no-filename", "--text", "--max-columns=1", f"--regexp={run.expression.rust}", "-"],
@@ -162,18 +144,6 @@ def shown_line(line: bytes) -> str:
     """A line as it is told: without its break, undecodable bytes replaced, cut."""
     text = line[: 4 * MAX_TEXT].decode("utf-8", "replace").removesuffix("\r")
     return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
-
-
-def _read_line(path: str, number: int) -> bytes:
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123 - bytes in, bytes out
-            for index, line in enumerate(file, 1):
-                if index == number:
-                    return line.removesuffix(b"\n")
-    except OSError:
-        # Gone since it was found; the line number is still true.
-        return b""
-    return b""
 
 
 def _bound(pid: int) -> None:

@@ -6,9 +6,8 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from codelaw.adapters.workspace.ignore import IgnoreTree, misleads
+from codelaw.adapters.workspace.ignore import IgnoreTree
 
 
 @dataclass(slots=True)
@@ -47,29 +46,6 @@ def mtime_of(entry: os.DirEntry[str]) -> float:
         return entry.stat(follow_symlinks=False).st_mtime
     except OSError:
         return 0.0
-
-
-def misled_below(start: str, ignores: IgnoreTree, budget: Budget) -> bool:
-    """Whether an ignore file of a folder that is walked, or of one above it, would never be read to its end."""
-    above = [folder for folder in Path(start).parents if folder.is_relative_to(ignores.top)]
-    if any(map(misleads, above)):
-        return True
-    waiting = [start]
-    while waiting:
-        folder = waiting.pop()
-        if misleads(Path(folder)):
-            return True
-        try:
-            entries = [entry for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
-        except OSError:
-            continue
-        level = ignores.level(folder)
-        for entry in entries:
-            if not budget.spend():
-                return False
-            if not level.skips(entry.path, entry.name, folder=True, hidden=False, ignored=False):
-                waiting.append(entry.path)
-    return False
 
 
 def files_below(start: str, ignores: IgnoreTree, budget: Budget) -> Iterator[os.DirEntry[str]]:

@@ -42,7 +42,7 @@ def fits(file: IndexedLines, old: str, new: str) -> list[Fit]:
     """
     if len(file.text) > MAX_TEXT or len(old) + len(new) > MAX_SENT or not any(map(str.isalnum, old)):
         return []
-    group = next(filter(None, _groups(file, old, new)), [])
+    group = next(filter(None, _groups(file, old, new)), list[Fit]())
     return _distinct(file, group)[:MOST]
 
 
