@@ -31,9 +31,9 @@ from codelaw.lsp.server import connection as connections
 from codelaw.lsp.server.connection import Connection
 from codelaw.lsp.server.server import CodelawServer
 from codelaw.lsp.transport import collecting, encoding
-from codelaw.lsp.transport.decoding import changed_uris
 from codelaw.lsp.transport.encoding import encoded
 from codelaw.lsp.transport.errors import WireError
+from codelaw.lsp.transport.structuring import changed_uris
 from codelaw.protocol.base import TOLD, field_errors
 from codelaw.protocol.chats import Export
 from codelaw.protocol.methods import METHODS

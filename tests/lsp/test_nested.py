@@ -7,8 +7,8 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from codelaw.lsp.transport.decoding import decode
-from codelaw.lsp.transport.errors import INVALID_REQUEST, WireError
+from codelaw.lsp.transport.errors import INVALID_REQUEST
+from codelaw.lsp.transport.messages import Unreadable, decode
 from codelaw.protocol.chats import ReadChat
 
 
@@ -20,6 +20,7 @@ def nested(depth: int, inside: str) -> bytes:
 @pytest.mark.parametrize("inside", ['"\\ud800"', '"\\ud83d\\ude00"', '{"\\udc00k":"\\ud83d"}'])
 def test_half_characters_are_replaced_at_any_depth(inside: str):
     message = decode(nested(240, inside))
+    assert isinstance(message, dict)
     said = json.dumps(message, ensure_ascii=False)
     assert not any(0xD800 <= ord(character) < 0xE000 for character in said)
     assert message["id"] == 7
@@ -27,10 +28,10 @@ def test_half_characters_are_replaced_at_any_depth(inside: str):
 
 
 def test_what_is_nested_too_deeply_is_an_invalid_request():
-    with pytest.raises(WireError) as caught:
-        decode(nested(50_000, "1"))
-    assert caught.value.code == INVALID_REQUEST
-    assert "nested" in str(caught.value)
+    found = decode(nested(50_000, "1"))
+    assert isinstance(found, Unreadable)
+    assert (found.error.code, found.request_id) == (INVALID_REQUEST, 7)
+    assert "nested" in found.error.message
 
 
 @pytest.mark.parametrize("seq", [2**63, 10**30])

@@ -40,10 +40,9 @@ from codelaw.lsp.server.folders import Folders
 from codelaw.lsp.server.watching import Watching, is_servers_file, is_settings_file
 from codelaw.lsp.sessions import OpenSession, RunningTurn, Session
 from codelaw.lsp.transport import collecting
-from codelaw.lsp.transport.encoded import Encoded
 from codelaw.lsp.transport.encoding import encoded
 from codelaw.lsp.transport.errors import bad_params, refusal
-from codelaw.lsp.transport.rpc import Rpc
+from codelaw.lsp.transport.rpc import Encoded, Rpc
 from codelaw.ports.cancelling import Scopes
 from codelaw.ports.services import LanguageServices
 from codelaw.protocol.base import Payload, field_errors

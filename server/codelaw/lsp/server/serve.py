@@ -11,23 +11,27 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from queue import SimpleQueue
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from codelaw.lsp.client import Client
 from codelaw.lsp.server.server import CodelawServer
-from codelaw.lsp.transport.parent import process_gone
-from codelaw.lsp.transport.stdio import PipeWire, closed_stream, read_pipe, take_stdio
+from codelaw.lsp.transport.stdio import PipeReader, PipeWriter, closed_stream, take_stdio
 
 if TYPE_CHECKING:
     from codelaw.lsp.sessions import OpenSession
 
 log = logging.getLogger(__name__)
 
+MakeServer = Callable[..., CodelawServer]
+"""Makes the server of one connection, of `on_exit` and the `token` that `initialize` must carry."""
+
 SWITCH_SECONDS = 0.0005
 """After which a thread that computes gives way to one that waits, above all to the event loop. Python's own 5 ms are
 what the loop would wait for each time it has woken a thread."""
+POLL_SECONDS = 0.5
+"""Between two looks at the process that started us, where it cannot be waited for."""
 END_SECONDS = 1.7
 """From the reason to end until the process is gone, whatever hangs."""
 
@@ -53,13 +57,14 @@ def serve(
     """
     _set_up_logging()
     sys.setswitchinterval(SWITCH_SECONDS)
+    make_server = partial(CodelawServer, overrides=overrides or {}, open_session=open_session)
     if tcp is None and ws is None:
         if (closed := closed_stream()) is not None:
             _say(f"{closed} is closed: there is nobody to serve")
             return 1
-        return asyncio.run(_stdio(client_process_id, overrides or {}, open_session))
+        return asyncio.run(_stdio(client_process_id, make_server))
     addresses = [(kind, *split_address(value)) for kind, value in (("tcp", tcp), ("ws", ws)) if value is not None]
-    return asyncio.run(_sockets(addresses, token, client_process_id, overrides or {}, open_session))
+    return asyncio.run(_sockets(addresses, token, client_process_id, make_server))
 
 
 def split_address(address: str) -> tuple[str, int]:
@@ -71,54 +76,40 @@ def split_address(address: str) -> tuple[str, int]:
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
 
 
-async def _stdio(client_process_id: int | None, overrides: Mapping[str, Any], open_session: OpenSession | None) -> int:
+async def _stdio(client_process_id: int | None, make_server: MakeServer) -> int:
     loop = asyncio.get_running_loop()
     end = _End(loop)
     stdin, stdout = take_stdio()
-    server = CodelawServer(on_exit=end, overrides=overrides, open_session=open_session)
+    server = make_server(on_exit=end)
 
     def broken(why: str) -> None:
         log.error("The connection is given up: %s", why)
         loop.call_soon_threadsafe(end, 1)
 
-    wire = PipeWire(stdout, broken)
-    server.rpc.wire = wire
-    watching = _Parents(end)
-    watching.add(client_process_id)
-
-    def met(client: Client) -> None:
-        watching.add(client.process_id)
-
-    server.on_client = met
+    writer = PipeWriter(stdout, broken)
+    server.rpc.send = writer.send
+    end.with_process(client_process_id)
+    server.on_client = lambda client: end.with_process(client.process_id)
     # Ctrl-C in a terminal reaches the whole process group; there the client in front decides what it means.
     _on_signals(loop, end, interrupt=os.isatty(stdin))
-    read_pipe(
-        stdin, loop, server.rpc.receive, lambda: end(0 if server.rpc.state == "shutdown" else 1), lambda: end.bound(1)
-    )
+    reading = loop.create_task(server.rpc.serve(PipeReader(stdin, lambda: end.bound(1))))
+    reading.add_done_callback(lambda _: end(0 if server.rpc.state == "shutdown" else 1))
     status = await end.reached
     await server.close()
-    await asyncio.to_thread(wire.close, 0.3)
+    await asyncio.to_thread(writer.close, 0.3)
     return status
 
 
 async def _sockets(
-    addresses: list[tuple[str, str, int]],
-    token: str | None,
-    client_process_id: int | None,
-    overrides: Mapping[str, Any],
-    open_session: OpenSession | None,
+    addresses: list[tuple[str, str, int]], token: str | None, client_process_id: int | None, make_server: MakeServer
 ) -> int:
     from codelaw.lsp.server.sockets import Listener, is_loopback  # noqa: PLC0415 - not needed over stdio
 
     loop = asyncio.get_running_loop()
     end = _End(loop)
     _on_signals(loop, end, interrupt=True)
-    _Parents(end).add(client_process_id)
+    end.with_process(client_process_id)
     secret = token or secrets.token_urlsafe(24)
-
-    def make_server(on_exit: Callable[[int], None], asked: str | None) -> CodelawServer:
-        return CodelawServer(on_exit=on_exit, token=asked, overrides=overrides, open_session=open_session)
-
     listener = Listener(make_server, secret)
     servers: list[Any] = []
     for kind, host, port in addresses:
@@ -139,29 +130,13 @@ async def _sockets(
     return status
 
 
-class _Parents:
-    """The processes whose death is ours."""
-
-    def __init__(self, end: Callable[[int], None]) -> None:
-        self._end = end
-        self._tasks: dict[int, asyncio.Task[None]] = {}
-
-    def add(self, process_id: int | None) -> None:
-        if process_id is not None and process_id > 0 and process_id not in self._tasks:
-            self._tasks[process_id] = asyncio.get_running_loop().create_task(self._watch(process_id))
-
-    async def _watch(self, process_id: int) -> None:
-        await process_gone(process_id)
-        log.warning("The parent process %s is gone", process_id)
-        self._end(1)
-
-
 class _End:
     """The end of the process: called on the loop with its status; the first reason counts."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.reached: asyncio.Future[int] = loop.create_future()
         self._reasons: SimpleQueue[int] = SimpleQueue()
+        self._watched: dict[int, asyncio.Task[None]] = {}
         threading.Thread(target=self._watch, name="codelaw-end", daemon=True).start()
 
     def __call__(self, status: int) -> None:
@@ -176,10 +151,55 @@ class _End:
         """
         self._reasons.put(status)
 
+    def with_process(self, process_id: int | None) -> None:
+        """End when that process does, our parent."""
+        if process_id is not None and process_id > 0 and process_id not in self._watched:
+            self._watched[process_id] = asyncio.get_running_loop().create_task(self._outlive(process_id))
+
+    async def _outlive(self, process_id: int) -> None:
+        await process_gone(process_id)
+        log.warning("The parent process %s is gone", process_id)
+        self(1)
+
     def _watch(self) -> None:
         status = self._reasons.get()
         time.sleep(END_SECONDS)
         os._exit(self.reached.result() if self.reached.done() else status)
+
+
+async def process_gone(process_id: int) -> None:
+    """Wait until the process has ended; not at all when there is none.
+
+    On Windows it waits for ever: there the end of standard input tells.
+    """
+    if sys.platform == "win32":
+        await asyncio.Event().wait()
+    try:
+        descriptor = os.pidfd_open(process_id)
+    except ProcessLookupError:
+        return
+    except (AttributeError, OSError):
+        await _poll(process_id)
+        return
+    gone = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_reader(descriptor, gone.set)
+    try:
+        await gone.wait()
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+
+
+async def _poll(process_id: int) -> None:
+    while True:
+        try:
+            os.kill(process_id, 0)
+        except ProcessLookupError:
+            return
+        except PermissionError:
+            pass  # it lives, and is not ours
+        await asyncio.sleep(POLL_SECONDS)
 
 
 def _on_signals(loop: asyncio.AbstractEventLoop, end: _End, *, interrupt: bool) -> None:

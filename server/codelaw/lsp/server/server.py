@@ -25,10 +25,9 @@ from codelaw.lsp.documents.positions import Encoding
 from codelaw.lsp.methods.commands import inside_arguments, read_command
 from codelaw.lsp.server.abilities import STANDARD, abilities
 from codelaw.lsp.server.folders import Folders
-from codelaw.lsp.transport.decoding import changed_uris
 from codelaw.lsp.transport.errors import INVALID_PARAMS, WireError, refusal
 from codelaw.lsp.transport.rpc import Rpc
-from codelaw.lsp.transport.structuring import converter
+from codelaw.lsp.transport.structuring import changed_uris, converter
 from codelaw.ports.cancelling import Scopes
 from codelaw.protocol.names import BEGINNING, CLIENT_METHODS, EDITOR_TRUST, STOPPING
 

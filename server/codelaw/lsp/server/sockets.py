@@ -6,18 +6,20 @@ import asyncio
 import hmac
 import ipaddress
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qs, urlsplit
 
-from codelaw.lsp.server.server import CodelawServer
-from codelaw.lsp.transport.framing import MAX_MESSAGE, Frames, Oversized, frame
-from codelaw.lsp.transport.stdio import CHUNK, MAX_QUEUED
+from codelaw.lsp.transport.messages import MAX_MESSAGE, Incoming, framed, too_large
+from codelaw.lsp.transport.stdio import MAX_QUEUED
 
 if TYPE_CHECKING:
     from websockets.asyncio.server import ServerConnection
     from websockets.http11 import Request, Response
+
+    from codelaw.lsp.server.server import CodelawServer
+    from codelaw.lsp.transport.rpc import Rpc
 
 log = logging.getLogger(__name__)
 
@@ -31,28 +33,10 @@ MAX_HEADERS, MAX_HEADER_LINE = 32, 2 << 10
 HANDSHAKE_SECONDS = 5.0
 INTRODUCTION_SECONDS = 10.0
 """How long a client may take to send `initialize`."""
-
-MakeServer = Callable[[Callable[[int], None], str | None], CodelawServer]
-"""Makes the server of one connection: what to call at its end, and the token that `initialize` must carry."""
+UNREAD = f"A client has not read {MAX_QUEUED} bytes; its connection is closed"
 
 
-class StreamWire:
-    """Framed messages on a stream; a client that does not read is cut off."""
-
-    def __init__(self, writer: asyncio.StreamWriter) -> None:
-        self._writer = writer
-
-    def send(self, body: bytes) -> None:
-        if self._writer.is_closing():
-            return
-        if self._writer.transport.get_write_buffer_size() > MAX_QUEUED:
-            log.error("A client has not read %s bytes; its connection is closed", MAX_QUEUED)
-            self._writer.transport.abort()
-            return
-        self._writer.write(frame(body))
-
-
-class SocketWire:
+class SocketWriter:
     """Messages on a WebSocket, sent in order by one task."""
 
     def __init__(self, socket: ServerConnection) -> None:
@@ -63,7 +47,7 @@ class SocketWire:
 
     def send(self, body: bytes) -> None:
         if self._queued > MAX_QUEUED:
-            log.error("A client has not read %s bytes; its connection is closed", MAX_QUEUED)
+            log.error(UNREAD)
             self._socket.transport.abort()
             return
         self._queued += len(body)
@@ -86,16 +70,21 @@ class SocketWire:
 
 
 class Listener:
-    """The connections of one listening socket."""
+    """The connections of one process."""
 
-    def __init__(self, make_server: MakeServer, token: str) -> None:
+    def __init__(self, make_server: Callable[..., CodelawServer], token: str) -> None:
         self._make_server = make_server
         self._token = token
         self._connections: dict[asyncio.Task[Any], CodelawServer] = {}
 
     async def tcp(self, host: str, port: int) -> tuple[asyncio.Server, int]:
         """Listen on TCP; gives the server and its port."""
-        server = await asyncio.start_server(self._stream, host, port)
+
+        def connected() -> asyncio.StreamReaderProtocol:
+            reader = Incoming(MAX_UNKNOWN)
+            return asyncio.StreamReaderProtocol(reader, lambda _, writer: self._stream(reader, writer))
+
+        server = await asyncio.get_running_loop().create_server(connected, host, port)
         return server, server.sockets[0].getsockname()[1]
 
     async def ws(self, host: str, port: int) -> tuple[Any, int]:
@@ -128,28 +117,58 @@ class Listener:
         if self._connections:
             await asyncio.wait(self._connections, timeout=2)
 
-    async def _stream(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if not self._has_room():
-            writer.close()
-            return
-        ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        server = self._make_server(_setter(ended), self._token)
-        with _Registered(self._connections, server):
-            server.rpc.wire = StreamWire(writer)
-            await _converse(server, ended, _read_stream(server, reader))
-            writer.close()
+    async def _stream(self, reader: Incoming, writer: asyncio.StreamWriter) -> None:
+        def send(body: bytes) -> None:
+            if writer.is_closing():
+                return
+            if writer.transport.get_write_buffer_size() > MAX_QUEUED:
+                log.error(UNREAD)
+                writer.transport.abort()
+                return
+            writer.write(framed(body))
+
+        if self._has_room():
+            await self._converse(self._token, send, lambda rpc: rpc.serve(reader))
+        writer.close()
 
     async def _socket(self, socket: ServerConnection) -> None:
-        ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         known = bool(_offered(socket.request))
-        server = self._make_server(_setter(ended), None if known else self._token)
-        with _Registered(self._connections, server):
-            if known:
-                _limit(socket, MAX_MESSAGE)
-            wire = SocketWire(socket)
-            server.rpc.wire = wire
-            await _converse(server, ended, _read_socket(server, socket, known=known))
-            await wire.drain()
+        if known:
+            _limit(socket, MAX_MESSAGE)
+        writer = SocketWriter(socket)
+        token = None if known else self._token
+        await self._converse(token, writer.send, lambda rpc: _read_socket(rpc, socket, known=known))
+        await writer.drain()
+
+    async def _converse(
+        self, token: str | None, send: Callable[[bytes], None], read: Callable[[Rpc], Coroutine[Any, Any, None]]
+    ) -> None:
+        """Serve until the client leaves, says `exit`, or fails to introduce itself in time."""
+        loop, task = asyncio.get_running_loop(), cast("asyncio.Task[Any]", asyncio.current_task())
+        ended: asyncio.Future[int] = loop.create_future()
+
+        def end(status: int) -> None:
+            if not ended.done():
+                ended.set_result(status)
+
+        def expect_introduction() -> None:
+            if server.rpc.state == "new":
+                end(1)
+
+        server = self._make_server(on_exit=end, token=token)
+        server.rpc.send = send
+        self._connections[task] = server
+        reading = loop.create_task(read(server.rpc))
+        introduction = loop.call_later(INTRODUCTION_SECONDS, expect_introduction)
+        try:
+            await asyncio.wait([reading, ended], return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            log.debug("A connection is ended by the server")
+        finally:
+            introduction.cancel()
+            reading.cancel()
+            await server.close()
+            self._connections.pop(task, None)
 
     def _admit(self, socket: ServerConnection, request: Request) -> Response | None:
         """Refuse browsers, wrong tokens and crowds before the handshake."""
@@ -174,85 +193,20 @@ class Listener:
         return True
 
 
-class _Registered:
-    """Keeps the current task among the connections for as long as it runs."""
-
-    def __init__(self, connections: dict[asyncio.Task[Any], CodelawServer], server: CodelawServer) -> None:
-        self._connections = connections
-        self._server = server
-        self._task = asyncio.current_task()
-
-    def __enter__(self) -> None:
-        if self._task is not None:
-            self._connections[self._task] = self._server
-
-    def __exit__(self, *_: object) -> None:
-        if self._task is not None:
-            self._connections.pop(self._task, None)
-
-
-def _setter(ended: asyncio.Future[int]) -> Callable[[int], None]:
-    def set_once(status: int) -> None:
-        if not ended.done():
-            ended.set_result(status)
-
-    return set_once
-
-
-async def _converse(server: CodelawServer, ended: asyncio.Future[int], reading: Any) -> None:
-    """Serve until the client leaves, says `exit`, or fails to introduce itself in time."""
-    read = asyncio.ensure_future(reading)
-    introduction = asyncio.get_running_loop().call_later(INTRODUCTION_SECONDS, _expect_initialized, server, ended)
-    try:
-        await asyncio.wait([read, ended], return_when=asyncio.FIRST_COMPLETED)
-    except asyncio.CancelledError:
-        log.debug("A connection is ended by the server")
-    finally:
-        introduction.cancel()
-        read.cancel()
-        await server.close()
-
-
-def _expect_initialized(server: CodelawServer, ended: asyncio.Future[int]) -> None:
-    if server.rpc.state == "new" and not ended.done():
-        ended.set_result(1)
-
-
-async def _read_stream(server: CodelawServer, reader: asyncio.StreamReader) -> None:
-    frames = Frames(MAX_UNKNOWN)
-    seen = 0
-    try:
-        while data := await reader.read(CHUNK):
-            for item in frames.feed(data):
-                server.rpc.receive(item)
-                if server.rpc.state != "new":
-                    frames.limit = MAX_MESSAGE
-            if server.rpc.state == "new" and (seen := seen + len(data)) > MAX_UNKNOWN:
-                _tell_too_much(server, seen)
-                return
-    except ConnectionError as error:
-        log.info("A connection broke: %s", error)
-
-
-async def _read_socket(server: CodelawServer, socket: ServerConnection, *, known: bool) -> None:
+async def _read_socket(rpc: Rpc, socket: ServerConnection, *, known: bool) -> None:
     from websockets.exceptions import ConnectionClosed  # noqa: PLC0415 - loaded by who listens on a WebSocket
 
     seen = 0
     try:
         async for message in socket:
-            server.rpc.receive(message.encode() if isinstance(message, str) else message)
-            if server.rpc.state != "new":
+            rpc.receive(message.encode() if isinstance(message, str) else message)
+            if rpc.state != "new":
                 _limit(socket, MAX_MESSAGE)
             elif not known and (seen := seen + len(message)) > MAX_UNKNOWN:
-                _tell_too_much(server, seen)
+                rpc.receive(too_large(seen))
                 return
     except ConnectionClosed as error:
         log.info("A connection broke: %s", error)
-
-
-def _tell_too_much(server: CodelawServer, seen: int) -> None:
-    log.info("A connection is closed that has sent %s bytes without a token", seen)
-    server.rpc.receive(Oversized(seen, b""))
 
 
 def _counted(most: int) -> type[ServerConnection]:

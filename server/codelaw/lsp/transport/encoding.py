@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, cast
 
-from codelaw.lsp.transport.encoded import Encoded
+from codelaw.lsp.transport.rpc import Encoded
 from codelaw.protocol.base import Payload
 
 TEXT_PART = 1 << 20

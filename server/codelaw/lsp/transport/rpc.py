@@ -10,20 +10,18 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal, Protocol, TypeGuard, cast
+from dataclasses import dataclass
+from typing import Any, Literal, TypeGuard, cast
 
 from lsprotocol import types
 from pygls.protocol import LanguageServerProtocol
 
-from codelaw.lsp.transport.decoding import begins_object, decode, field_paths
-from codelaw.lsp.transport.encoded import Encoded
 from codelaw.lsp.transport.errors import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     NOT_INITIALIZED,
-    PARSE_ERROR,
     REQUEST_CANCELLED,
     ClientError,
     Disconnected,
@@ -31,7 +29,8 @@ from codelaw.lsp.transport.errors import (
     bad_params,
     internal_error,
 )
-from codelaw.lsp.transport.framing import HEAD, Frame, Oversized, Unframed
+from codelaw.lsp.transport.messages import Frame, Incoming, Unreadable, decode, next_frame
+from codelaw.lsp.transport.structuring import field_paths
 
 log = logging.getLogger(__name__)
 
@@ -55,10 +54,11 @@ RequestHandler = Callable[[Any], Awaitable[Any]]
 NotificationHandler = Callable[[Any], None]
 
 
-class Wire(Protocol):
-    """Where messages go: whole bodies, in order, without ever blocking the caller."""
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A result that is JSON already."""
 
-    def send(self, body: bytes) -> None: ...
+    body: bytes
 
 
 class Rpc(LanguageServerProtocol):
@@ -70,7 +70,8 @@ class Rpc(LanguageServerProtocol):
     def __init__(self, server: Any, converter: Any) -> None:
         super().__init__(server, converter)
         self.state: State = "new"
-        self.wire: Wire | None = None
+        self.send: Callable[[bytes], None] = lambda _body: None
+        """Takes whole messages, in order, without ever blocking."""
         self.requests: dict[str, RequestHandler] = {}
         self.notifications: dict[str, NotificationHandler] = {}
         self.on_initialize: Callable[[types.InitializeParams], types.InitializeResult] = _not_set_up
@@ -80,27 +81,27 @@ class Rpc(LanguageServerProtocol):
 
     # ------------------------------------------------------------------------------------------------ what comes in
 
+    async def serve(self, reader: Incoming) -> None:
+        """Take messages until the stream ends, or a stranger has sent too much. The introduction lifts that bound."""
+        try:
+            while (frame := await next_frame(reader)) is not None:
+                self.receive(frame)
+                if self.state != "new":
+                    reader.most = None
+        except ConnectionError as error:
+            log.info("A connection broke: %s", error)
+            self.receive(Unreadable(WireError(INVALID_REQUEST, f"The connection is closed: {error}")))
+
     def receive(self, frame: Frame) -> None:
         """Take one frame. Never raises."""
         try:
-            if isinstance(frame, Oversized):
-                message = f"The message of {frame.length} bytes is over the limit"
-                self._answer_error(frame.request_id(), WireError(INVALID_REQUEST, message))
-            elif isinstance(frame, Unframed):
-                self._answer_error(None, WireError(PARSE_ERROR, f"Parse error: {frame.reason}"))
+            message = decode(frame) if isinstance(frame, bytes) else frame
+            if isinstance(message, Unreadable):
+                self._answer_error(message.request_id, message.error)
             else:
-                self._decode(frame)
+                self._dispatch(message)
         except Exception:
             log.exception("A message could not be handled")
-
-    def _decode(self, body: bytes) -> None:
-        try:
-            message = decode(body)
-        except WireError as error:
-            nested = error.code == INVALID_REQUEST and begins_object(body) and b'"method"' in body[:HEAD]
-            self._answer_error(Oversized(len(body), body[:HEAD]).request_id() if nested else None, error)
-        else:
-            self._dispatch(message)
 
     def _dispatch(self, message: dict[str, Any]) -> None:
         request_id = message.get("id")
@@ -319,8 +320,8 @@ class Rpc(LanguageServerProtocol):
         raise TypeError(message)
 
     def _write(self, body: bytes) -> None:
-        if self.wire is not None and self.state != "closed":
-            self.wire.send(body)
+        if self.state != "closed":
+            self.send(body)
 
     # -------------------------------------------------------------------------------------------------------- the end
 

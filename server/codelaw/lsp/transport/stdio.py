@@ -8,19 +8,19 @@ import os
 import select
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from queue import SimpleQueue
 
-from codelaw.lsp.transport.framing import Frame, Frames, frame
+from codelaw.lsp.transport.messages import CHUNK, Incoming, framed
 
 log = logging.getLogger(__name__)
 
 MAX_QUEUED = 64 << 20
 """Bytes that may wait for a client that does not read."""
-MAX_HANDED = 256
-"""Frames read ahead of the event loop."""
-CHUNK = 1 << 16
+MAX_HANDED = 64
+"""Chunks read ahead of the event loop."""
 
 
 def closed_stream() -> str | None:
@@ -66,101 +66,108 @@ def take_stdio() -> tuple[int, int]:
     return stdin, stdout
 
 
-class PipeWire:
-    """Writes framed messages from a thread of its own, so that a client that does not read blocks nobody."""
+class PipeWriter:
+    """Writes messages from a thread of its own, so that a client that does not read blocks nobody."""
 
     def __init__(self, descriptor: int, on_broken: Callable[[str], None]) -> None:
-        """`on_broken` is called once, from any thread, when nothing can be written any more."""
+        """`on_broken` is called, from any thread, when nothing can be written any more."""
         self._descriptor = descriptor
         self._on_broken = on_broken
-        self._queue: deque[bytes] = deque()
-        self._queued = 0
-        self._state = threading.Condition()
-        self._closing = False
+        self._queue: SimpleQueue[bytes | None] = SimpleQueue()
+        self._given = self._written = 0
+        """Bytes; each is counted by one thread alone."""
         self._broken = False
         self._thread = threading.Thread(target=self._run, name="codelaw-writer", daemon=True)
         self._thread.start()
 
     def send(self, body: bytes) -> None:
         """Queue a message. Over `MAX_QUEUED` the client counts as gone."""
-        with self._state:
-            if self._closing or self._broken:
-                return
-            stalled = self._queued > 0 and self._queued + len(body) > MAX_QUEUED
-            if not stalled:
-                self._queue.append(frame(body))
-                self._queued += len(self._queue[-1])
-                self._state.notify()
-        if stalled:
-            self._break(f"the client has not read {self._queued} bytes")
+        waiting = self._given - self._written
+        if self._broken:
+            return
+        if waiting and waiting + len(body) > MAX_QUEUED:
+            self._break(f"the client has not read {waiting} bytes")
+            return
+        data = framed(body)
+        self._given += len(data)
+        self._queue.put(data)
 
     def close(self, seconds: float) -> None:
         """Write what is queued, for at most `seconds`."""
-        with self._state:
-            self._closing = True
-            self._state.notify()
+        self._queue.put(None)
         self._thread.join(seconds)
 
     def _run(self) -> None:
-        while True:
-            with self._state:
-                while not self._queue and not self._closing and not self._broken:
-                    self._state.wait()
-                if self._broken or not self._queue:
-                    return
-                data = self._queue.popleft()
-            try:
+        try:
+            while (data := self._queue.get()) is not None and not self._broken:
                 view = memoryview(data)
                 while view:
                     view = view[os.write(self._descriptor, view) :]
-            except OSError as error:
-                self._break(str(error))
-                return
-            with self._state:
-                self._queued -= len(data)
+                self._written += len(data)
+        except OSError as error:
+            self._break(str(error))
 
     def _break(self, why: str) -> None:
-        with self._state:
-            if self._broken:
-                return
+        if not self._broken:
             self._broken = True
-            self._queue.clear()
-            self._state.notify()
-        self._on_broken(why)
+            self._on_broken(why)
 
 
-def read_pipe(
-    descriptor: int,
-    loop: asyncio.AbstractEventLoop,
-    deliver: Callable[[Frame], None],
-    on_end: Callable[[], None],
-    on_closed: Callable[[], None] = lambda: None,
-) -> None:
-    """Start a thread that reads frames and delivers them on the loop; `on_end` is called there at the end of input.
+class PipeReader(Incoming):
+    """What comes through a pipe, read by a thread of its own.
 
-    `on_closed` is called in the thread at that moment: the loop may be held up.
+    `on_closed` is called in the thread at the end of the input: the loop may be held up.
     """
-    handed = threading.Semaphore(MAX_HANDED)
 
-    def give(item: Frame) -> None:
-        handed.release()
-        deliver(item)
+    def __init__(self, descriptor: int, on_closed: Callable[[], None]) -> None:
+        super().__init__()
+        self._descriptor = descriptor
+        self._on_closed = on_closed
+        self._loop = asyncio.get_running_loop()
+        self._gate = PipeGate()
+        self.set_transport(self._gate)
+        threading.Thread(target=self._run, name="codelaw-reader", daemon=True).start()
 
-    def run() -> None:
-        frames = Frames()
+    def _run(self) -> None:
         try:
-            while data := os.read(descriptor, CHUNK):
-                for item in frames.feed(data):
-                    handed.acquire()
-                    loop.call_soon_threadsafe(give, item)
+            while data := os.read(self._descriptor, CHUNK):
+                self._gate.handed.acquire()
+                self._loop.call_soon_threadsafe(self._take, data)
         except OSError as error:
             log.warning("Standard input broke: %s", error)
         except RuntimeError:
             return  # the loop is closed: nobody listens any more
-        on_closed()
-        try:
-            loop.call_soon_threadsafe(on_end)
-        except RuntimeError:
-            return
+        self._on_closed()
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self.feed_eof)
 
-    threading.Thread(target=run, name="codelaw-reader", daemon=True).start()
+    def _take(self, data: bytes) -> None:
+        self.feed_data(data)
+        self._gate.taken()
+
+
+class PipeGate(asyncio.ReadTransport):
+    """Lets a thread read ahead of the event loop, but not far."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.handed = threading.Semaphore(MAX_HANDED)
+        self._paused = False
+        self._held = 0
+
+    def taken(self) -> None:
+        """A chunk was taken; the next one may be read when there is room for it."""
+        self._held += 1
+        if not self._paused:
+            self.resume_reading()
+
+    def pause_reading(self) -> None:
+        """Nobody takes messages."""
+        self._paused = True
+
+    def resume_reading(self) -> None:
+        """There is room again."""
+        self._paused = False
+        if self._held:
+            self.handed.release(self._held)
+            self._held = 0

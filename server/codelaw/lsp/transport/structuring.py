@@ -8,11 +8,11 @@ traceback for every item that is wrong (V-2).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, cast, get_args
 
-from cattrs import BaseConverter, Converter, IterableValidationError, IterableValidationNote
+from cattrs import BaseConverter, Converter, IterableValidationError, IterableValidationNote, transform_error
 from cattrs.cols import is_sequence
 from lsprotocol import types
 from lsprotocol.converters import get_converter
@@ -95,3 +95,31 @@ def _sequences(kind: Any, converter: BaseConverter) -> Any:
         return read
 
     return structure
+
+
+def field_paths(error: Exception) -> list[dict[str, str]]:
+    """The converter's complaint as field paths of the params."""
+    found: list[dict[str, str]] = []
+    for line in transform_error(error, path="$"):
+        message, _, path = line.rpartition(" @ ")
+        if path.startswith("$.params"):
+            names = path.removeprefix("$.params").removeprefix(".").split(".")
+            found.append({"path": ".".join(map(_camel, names)), "message": message})
+    return found[:MOST_ERRORS] or [{"path": "", "message": "not the params of this method"}]
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def changed_uris(params: Any) -> Iterator[str]:
+    """The uris of `workspace/didChangeWatchedFiles`, read as they are asked for; none for what is none.
+
+    Its params are read by hand: typed, the hundred thousand of a checkout would hold up everybody else.
+    """
+    changes: Any = cast("dict[str, Any]", params).get("changes") if isinstance(params, dict) else None
+    for one in cast("list[Any]", changes) if isinstance(changes, list) else ():
+        uri: Any = cast("dict[str, Any]", one).get("uri") if isinstance(one, dict) else None
+        if isinstance(uri, str):
+            yield uri
