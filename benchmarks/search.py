@@ -21,11 +21,14 @@ from typing import Any
 
 from client import Server, environment, median, quantile, table
 
-from codelaw.adapters.stores.migrations import make_index_anew, migrate
-from codelaw.adapters.stores.rows import search_rows
+from codelaw.adapters.stores.damage import make_search_anew
+from codelaw.adapters.stores.migrations import migrate
+from codelaw.adapters.stores.rows import chat_rows, search_rows
 from codelaw.adapters.stores.rows.database import Session
 from codelaw.adapters.stores.sqlite.connection import SqliteDatabase
+from codelaw.adapters.stores.sqlite.session import SqliteSession
 from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.domain.chats import Chat
 
 PER_CHAT = 200
 TURNS = 12
@@ -36,7 +39,7 @@ def make(path: Path, megabytes: float) -> None:
     """A database of chats of that size, as one from before there was an index; one that is there is used again."""
     if path.exists():
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-            make_index_anew(connection)
+            make_search_anew(connection)
         return
     chance = random.Random(3)
     said = "\n".join(file.read_text("utf-8") for file in sorted(_SAID.rglob("*.py")))
@@ -50,32 +53,33 @@ def make(path: Path, megabytes: float) -> None:
         while written < megabytes * 1e6:
             chat = f"chat{number // PER_CHAT}"
             if number % PER_CHAT == 0:
-                connection.execute(
-                    "INSERT INTO chats (id, title, kind, mode, model, strategy, created_at, updated_at)"
-                    " VALUES (?, ?, 'panel', 'agent', 'offline', 'layered', ?, ?)",
-                    (chat, f"Chat {chat}", float(number), float(number)),
+                session = SqliteSession(connection)
+                chat_rows.create(
+                    session,
+                    Chat(chat, f"Chat {chat}", "panel", "agent", "offline", "layered", float(number), float(number)),
                 )
                 connection.execute(
-                    "INSERT INTO turns (chat_id, id, status, owner, started_at) VALUES (?, 't1', 'ended', 'o', 1.0)",
+                    "INSERT INTO turns (chat_id, id, status, owner, started_at, number, said, checksum)"
+                    " VALUES (?, 't1', 'ended', 'o', 1.0, 1, 0, 0)",
                     (chat,),
                 )
             length = chance.choice([100, 400, 1_500, 6_000])
             start = chance.randrange(len(said) - length)
             text = said[start : start + length] + (" Nädelchen" if number == PER_CHAT // 2 else "")
             connection.execute(
-                "INSERT INTO messages (chat_id, id, turn_id, role, content, metadata, indexed)"
-                " VALUES (?, ?, 't1', 'assistant', ?, '{}', 1)",
+                "INSERT INTO messages (chat_id, id, turn_id, role, content, metadata, checksum, indexed)"
+                " VALUES (?, ?, 't1', 'assistant', ?, '{}', 0, 1)",
                 (chat, f"m{number}", text),
             )
             written += len(text)
             number += 1
         connection.execute("COMMIT")
-        make_index_anew(connection)
+        make_search_anew(connection)
 
 
 def left(path: Path) -> int:
     """How many messages are not in the index."""
-    sql = "SELECT (SELECT count(*) FROM search_waiting) + max(0, last - next + 1) FROM search_backlog"
+    sql = "SELECT count(*) FROM search_waiting"
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
         return connection.execute(sql).fetchone()[0]
 

@@ -160,12 +160,12 @@ class SearchSuite:
         store = await open_store()
         await store.create(a_chat("c1"))
         await store.begin_turn(a_turn(store), said("m1", "what was said first"))
-        source, dialect = await store.database.read(lambda session: (search_rows.waiting(session), session.dialect))
+        waiting, dialect = await store.database.read(lambda session: (search_rows.waiting(session), session.dialect))
         await store.delete("c1")
         await store.create(a_chat("c2"))
         await store.begin_turn(a_turn(store, chat_id="c2"), said("m1", "something else"))
-        messages = search_rows.ready(source, dialect)
-        await store.database.write(lambda session: search_rows.add(session, source, messages))
+        messages = search_rows.ready(waiting, dialect)
+        await store.database.write(lambda session: search_rows.add(session, messages))
         assert await answered(store, "something else") == ["c2"]
         await take_in(store)
         assert await answered(store, "something else") == ["c2"]

@@ -6,10 +6,8 @@ import sqlite3
 
 import pytest
 
-from codelaw.adapters.stores.migrations import migrations, statements
 from codelaw.domain.edits import DAMAGED
 from tests.adapters.stores.changes_suite import CHANGE, ChangesSuite, with_turn
-from tests.adapters.stores.test_migrations import make_version_1
 
 
 class TestChanges(ChangesSuite):
@@ -46,38 +44,3 @@ async def test_a_large_text_takes_little_room(open_store, path):
     store = await with_turn(await open_store())
     await store.plan_change("c1", CHANGE.__class__(0, "t1", "k", "a", "file:///a", "line of text\n" * 400_000, "x"))
     assert path.stat().st_size + path.with_name(path.name + "-wal").stat().st_size < 500_000
-
-
-@pytest.fixture
-def old(path):
-    make_version_1(path)
-
-
-@pytest.mark.usefixtures("old")
-async def test_a_database_of_the_first_release_keeps_changes_from_now_on(open_store):
-    store = await open_store()
-    assert list(await store.changes("c1", "t1")) == []
-    number = await store.plan_change("c1", CHANGE)
-    assert [change.number for change in await store.changes("c1", "t1")] == [number]
-    await store.begin_revert("c1")
-    assert await store.withdraw_turn("c1", 0, "t1", "t1") == 1
-    assert (await (await open_store()).load("c1")).withdrawn == {"t1"}
-
-
-@pytest.fixture
-def second(old, path):
-    number, name, script = migrations()[1]
-    connection = sqlite3.connect(path, isolation_level=None)
-    for statement in (*statements(script), "UPDATE chats SET generation = 4", "PRAGMA user_version = 2"):
-        connection.execute(statement)
-    connection.execute("INSERT INTO migrations VALUES (?, ?, 1.0)", (number, name))
-    connection.close()
-
-
-@pytest.mark.usefixtures("second")
-async def test_a_database_of_the_second_release_keeps_everything(open_store):
-    store = await open_store()
-    loaded = await store.load("c1")
-    assert ([message.id for message in loaded.messages], loaded.withdrawn) == (["m1", "m2", "m3"], frozenset())
-    assert loaded.chat.generation == 4
-    assert await store.plan_change("c1", CHANGE) == 1

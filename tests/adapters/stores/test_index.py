@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 import subprocess
 import sys
 
-from codelaw.adapters.stores.migrations import APPLICATION_ID, migrations, statements
 from tests.adapters.stores.index_suite import IndexSuite, an_index, found, with_messages
 
 
@@ -28,39 +26,6 @@ async def test_damaged_messages_do_not_keep_others_from_being_found(open_store, 
     assert await index.index() == 0
     assert sorted(await found(index, "torn gamma")) == ["m0", "m2"]
     assert await found(index, "beta") == []
-
-
-def older(path):
-    """A file of a codelaw that had no index, with a chat of two messages."""
-    path.parent.mkdir(parents=True)
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute("CREATE TABLE migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, at REAL NOT NULL)")
-    for version, name, script in migrations()[:3]:
-        for statement in statements(script):
-            connection.execute(statement)
-        connection.execute("INSERT INTO migrations VALUES (?, ?, 0)", (version, name))
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute("PRAGMA user_version = 3")
-    connection.execute(
-        "INSERT INTO chats (id, title, kind, mode, model, strategy, created_at, updated_at)"
-        " VALUES ('c1', '', 'panel', 'agent', 'm', 'layered', 1.0, 1.0)"
-    )
-    for turn, text in (("t0", "alpha"), ("t1", "beta")):
-        connection.execute(
-            "INSERT INTO turns (chat_id, id, status, owner, started_at) VALUES ('c1', ?, 'ended', 'o', 2.0)", (turn,)
-        )
-        connection.execute(
-            "INSERT INTO messages (chat_id, id, turn_id, role, content, metadata) VALUES ('c1', ?, ?, 'user', ?, '{}')",
-            (f"m-{text}", turn, text),
-        )
-    connection.close()
-
-
-async def test_an_older_file_is_indexed_from_its_beginning(open_store, path):
-    await asyncio.to_thread(older, path)
-    index = an_index(await open_store())
-    assert await index.waiting("e") == 2
-    assert (await found(index, "beta"))[0] == "m-beta"
 
 
 def test_numpy_is_loaded_only_by_who_searches():

@@ -11,8 +11,7 @@ import sys
 
 import pytest
 
-from codelaw.adapters.stores.migrations import migrations, statements
-from tests.adapters.stores.test_migrations import make_version_1
+from tests.adapters.stores.suite import a_chat
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 
@@ -74,26 +73,17 @@ async def started(program, *arguments):
     )
 
 
-def later_statements():
-    return sum(len(list(statements(script))) for number, _, script in migrations() if number > 1)
-
-
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 1.0])
-async def test_killed_within_a_migration_the_old_schema_is_whole(open_store, path, share):
-    await asyncio.to_thread(make_version_1, path)
-    count = max(1, round(share * await asyncio.to_thread(later_statements)))
+@pytest.mark.parametrize("count", [1, 20, 40])
+async def test_killed_within_a_migration_nothing_of_it_is_there(open_store, path, count):
     child = await started(MIGRATING, path, count)
     await child.communicate()
     assert child.returncode == -signal.SIGKILL
     connection = sqlite3.connect(path)
-    assert connection.execute("PRAGMA user_version").fetchone() == (1,)
-    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    assert connection.execute("PRAGMA user_version").fetchone() == (0,)
+    assert connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
     connection.close()
-    assert not names & {"checkpoints", "changes", "memories"}
     store = await open_store()
-    loaded = await store.load("c1")
-    assert len(loaded.messages) == 3
+    await store.create(a_chat())
     assert store.notices == ()
 
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from codelaw.adapters.stores.migrations import migrations, statements
+from codelaw.adapters.stores.migrations import migrations
 from codelaw.adapters.stores.sqlite import connection as connection_module
 from codelaw.adapters.stores.sqlite_chats import SqliteStore
 from codelaw.domain.checkpoints import Demotion
@@ -57,17 +57,6 @@ async def test_migrations_are_recorded(open_store, path):
     recorded = connection.execute("SELECT version, name FROM migrations").fetchall()
     connection.close()
     assert recorded == [(number, name) for number, name, _ in await asyncio.to_thread(migrations)]
-    assert [number for number, _ in recorded] == list(range(1, len(recorded) + 1))
-
-
-async def test_a_newer_database_is_refused_and_untouched(open_store, path):
-    await (await open_store()).close()
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA user_version = 999")
-    connection.close()
-    before = path.read_bytes()
-    assert "newer" in (await refused(path)).message
-    assert path.read_bytes() == before
 
 
 async def test_a_foreign_database_is_refused(path):
@@ -237,13 +226,6 @@ async def test_locks_of_the_long_dead_are_swept(open_store, path):
     await open_store()
     assert not stale.exists()
     assert young.exists()
-
-
-def test_a_script_is_split_into_its_statements():
-    assert [text.strip() for text in statements("-- a;\nCREATE TABLE a (b);\nSELECT ';',\n 1;\n")] == [
-        "-- a;\nCREATE TABLE a (b);",
-        "SELECT ';',\n 1;",
-    ]
 
 
 async def test_nothing_nasty_in_a_title_reaches_the_sql(open_store):

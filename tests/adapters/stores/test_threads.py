@@ -6,7 +6,6 @@ import sqlite3
 
 from codelaw.domain.checkpoints import ThreadSummary
 from tests.adapters.stores.forks_suite import with_turns
-from tests.adapters.stores.older_suite import OlderSuite
 from tests.adapters.stores.threads_suite import ThreadsSuite
 
 
@@ -24,7 +23,3 @@ async def test_a_damaged_one_is_none(open_store, path):
     loaded = await store.load("c1")
     assert loaded.thread_summary is None
     assert len(loaded.losses) == 1
-
-
-class TestSqliteOlder(OlderSuite):
-    pass

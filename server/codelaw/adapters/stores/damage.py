@@ -7,34 +7,21 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sqlite3
 import time
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 
-from codelaw.adapters.stores.migrations import APPLICATION_ID, make_index_anew
+from codelaw.adapters.stores.migrations import APPLICATION_ID, migrations, statements
 from codelaw.adapters.stores.salvage import Salvaged, salvage
+from codelaw.adapters.stores.sqlite.session import SqliteSession
 from codelaw.domain.chats import Notice
 
 _log = logging.getLogger(__name__)
 
-_ESSENTIAL = (
-    "chats",
-    "turns",
-    "messages",
-    "results",
-    "events",
-    "notices",
-    "grants",
-    "checkpoints",
-    "demotions",
-    "asides",
-    "changes",
-    "withdrawn",
-)
-"""What a chat is rebuilt from."""
-_SEARCH = ("message_grams", "search_waiting", "search_backlog")
-"""What is made anew from the messages."""
+_SEARCH = ("message_vocabulary", "message_grams", "search_waiting")
 _SIDE_FILES = ("-wal", "-shm")
 _ALTERED = ("no such column", "no such table", "no such module", "duplicate column name", "malformed")
 
@@ -64,49 +51,49 @@ def is_ours(path: Path) -> bool:
 
 
 def check(connection: sqlite3.Connection, path: Path, *, thorough: bool) -> None:
-    """Look at what every chat needs; with `thorough` at all of it, where an earlier codelaw met damage (`suspect`).
+    """Look into every table; with `thorough` at all of the file, where an earlier codelaw met damage (`suspect`).
 
-    An index that does not fit its table is made anew.
+    Indexes are made anew before that.
 
     Raises:
         sqlite3.DatabaseError: `is_damage`.
     """
     known = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    for table in _ESSENTIAL:
+    for virtual, table in _tables():
         if table not in known:
             raise Damaged(f"the table {table} is missing")
-        connection.execute(f"SELECT * FROM {table} NOT INDEXED LIMIT 1").fetchone()  # noqa: S608 - our own names
+        if not virtual:
+            connection.execute(f"SELECT * FROM {table} LIMIT 1").fetchone()  # noqa: S608 - our own names
     mark = _mark(path)
-    suspected = thorough and mark.exists()
-    if not known.issuperset(_SEARCH) or (suspected and not _is_index_sound(connection)):
-        _log.warning("%s: the index of its search is made anew", path)
-        make_index_anew(connection)
-    if suspected:
-        if (found := faults(connection, thorough=True)) is not None:
-            _log.warning("%s: %s; its indexes are made anew", path, found)
-            connection.execute("REINDEX")
-            if (found := faults(connection, thorough=True)) is not None:
-                raise Damaged(found)
+    if thorough and mark.exists():
+        connection.execute("REINDEX")
+        make_search_anew(connection)
+        if (found := _faults(connection, "integrity_check")) is not None:
+            raise Damaged(found)
         mark.unlink(missing_ok=True)
 
 
-def _is_index_sound(connection: sqlite3.Connection) -> bool:
-    try:
-        connection.execute("INSERT INTO message_grams (message_grams) VALUES ('integrity-check')")
-    except sqlite3.DatabaseError as error:
-        if not is_damage(error):
-            raise
-        return False
-    return True
+@cache
+def _tables() -> list[tuple[str, str]]:
+    scripts = "".join(script for *_, script in migrations())
+    return re.findall(r"CREATE (VIRTUAL )?TABLE (\w+)", scripts)
 
 
-def faults(connection: sqlite3.Connection, *, thorough: bool = False) -> str | None:
-    """The first thing that is wrong in the file, None when nothing is; reads all of it, `thorough` also each index.
+def make_search_anew(connection: sqlite3.Connection) -> None:
+    """Make the index of the search once more: all messages wait for it again."""
+    with SqliteSession(connection).transaction():
+        connection.execute("DROP TRIGGER messages_said")
+        for table in _SEARCH:
+            connection.execute(f"DROP TABLE {table}")
+        for statement in (one for *_, script in migrations() for one in statements(script)):
+            if any(table in statement for table in _SEARCH):
+                connection.execute(statement)
+        connection.execute("INSERT INTO search_waiting (position) SELECT position FROM messages")
 
-    Raises:
-        sqlite3.DatabaseError: it cannot even be looked at.
-    """
-    row = connection.execute("PRAGMA integrity_check(1)" if thorough else "PRAGMA quick_check(1)").fetchone()
+
+def _faults(connection: sqlite3.Connection, how: str) -> str | None:
+    """The first thing that is wrong in the file, None when nothing is; reads all of it."""
+    row = connection.execute(f"PRAGMA {how}(1)").fetchone()
     found = str(row[0]) if row else "ok"
     return None if found == "ok" else " ".join(found.split())
 
@@ -120,7 +107,7 @@ def looked_through(path: Path) -> str | None:
         return None
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            found = faults(connection)
+            found = _faults(connection, "quick_check")
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         if not is_damage(error):
             return None
@@ -138,18 +125,6 @@ def suspect(path: Path) -> None:
         _log.warning("%s: its damage could not be noted down: %s", path, error)
 
 
-def finish(path: Path) -> None:
-    """Put the new file in its place where a kill came between two steps of `set_aside`."""
-    ready = _ready(path)
-    if not path.exists() and ready.exists():
-        ready.replace(path)
-
-
-def opened(path: Path) -> None:
-    """The file is sound: nothing of an earlier salvage is wanted any more."""
-    _ready(path).unlink(missing_ok=True)
-
-
 def set_aside(path: Path, error: Exception) -> Notice:
     """Put a new database in the place of a damaged one, with what can be saved of it; gives what the user is told.
 
@@ -158,24 +133,29 @@ def set_aside(path: Path, error: Exception) -> Notice:
     Raises:
         sqlite3.Error, OSError: there is no place for the new file; the damaged one is where it was.
     """
-    aside = _aside(path)
-    ready = _ready(path)
-    done: Salvaged | None = None
-    if not ready.exists():
-        begun = path.with_name(f"{path.name}.salvaging")
-        done = salvage(path, begun)
-        begun.replace(ready)
+    aside, begun = _aside(path), path.with_name(f"{path.name}.salvaging")
+    done = salvage(path, begun)
+    begun.replace(_ready(path))
+    path.rename(aside)
+    _put_in_place(path, aside)
+    _mark(path).unlink(missing_ok=True)
+    message = f"{path} was damaged ({error}). {_told(done)} The damaged file is {aside}."
+    return Notice("warning", "store_damaged", message)
+
+
+def finish(path: Path) -> None:
+    """Put the new file in its place where a kill came between two steps of `set_aside`."""
+    if not path.exists() and _ready(path).exists():
+        _put_in_place(path, (damaged_files(path) or [_aside(path)])[-1])
+
+
+def _put_in_place(path: Path, aside: Path) -> None:
     # The log first: one that is left beside a new file would be played into it.
     for suffix in _SIDE_FILES:
         side = path.with_name(path.name + suffix)
         if side.exists():
             side.rename(aside.with_name(aside.name + suffix))
-    path.rename(aside)
-    ready.replace(path)
-    _mark(path).unlink(missing_ok=True)
-    return Notice(
-        "warning", "store_damaged", f"{path} was damaged ({error}). {_told(done)} The damaged file is {aside}."
-    )
+    _ready(path).replace(path)
 
 
 def damaged_files(path: Path) -> list[Path]:
@@ -184,9 +164,7 @@ def damaged_files(path: Path) -> list[Path]:
     return [file for file in found if not file.name.endswith(_SIDE_FILES)]
 
 
-def _told(done: Salvaged | None) -> str:
-    if done is None:
-        return "What could be read of it was saved."
+def _told(done: Salvaged) -> str:
     if not done.chats:
         return "Nothing could be saved of it, and a new one was begun." if not done.whole else "A new one was begun."
     saved = f"{done.chats} chat{'' if done.chats == 1 else 's'} with {done.messages} messages"
@@ -196,7 +174,7 @@ def _told(done: Salvaged | None) -> str:
 def _aside(path: Path) -> Path:
     stem = f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
     aside, number = path.with_name(stem), 1
-    while aside.exists() or any(os.path.lexists(f"{aside}{suffix}") for suffix in _SIDE_FILES):
+    while any(os.path.lexists(f"{aside}{suffix}") for suffix in ("", *_SIDE_FILES)):
         number += 1
         aside = path.with_name(f"{stem}-{number}")
     return aside

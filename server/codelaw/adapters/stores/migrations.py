@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
 
@@ -21,7 +19,10 @@ _RECORD = "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, n
 
 @cache
 def migrations(dialect: Dialect = "sqlite") -> tuple[tuple[int, str, str], ...]:
-    """Version, name and SQL of every step, oldest first. Both databases have the same versions and names."""
+    """Version, name and SQL of every step, oldest first; the first makes the whole schema.
+
+    Both databases have the same versions and names.
+    """
     folder = files("codelaw.adapters.stores") / "schema"
     found = sorted(
         (int(match[1]), match[2], file.read_text("utf-8"))
@@ -35,13 +36,14 @@ def migrate(connection: sqlite3.Connection) -> None:
     """Take the steps that are missing, all or none. The connection must not be in a transaction.
 
     Raises:
-        Refusal: `store_unavailable`: the file is not ours, or was written by a newer codelaw.
+        Refusal: `store_unavailable`: the file is not ours, or was written by another version of codelaw.
         sqlite3.Error: as the database gives it.
     """
     steps = migrations()
     if refuse_foreign(connection) == steps[-1][0]:
         return
-    with _all_or_nothing(connection):
+    connection.execute("BEGIN IMMEDIATE")
+    try:
         version = refuse_foreign(connection)  # another server may have been faster
         connection.execute(_RECORD)
         for number, name, script in steps:
@@ -51,28 +53,6 @@ def migrate(connection: sqlite3.Connection) -> None:
                 connection.execute("INSERT INTO migrations VALUES (?, ?, ?)", (number, name, time.time()))
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {steps[-1][0]}")
-
-
-def make_index_anew(connection: sqlite3.Connection) -> None:
-    """Take the step once more that made the index of the search: all that was said waits for it again.
-
-    Raises:
-        sqlite3.Error: as the database gives it; nothing is changed then.
-    """
-    script = next(script for _, name, script in migrations() if name == "search")
-    with _all_or_nothing(connection):
-        connection.execute("DROP TRIGGER IF EXISTS messages_said")
-        for table in ("message_vocabulary", "message_grams", "search_waiting", "search_backlog"):
-            connection.execute(f"DROP TABLE IF EXISTS {table}")
-        for statement in statements(script):
-            connection.execute(statement)
-
-
-@contextmanager
-def _all_or_nothing(connection: sqlite3.Connection) -> Generator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
@@ -97,19 +77,35 @@ def refuse_foreign(connection: sqlite3.Connection) -> int:
     """The version of the database, 0 for an empty one; it is only read.
 
     Raises:
-        Refusal: `store_unavailable`: the file is not ours, or was written by a newer codelaw.
+        Refusal: `store_unavailable`: the file is not ours, or was written by another version of codelaw.
     """
     application: int = connection.execute("PRAGMA application_id").fetchone()[0]
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    newest = migrations()[-1][0]
-    if application != APPLICATION_ID:
-        if application or connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
-            raise Refusal("store_unavailable", "This database belongs to another program.", "Name another file.")
-        return 0
+    if application == APPLICATION_ID:
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        return supported(version, "let CODELAW_HOME point to another folder")
+    if application or connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+        raise Refusal("store_unavailable", "This database belongs to another program.", "Name another file.")
+    return 0
+
+
+def supported(version: int, instead: str) -> int:
+    """A version that can be used, or brought up to date; `instead` says how to leave the database alone.
+
+    Raises:
+        Refusal: `store_unavailable`.
+    """
+    oldest, newest = migrations()[0][0], migrations()[-1][0]
     if version > newest:
         raise Refusal(
             "store_unavailable",
             f"This database was written by a newer codelaw (schema {version}, this one knows {newest}).",
-            "Update codelaw, or let CODELAW_HOME point to another folder.",
+            f"Update codelaw, or {instead}.",
+        )
+    if version < oldest:
+        raise Refusal(
+            "store_unavailable",
+            f"This database was written by an older codelaw (schema {version}, the oldest this one reads is {oldest}).",
+            "Export its chats with the checkout that wrote it (`codelaw chats` lists them, `codelaw chats --export ID"
+            f" --format json` prints one), then {instead}.",
         )
     return version

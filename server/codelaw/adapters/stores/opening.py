@@ -19,29 +19,29 @@ from codelaw.domain.errors import Refusal
 from codelaw.ports.store import Stores
 
 
-async def open_stores(url: str | None, path: Path, tell: Callable[[Notice], None] | None = None) -> Stores:
+async def open_stores(url: str | None, path: Path, report: Callable[[Notice], None] | None = None) -> Stores:
     """What `store.url` names: a PostgreSQL database, or a SQLite file; without one the file at `path`.
 
-    `tell` is called with what the user should know of it afterwards.
+    `report` is called with what the user should know of it afterwards.
 
     Raises:
         Refusal: `store_unavailable`.
     """
     if url and url.startswith(("postgresql:", "postgres:")):
-        return replace(_stores(await _open_postgres(url, tell)), shared=True)
+        return replace(_stores(await _open_postgres(url, report)), shared=True)
     if url:
-        return _stores(await SqliteStore.open(_file(url), chosen=True, tell=tell))
-    return _stores(await SqliteStore.open(path, tell=tell))
+        return _stores(await SqliteStore.open(_file(url), chosen=True, report=report))
+    return _stores(await SqliteStore.open(path, report=report))
 
 
-async def _open_postgres(url: str, tell: Callable[[Notice], None] | None) -> SqlChats:
+async def _open_postgres(url: str, report: Callable[[Notice], None] | None) -> SqlChats:
     try:
         opened = await asyncio.to_thread(_load_postgres)
     except ImportError as error:
         message = f"store.url names a PostgreSQL database, and the package for it is missing ({error})."
         hint = f"Add it with `{await asyncio.to_thread(adding, 'postgresql')}`."
         raise Refusal("store_unavailable", message, hint) from error
-    return await opened(url, tell)
+    return await opened(url, report)
 
 
 def _load_postgres() -> Callable[[str, Callable[[Notice], None] | None], Awaitable[SqlChats]]:

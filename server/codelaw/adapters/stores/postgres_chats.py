@@ -15,13 +15,13 @@ class PostgresStore(SqlChats):
     """Chats in the schema `codelaw` of the database that a URL names."""
 
     @classmethod
-    async def open(cls, url: str, tell: Callable[[Notice], None] | None = None) -> PostgresStore:
-        """The store at `url`, its tables created if need be; `tell` as for `PostgresDatabase`.
+    async def open(cls, url: str, report: Callable[[Notice], None] | None = None) -> PostgresStore:
+        """The store at `url`, its tables created if need be; `report` as for `PostgresDatabase`.
 
         Raises:
             Refusal: `store_unavailable`: not reachable, not allowed, foreign, newer, or without pgvector.
         """
         owners = PostgresOwners()
-        database = PostgresDatabase(place_of(url), owners, tell)
+        database = PostgresDatabase(place_of(url), owners, report)
         await database.open()
         return cls(database, owners)

@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from codelaw.adapters.stores.migrations import migrate
+from codelaw.adapters.stores.rows import chat_rows
 from codelaw.adapters.stores.rows.codec import text_or_bytes
+from codelaw.adapters.stores.sqlite.session import SqliteSession
+from codelaw.domain.chats import Chat
 
 SECONDS = 30.0
 """What reading may take; what was not reached by then stays in the damaged file."""
@@ -21,9 +24,10 @@ MISSES = 100_000
 _BATCH = 200
 _FIRST = ("chats", "turns", "messages")
 """Without these the others say nothing."""
-_FOLLOWING = ("migrations", "search_backlog", "search_waiting")
+_FOLLOWING = ("migrations", "search_waiting")
 """What the new database has of its own."""
 _LOST_TITLE = "Saved from a damaged database"
+_UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError)
 
 
 @dataclass(slots=True)
@@ -42,23 +46,22 @@ def salvage(damaged: Path, fresh: Path) -> Salvaged:
     Raises:
         sqlite3.Error, OSError: `fresh` could not be written; it is gone then.
     """
+    done = Salvaged()
     try:
         fresh.unlink(missing_ok=True)
         os.close(os.open(fresh, os.O_RDWR | os.O_CREAT, 0o600))
         with closing(sqlite3.connect(fresh, isolation_level=None)) as target:
-            target.execute("PRAGMA journal_mode = DELETE")
+            target.execute("PRAGMA journal_mode = MEMORY")
             migrate(target)
             target.execute("BEGIN IMMEDIATE")
-            done = _copy(damaged, target)
+            _copy(damaged, target, done)
             _adopt(target)
             target.execute(  # whose passages were lost is indexed again
                 "UPDATE messages SET indexed = 0 WHERE indexed <> 0 AND NOT EXISTS (SELECT 1 FROM passages"
                 " WHERE passages.chat_id = messages.chat_id AND passages.message_id = messages.id)"
             )
-            done.chats, done.messages = (
-                target.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608 - our own names
-                for table in ("chats", "messages")
-            )
+            counted = "SELECT (SELECT count(*) FROM chats), (SELECT count(*) FROM messages)"
+            done.chats, done.messages = target.execute(counted).fetchone()
             target.execute("COMMIT")
     except BaseException:
         fresh.unlink(missing_ok=True)
@@ -66,8 +69,7 @@ def salvage(damaged: Path, fresh: Path) -> Salvaged:
     return done
 
 
-def _copy(damaged: Path, target: sqlite3.Connection) -> Salvaged:
-    done = Salvaged()
+def _copy(damaged: Path, target: sqlite3.Connection, done: Salvaged) -> None:
     until = time.monotonic() + SECONDS
     try:
         with closing(
@@ -76,10 +78,17 @@ def _copy(damaged: Path, target: sqlite3.Connection) -> Salvaged:
             source.text_factory = text_or_bytes
             source.execute("PRAGMA writable_schema = ON")  # else a file that was cut short is not read at all
             for table in _tables(target):
-                _copy_table(source, target, table, until, done)
-    except (sqlite3.DatabaseError, UnicodeDecodeError):  # not even its schema can be read
+                has = {row[1] for row in source.execute(f"PRAGMA table_info({table})")}
+                columns = [row[1] for row in target.execute(f"PRAGMA table_info({table})") if row[1] in has]
+                if not columns:  # the table was lost
+                    continue
+                names, marks = ", ".join(columns), ", ".join("?" * len(columns))
+                insert = f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks})"  # noqa: S608 - our own names
+                for row in _rows(source, table, names, until, done):
+                    if target.execute(insert, row).rowcount < 1:
+                        done.whole = False
+    except _UNREADABLE:  # not even its schema can be read
         done.whole = False
-    return done
 
 
 def _tables(target: sqlite3.Connection) -> list[str]:
@@ -87,21 +96,6 @@ def _tables(target: sqlite3.Connection) -> list[str]:
     listed = target.execute("PRAGMA main.table_list").fetchall()
     names = [row[1] for row in listed if row[2] == "table" and row[1] not in _FOLLOWING and row[1][:7] != "sqlite_"]
     return sorted(names, key=lambda name: (_FIRST.index(name) if name in _FIRST else len(_FIRST), name))
-
-
-def _copy_table(
-    source: sqlite3.Connection, target: sqlite3.Connection, table: str, until: float, done: Salvaged
-) -> None:
-    has = {row[1] for row in source.execute(f"PRAGMA table_info({table})")}
-    columns = [row[1] for row in target.execute(f"PRAGMA table_info({table})") if row[1] in has]
-    if not columns:  # of a step that this file had not taken, or lost
-        return
-    names = ", ".join(columns)
-    marks = ", ".join("?" * len(columns))
-    insert = f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks})"  # noqa: S608 - our own names
-    for row in _rows(source, table, names, until, done):
-        if target.execute(insert, row).rowcount < 1:
-            done.whole = False
 
 
 def _rows(
@@ -119,7 +113,7 @@ def _rows(
             if not count:
                 return
             misses = 0
-        except (sqlite3.DatabaseError, UnicodeDecodeError):
+        except _UNREADABLE:
             at, misses, done.whole = at + 1, misses + 1, False
     if at < last:
         done.whole = False
@@ -128,25 +122,27 @@ def _rows(
 def _last(source: sqlite3.Connection, table: str) -> int:
     try:
         return source.execute(f"SELECT max(rowid) FROM {table} NOT INDEXED").fetchone()[0] or 0  # noqa: S608
-    except (sqlite3.DatabaseError, UnicodeDecodeError):
+    except _UNREADABLE:
         return 2**62
 
 
 def _adopt(target: sqlite3.Connection) -> None:
     """A chat for the messages whose own was lost; what still belongs to nothing is left out."""
     lost = target.execute(
-        "SELECT chat_id, min(started_at), max(started_at) FROM turns"
+        "SELECT chat_id, min(started_at), max(started_at), max(number) FROM turns"
         " WHERE chat_id NOT IN (SELECT id FROM chats) GROUP BY chat_id"
-        " UNION SELECT DISTINCT chat_id, NULL, NULL FROM messages"
+        " UNION SELECT DISTINCT chat_id, NULL, NULL, 0 FROM messages"
         " WHERE chat_id NOT IN (SELECT id FROM chats) AND chat_id NOT IN (SELECT chat_id FROM turns)"
     ).fetchall()
-    for chat_id, begun, used in lost:
-        newest = target.execute("SELECT coalesce(max(seq), 0) FROM events WHERE chat_id = ?", (chat_id,)).fetchone()[0]
+    for chat_id, begun, used, turns in lost:
         now = time.time()
+        times = (begun or now, used or now)
+        chat = Chat(chat_id, _LOST_TITLE, "panel", "ask", "offline", "layered", *times, places=("offline",))
+        chat_rows.create(SqliteSession(target), chat)
         target.execute(
-            "INSERT INTO chats (id, title, kind, mode, model, strategy, created_at, updated_at, seq, places)"
-            " VALUES (?, ?, 'panel', 'ask', 'offline', 'layered', ?, ?, ?, 'offline')",
-            (chat_id, _LOST_TITLE, begun or now, used or now, newest),
+            "UPDATE chats SET begun = ?, seq = (SELECT coalesce(max(seq), 0) FROM events WHERE chat_id = chats.id)"
+            " WHERE id = ?",
+            (turns, chat_id),
         )
     for table, rowid, _, _ in target.execute("PRAGMA foreign_key_check").fetchall():
         target.execute(f"DELETE FROM {table} WHERE rowid = ?", (rowid,))  # noqa: S608 - our own names

@@ -47,11 +47,11 @@ class SearchKeeper:
         Raises:
             Refusal: `store_unavailable`.
         """
-        source, dialect = await self._database.read(lambda session: (search_rows.waiting(session), session.dialect))
-        if not source.rows:
+        waiting, dialect = await self._database.read(lambda session: (search_rows.waiting(session), session.dialect))
+        if not waiting:
             return False
-        messages = await asyncio.to_thread(search_rows.ready, source, dialect)
-        await self._database.write(lambda session: search_rows.add(session, source, messages))
+        messages = await asyncio.to_thread(search_rows.ready, waiting, dialect)
+        await self._database.write(lambda session: search_rows.add(session, messages))
         return True
 
     async def _run(self) -> None:

@@ -105,11 +105,14 @@ async def test_who_may_not_add_pgvector_or_a_schema_learns_what_to_ask_for(postg
         behind("DROP OWNED BY poor CASCADE; DROP ROLE poor; DROP ROLE IF EXISTS stranger")
 
 
-async def test_a_newer_database_is_refused_and_untouched(open_store, postgres_url, behind):
+async def test_a_database_of_another_version_is_refused_and_untouched(open_store, postgres_url, behind):
     await (await open_store()).close()
     behind("INSERT INTO codelaw.migrations VALUES (999, 'later', 0)")
     await refused(postgres_url, "newer codelaw", "999")
     assert behind("SELECT count(*) FROM codelaw.migrations WHERE version = 999") == [(1,)]
+    behind("DELETE FROM codelaw.migrations")
+    behind("INSERT INTO codelaw.migrations VALUES (1, 'chats', 0), (16, 'effort', 0)")
+    await refused(postgres_url, "older codelaw", "16", "codelaw chats --export ID")
 
 
 @pytest.mark.parametrize(

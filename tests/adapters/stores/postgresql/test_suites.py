@@ -12,7 +12,6 @@ from tests.adapters.stores.changes_suite import ChangesSuite
 from tests.adapters.stores.forks_suite import ForksSuite
 from tests.adapters.stores.index_suite import IndexSuite
 from tests.adapters.stores.memory_suite import MemorySuite
-from tests.adapters.stores.older_suite import OlderSuite
 from tests.adapters.stores.pages_suite import PagesSuite
 from tests.adapters.stores.search_suite import SearchSuite
 from tests.adapters.stores.suite import NASTY, StoreSuite
@@ -44,10 +43,6 @@ class TestPostgresAsides(AsidesSuite):
 
 
 class TestPostgresThreads(ThreadsSuite):
-    pass
-
-
-class TestPostgresOlder(OlderSuite):
     pass
 
 

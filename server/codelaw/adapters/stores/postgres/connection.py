@@ -67,11 +67,11 @@ _SETTINGS = (
 class PostgresDatabase:
     """The threads and their connections. Writes are done in the order in which they were given."""
 
-    def __init__(self, place: Place, owners: PostgresOwners, tell: Callable[[Notice], None] | None = None) -> None:
-        """`tell` is called on the event loop with what the user should know while the database is waited for."""
+    def __init__(self, place: Place, owners: PostgresOwners, report: Callable[[Notice], None] | None = None) -> None:
+        """`report` is called on the event loop with what the user should know while the database is waited for."""
         self.place = place
         self._owners = owners
-        self._tell = tell
+        self._report = report
         self._loop = asyncio.get_running_loop()
         self._closing = Event()
         self._waited = -STARTING_SECONDS
@@ -245,16 +245,16 @@ class PostgresDatabase:
                 now = time.monotonic()
                 if began is None and is_starting(refusal):
                     began = now
-                    self._tell_waiting(now)
+                    self._report_waiting(now)
                 late = began is None or now - began > STARTING_SECONDS or not is_between(refusal)
                 if late or self._closing.wait(STARTING_PAUSE):
                     raise
 
-    def _tell_waiting(self, now: float) -> None:
+    def _report_waiting(self, now: float) -> None:
         """Once for all who wait."""
-        if now - self._waited > STARTING_SECONDS and self._tell is not None:
+        if now - self._waited > STARTING_SECONDS and self._report is not None:
             message = f"{self.place.shown}: the server is starting or stopping. It is asked again for a moment."
-            self._loop.call_soon_threadsafe(self._tell, Notice("warning", "store_waits", message))
+            self._loop.call_soon_threadsafe(self._report, Notice("warning", "store_waits", message))
         self._waited = now
 
     def _guarded(self, work: Callable[[], T]) -> T:

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 from psycopg import Connection, sql
 
-from codelaw.adapters.stores.migrations import migrations
+from codelaw.adapters.stores.migrations import migrations, supported
 from codelaw.domain.errors import Refusal
 
 _LOCK = 0x434C4157
@@ -22,7 +22,7 @@ def migrate(connection: Connection[Any], schema: str) -> None:
     """Take the steps that are missing, all or none; a server that does so at the same time is waited for.
 
     Raises:
-        Refusal: `store_unavailable`: foreign, newer, or something is missing that only an administrator may add.
+        Refusal: `store_unavailable`: foreign, of another version, or an administrator has to add something.
         psycopg.Error: as the database gives it.
     """
     steps = migrations("postgresql")
@@ -67,17 +67,10 @@ def _version(connection: Connection[Any], schema: str, steps: Sequence[tuple[int
         recorded = connection.execute(sql.SQL("SELECT version, name FROM {} ORDER BY version").format(table)).fetchall()
     except psycopg.errors.UndefinedColumn:
         raise _foreign(schema) from None
-    known = {number: name for number, name, _ in steps}
+    known = {1: "chats", **{number: name for number, name, _ in steps}}  # 1: the first step of older checkouts
     if not recorded or any(known.get(number, name) != name for number, name in recorded):
         raise _foreign(schema)
-    version = recorded[-1][0]
-    if version > steps[-1][0]:
-        raise Refusal(
-            "store_unavailable",
-            f"This database was written by a newer codelaw (schema {version}, this one knows {steps[-1][0]}).",
-            "Update codelaw, or let store.url name another database.",
-        )
-    return version
+    return supported(recorded[-1][0], "let store.url name another database")
 
 
 def _foreign(schema: str) -> Refusal:

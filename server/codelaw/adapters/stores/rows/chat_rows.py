@@ -30,8 +30,8 @@ _NEXT = 0.001
 
 _CHAT = (
     "SELECT id, title, kind, mode, model, strategy, created_at, updated_at,"
-    " (SELECT count(*) FROM turns WHERE chat_id = chats.id), CAST(generation AS INTEGER), chosen, places,"
-    " settled, todos, begun, checksum, todos_checksum, effort FROM chats"
+    " (SELECT count(*) FROM turns WHERE chat_id = chats.id), CAST(generation AS INTEGER), chosen, places, effort,"
+    " checksum, settled, todos, begun, todos_checksum FROM chats"
 )
 _CHECKPOINTS = "SELECT body, chat_id, id, checksum FROM checkpoints WHERE chat_id = ? AND undone = 0 ORDER BY position"
 _TURNS = (
@@ -63,14 +63,9 @@ def unknown_turn(turn_id: str) -> Refusal:
 
 def create(session: Session, chat: Chat, folders: Collection[str] = ()) -> None:
     session.execute(
-        "INSERT INTO chats"
-        " (id, title, kind, mode, model, strategy, created_at, updated_at, chosen, places, begun, checksum, effort)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)",
-        (
-            *(chat.id, chat.title, chat.kind, chat.mode, chat.model, chat.strategy),
-            *(chat.created_at, chat.updated_at, int(chat.chosen), "\n".join(chat.places)),
-            *(_check(chat), chat.effort or ""),
-        ),
+        "INSERT INTO chats (id, kind, created_at, updated_at, title, mode, model, strategy, chosen, places, effort,"
+        " checksum, todos, todos_checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '[]', ?)",
+        (chat.id, chat.kind, chat.created_at, chat.updated_at, *_settings(chat), checksum(chat.id, "[]")),
     )
     keep_folders(session, chat.id, folders)
 
@@ -83,13 +78,9 @@ def keep_folders(session: Session, chat_id: str, folders: Collection[str]) -> No
 
 def update(session: Session, chat: Chat) -> None:
     written = session.execute(
-        "UPDATE chats SET title = ?, mode = ?, model = ?, strategy = ?,"
-        " updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at END, chosen = ?, places = ?,"
-        " checksum = ?, effort = ? WHERE id = ?",
-        (
-            *(chat.title, chat.mode, chat.model, chat.strategy, chat.updated_at, chat.updated_at),
-            *(int(chat.chosen), "\n".join(chat.places), _check(chat), chat.effort or "", chat.id),
-        ),
+        "UPDATE chats SET title = ?, mode = ?, model = ?, strategy = ?, chosen = ?, places = ?, effort = ?,"
+        " checksum = ?, updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at END WHERE id = ?",
+        (*_settings(chat), chat.updated_at, chat.updated_at, chat.id),
     )
     if not written.rowcount:
         raise unknown_chat(chat.id)
@@ -154,7 +145,7 @@ def head(session: Session, is_alive: IsAlive, chat_id: str) -> ChatHead:
         checkpoints=reading.all(reading.checkpoint, session.execute(_CHECKPOINTS, (chat_id,))),
         last=next(iter(reading.all(reading.turn, [turn[:9] for turn in last])), None),
         crashed=any(not is_alive(turn.owner) for turns in running.values() for turn in turns),
-        losses=(*reading.losses, *missing_turns(row[14], numbers)),
+        losses=(*reading.losses, *missing_turns(row[16], numbers)),
     )
 
 
@@ -182,15 +173,15 @@ def load(session: Session, is_alive: IsAlive, chat_id: str) -> StoredChat:
         chat=_chat(_running(session, [row[0]]), is_alive, reading, row),
         messages=reading.messages(in_order(messages)),
         turns=reading.all(reading.turn, [turn[:9] for turn in turns]),
-        todos=reading.todos((row[13], row[16], row[0])),
+        todos=reading.todos((row[15], row[17], row[0])),
         notices=frozenset(reading.all(reading.text, notices)),
         checkpoints=reading.all(reading.checkpoint, checkpoints),
         demotions=reading.all(reading.demotion, demotions),
         asides=aside_rows.of_chat(session, chat_id, reading),
         withdrawn=frozenset(reading.all(reading.text, withdrawn)),
         thread_summary=next(iter(reading.all(reading.thread_summary, summary)), None),
-        settled=reading.text(row[12:13]),
-        losses=(*reading.losses, *missing_turns(row[14], turns), *missing(_said(turns), messages)),
+        settled=reading.text(row[14:15]),
+        losses=(*reading.losses, *missing_turns(row[16], turns), *missing(_said(turns), messages)),
     )
 
 
@@ -202,9 +193,9 @@ def begin_turn(session: Session, is_alive: IsAlive, turn: StoredTurn, user: Mess
             raise Refusal("chat_busy", "A turn is already running in this chat.", hint)
     before: int = session.execute("SELECT count(*) FROM turns WHERE chat_id = ?", (turn.chat_id,)).fetchone()[0]
     number: int = session.execute(
-        "UPDATE chats SET begun = coalesce(begun, ?) + 1, updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at"
-        " END WHERE id = ? RETURNING begun",
-        (before, *[_moment(session, turn)] * 2, turn.chat_id),
+        "UPDATE chats SET begun = begun + 1, updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at END"
+        " WHERE id = ? RETURNING begun",
+        (*[_moment(session, turn)] * 2, turn.chat_id),
     ).fetchone()[0]
     check = checksum(turn.chat_id, turn.id, number, turn.started_at)
     session.execute(
@@ -257,7 +248,7 @@ def refuse_ended(session: Session, chat_id: str, turn_ids: Collection[str]) -> N
 
 
 def add_messages(session: Session, chat_id: str, messages: Sequence[Message], conflict: str = "") -> None:
-    """Add messages, with their numbers in their turns; a turn that an earlier codelaw began is not counted."""
+    """Add messages, with their numbers in their turns; those of no turn have none."""
     for turn_id, some in groupby(messages, lambda message: message.turn_id):
         together = list(some)
         row = session.execute(
@@ -321,9 +312,11 @@ def save_todos(session: Session, chat_id: str, todos: Sequence[Todo]) -> None:
         raise unknown_chat(chat_id)
 
 
-def _check(chat: Chat) -> int:
+def _settings(chat: Chat) -> tuple[Any, ...]:
+    """What can be changed of a chat, and its checksum."""
     places = "\n".join(chat.places)
-    return checksum(chat.id, chat.title, chat.mode, chat.model, chat.strategy, int(chat.chosen), places)
+    row = (chat.title, chat.mode, chat.model, chat.strategy, int(chat.chosen), places, chat.effort or "")
+    return (*row, checksum(chat.id, *row))
 
 
 def _said(turns: Sequence[tuple[Any, ...]]) -> dict[Any, int | None]:
@@ -339,7 +332,7 @@ def _row(session: Session, chat_id: str) -> tuple[Any, ...]:
 
 def _chat(running: Running, is_alive: IsAlive, reading: Reading, row: tuple[Any, ...]) -> Chat:
     running_here = [turn.id for turn in running.get(row[0], []) if is_alive(turn.owner)]
-    return replace(reading.chat((*row[:12], row[17], row[15])), running=running_here[-1] if running_here else None)
+    return replace(reading.chat(row[:14]), running=running_here[-1] if running_here else None)
 
 
 def _running(session: Session, chat_ids: Sequence[str | bytes]) -> Running:

@@ -29,12 +29,12 @@ def checksum(owner: Any, *fields: Any) -> int:
 
 
 def verify(stored: Any, owner: Any, *fields: Any) -> None:
-    """Nothing, where the fields are as they were written, or where an earlier codelaw wrote them.
+    """Nothing, where the fields are as they were written.
 
     Raises:
         Unreadable: they were altered since.
     """
-    if stored is not None and stored != checksum(owner, *fields):
+    if stored != checksum(owner, *fields):
         raise Unreadable("altered since it was written")
 
 
@@ -44,8 +44,6 @@ def as_written(stored: Any, owner: Any, *fields: Any) -> bool:
     The quick way for the many rows of a long chat; what it denies may still be right, which is for `verify` to say.
     """
     *texts, number = fields
-    if stored is None:
-        return all(type(text) is str for text in texts)
     if type(number) is not int or not 0 <= number < _PLAIN:
         return False
     try:

@@ -49,11 +49,11 @@ class Reading:
         return tuple(value for row in rows if (value := read(row)) is not None)
 
     def chat(self, row: Row) -> Chat:
-        """As `chat_rows` selects it, up to `places`, then `effort` and `checksum`."""
+        """As `chat_rows` selects it, up to `checksum`."""
         id_, title, kind, mode, model, strategy, created_at, updated_at, turns, generation, chosen, places = row[:12]
         effort, check = _either(_EFFORT, row[12] or None, None), row[13]
         try:
-            verify(check, id_, title, mode, model, strategy, chosen, places)
+            verify(check, id_, title, mode, model, strategy, chosen, places, row[12])
             return Chat(
                 id=whole(id_),
                 title=whole(title),

@@ -35,27 +35,17 @@ HOLDS: dict[Dialect, str] = {
 Condition = tuple[str, tuple[Any, ...]]
 """Of a row of `chats`, with its parameters."""
 
-_BACKLOG = "SELECT position FROM messages, search_backlog WHERE position BETWEEN next AND last"
-_WAITING = f"SELECT position FROM search_waiting UNION ALL {_BACKLOG}"  # noqa: S608 - our own words
+_WAITING = "SELECT position FROM search_waiting"
 _OF_CHAT = (
     "SELECT 1 FROM message_grams CROSS JOIN messages ON messages.position = message_grams.rowid"
     " WHERE message_grams MATCH of_chat(CAST(chats.id AS BLOB)) || ? AND chat_id = chats.id"
-)
-_INDEXED = (
-    " AND position NOT IN (SELECT position FROM search_waiting)"
-    " AND position NOT BETWEEN (SELECT next FROM search_backlog) AND (SELECT last FROM search_backlog)"
 )
 _ADD = "INSERT INTO message_grams (rowid, text, chat) VALUES (?, ?, ?)"
 _TAKE_OUT = "INSERT INTO message_grams (message_grams, rowid, text, chat) VALUES ('delete', ?, ?, ?)"
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """Messages that wait, and how far the backlog is done with them; `last` is None for those of the queue."""
-
-    rows: Sequence[tuple[int, str | bytes, str | bytes]]
-    """Position, chat and text."""
-    last: int | None
+Waiting = tuple[int, str | bytes, str | bytes]
+"""Position, chat and text of a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +53,7 @@ class Ready:
     """One message, ready for the index."""
 
     position: int
+    chat_id: str | bytes
     chat: str
     text: str
     numbers: Sequence[int]
@@ -88,53 +79,39 @@ def condition(session: Session, query: str, *, by_index: bool = True) -> Conditi
     return f"({in_chat} OR {of_some.format(_WAITING)})", (f" AND ({parameters[0]})", wanted, wanted)
 
 
-def waiting(session: Session) -> Slice:
-    """The next slice: what was said since there is an index, then what was said before."""
-    read = "SELECT position, chat_id, content FROM messages WHERE position IN"
-    of_queue = f"{read} (SELECT position FROM search_waiting WHERE state = 0 ORDER BY position LIMIT ?)"  # noqa: S608
-    rows = _bounded(session, f"{of_queue} ORDER BY position", (SLICE_MESSAGES,))
-    if rows:
-        return Slice(rows, None)
-    rows = _bounded(
+def waiting(session: Session) -> list[Waiting]:
+    """The next slice of what was said since."""
+    return _bounded(
         session,
-        "SELECT position, chat_id, content FROM messages WHERE position >= (SELECT next FROM search_backlog)"
-        " AND position <= (SELECT last FROM search_backlog) ORDER BY position LIMIT ?",
+        "SELECT position, chat_id, content FROM messages WHERE position IN"
+        " (SELECT position FROM search_waiting WHERE state = 0 ORDER BY position LIMIT ?) ORDER BY position",
         (SLICE_MESSAGES,),
     )
-    return Slice(rows, rows[-1][0] if rows else None)
 
 
-def ready(source: Slice, dialect: Dialect) -> list[Ready]:
+def ready(messages: Sequence[Waiting], dialect: Dialect) -> list[Ready]:
     """A slice made ready. It takes its time: not for the thread that writes."""
     return [
         Ready(
             position,
+            chat_id,
             grams.chat_mark(chat_id),
             grams.indexed(content) if dialect == "sqlite" and len(content) <= grams.LONGEST else "",
             grams.numbers(content) if dialect == "postgresql" and len(content) <= grams.LONGEST else (),
             len(content) > grams.LONGEST,
         )
-        for position, chat_id, content in source.rows
+        for position, chat_id, content in messages
     ]
 
 
-def add(session: Session, source: Slice, messages: Sequence[Ready]) -> None:
+def add(session: Session, messages: Sequence[Ready]) -> None:
     """Take in a slice; what is gone meanwhile, or was taken in by another server, is left out."""
-    if source.last is None:
-        # SQLite gives the position of a message that was deleted to another one: it is of another chat then.
-        same = "EXISTS (SELECT 1 FROM messages WHERE messages.position = search_waiting.position AND chat_id = ?)"
-        taken = f"DELETE FROM search_waiting WHERE position = ? AND state = 0 AND {same}"  # noqa: S608 - our own words
-        for (_, chat_id, _), message in zip(source.rows, messages, strict=True):
-            if session.execute(taken, (message.position, chat_id)).rowcount:
-                _take_in(session, message)
-        return
-    backlog = f"SELECT next, last FROM search_backlog{session.row_lock}"  # noqa: S608 - our own words
-    first, last = session.execute(backlog).fetchone()
+    # SQLite gives the position of a message that was deleted to another one: it is of another chat then.
+    same = "EXISTS (SELECT 1 FROM messages WHERE messages.position = search_waiting.position AND chat_id = ?)"
+    taken = f"DELETE FROM search_waiting WHERE position = ? AND state = 0 AND {same}"  # noqa: S608 - our own words
     for message in messages:
-        there = "SELECT 1 FROM messages WHERE position = ? AND position NOT IN (SELECT position FROM search_waiting)"
-        if first <= message.position <= last and session.execute(there, (message.position,)).fetchone():
+        if session.execute(taken, (message.position, message.chat_id)).rowcount:
             _take_in(session, message)
-    session.execute("UPDATE search_backlog SET next = ? WHERE next <= ?", (source.last + 1, source.last))
 
 
 def take_out(session: Session, chat_id: str) -> bool:
@@ -146,7 +123,8 @@ def take_out(session: Session, chat_id: str) -> bool:
         return True
     rows = _bounded(
         session,
-        f"SELECT position, chat_id, content FROM messages WHERE chat_id = ?{_INDEXED} ORDER BY position LIMIT ?",  # noqa: S608 - our own words
+        "SELECT position, chat_id, content FROM messages WHERE chat_id = ?"
+        " AND position NOT IN (SELECT position FROM search_waiting) ORDER BY position LIMIT ?",
         (chat_id, SLICE_MESSAGES + 1),
     )
     for position, chat, content in rows:
@@ -221,9 +199,9 @@ def _dense(session: Session, match: str) -> bool:
     return len(session.execute(of_newest, (match, newest - NEWEST, DENSE)).fetchall()) >= DENSE
 
 
-def _bounded(session: Session, sql: str, parameters: tuple[Any, ...]) -> list[tuple[int, str | bytes, str | bytes]]:
+def _bounded(session: Session, sql: str, parameters: tuple[Any, ...]) -> list[Waiting]:
     """Rows until their texts are as long as a slice, one at least."""
-    rows: list[tuple[int, str | bytes, str | bytes]] = []
+    rows: list[Waiting] = []
     length = 0
     for position, chat_id, content in session.execute(sql, parameters):
         rows.append((position, chat_id, content))

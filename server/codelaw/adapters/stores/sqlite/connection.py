@@ -5,20 +5,20 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-from collections.abc import Callable, Collection, Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TypeVar
 
 from codelaw.adapters.stores import damage
 from codelaw.adapters.stores.migrations import migrate, refuse_foreign
 from codelaw.adapters.stores.readers import Dropped, Readers
-from codelaw.adapters.stores.rows import search_rows
-from codelaw.adapters.stores.rows.codec import legible, storable, text_or_bytes
-from codelaw.adapters.stores.rows.database import Dialect, Parameters, Session
+from codelaw.adapters.stores.rows.codec import text_or_bytes
+from codelaw.adapters.stores.rows.database import Owners, Session
 from codelaw.adapters.stores.sqlite.log_keeping import BUSY_SECONDS, LogKeeper, leave_log, use_log
-from codelaw.adapters.stores.sqlite.lost_log import tell_lost
-from codelaw.adapters.stores.sqlite.server_liveness import FileOwners, alone, living
+from codelaw.adapters.stores.sqlite.lost_log import lost_commits
+from codelaw.adapters.stores.sqlite.read_only import HINT, ReadOnlyFile, unwritable
+from codelaw.adapters.stores.sqlite.server_liveness import FileOwners, ReadingOwners, alone, living
+from codelaw.adapters.stores.sqlite.session import SqliteSession, let_read
 from codelaw.adapters.stores.worker import Worker
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
@@ -48,74 +48,47 @@ _ADVICE: dict[int, tuple[str, str]] = {
 }
 
 
-class SqliteSession:
-    """The connection as work in its thread sees it."""
-
-    dialect: Dialect = "sqlite"
-    row_lock = ""  # to write locks the whole file
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
-        """Run one statement; text that is not valid Unicode is bound as bytes."""
-        try:
-            return self._connection.execute(sql, parameters)
-        except UnicodeEncodeError:
-            return self._connection.execute(sql, _storable(parameters))
-
-    def execute_many(self, sql: str, rows: list[Parameters]) -> None:
-        for row in rows:
-            self.execute(sql, row)
-
-    @contextmanager
-    def transaction(self, *, write: bool = True) -> Generator[None]:
-        """All or nothing. To write takes the lock at once, so that what is read inside stays true."""
-        self._connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-        try:
-            yield
-            self._connection.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
-
-
 class SqliteDatabase:
     """The threads and their connections. Writes are done in the order in which they were given."""
 
-    def __init__(self, path: Path, *, chosen: bool = False, tell: Callable[[Notice], None] | None = None) -> None:
+    def __init__(self, path: Path, *, chosen: bool = False, report: Callable[[Notice], None] | None = None) -> None:
         """`chosen`: a setting named the file, so that what is not a database may be anything but ours.
 
-        `tell` is called on the event loop with what the user should know of a file that is open.
+        `report` is called on the event loop with what the user should know of a file that is open.
         """
         self.path = path
-        self._tell = tell
+        self._report = report
         self._loop = asyncio.get_running_loop()
         self._chosen = chosen
         self._worker = Worker("codelaw-store")
         self._connection: sqlite3.Connection | None = None
-        self._readers = Readers("codelaw-store", _ReadOnly(self))
+        self._only_read: tuple[ReadOnlyFile, Refusal] | None = None
+        """The file, where nothing can be written, and why."""
+        self._readers = Readers("codelaw-store", self)
+        self._open = False
         self._log: LogKeeper | None = None
         self._identity: tuple[int, int] | None = None
         """Of the file that was opened: the path may lead to another one since."""
         self.notices: tuple[Notice, ...] = ()
         """What came of a damaged file."""
 
-    async def open(self) -> FileOwners:
+    async def open(self) -> Owners:
         """Create or open the file, and bring its schema up to date; locks live in `owners/` beside it.
 
-        A damaged file is set aside, and what can be read of it is saved, unless another codelaw has it open.
+        A damaged file is set aside, and what can be read of it is saved, unless another codelaw has it open. One that
+        cannot be written is only read.
 
         Raises:
-            Refusal: `store_unavailable`: not writable, foreign, newer, or damaged while another has it open. The file
+            Refusal: `store_unavailable`: not readable, foreign, newer, or damaged while another has it open. The file
                 is left as it is.
         """
         try:
-            return await self._in_thread(self._open)
+            owners = await self._worker.do(self._open_file)
         except BaseException:
             self._worker.end()
             raise
+        self._open = True
+        return owners
 
     @property
     def busy(self) -> bool:
@@ -169,7 +142,7 @@ class SqliteDatabase:
                 return work(session)
 
         await self._worker.settled(about)
-        if self._connection is None:
+        if not self._open:
             raise self._closed()
         try:
             return await self._readers.do(lambda connection: self._guarded(lambda: whole_work(connection)), slow=slow)
@@ -178,21 +151,32 @@ class SqliteDatabase:
 
     async def close(self) -> bool:
         """Finish the writes given so far, stop what reads, and let go of the file; False when that was done before."""
-        connection, self._connection = self._connection, None
-        if connection is None:
+        if not self._open:
             return False
+        self._open = False
         await self._readers.close()
-        await self._in_thread(lambda: self._let_go(connection))
+        await self._worker.do(lambda: self._guarded(self._let_go))
         self._worker.end()
         return True
 
-    def connect_reader(self) -> sqlite3.Connection:
-        """A connection to the file that this one has open; nothing can be written by it.
-
-        Raises:
-            Refusal: `store_unavailable`.
-        """
+    def connect(self, asked: float) -> sqlite3.Connection:
+        """A connection to the file that this one has open; nothing can be written by it."""
+        del asked
         return self._guarded(self._connect_reader)
+
+    def interrupt(self, connection: sqlite3.Connection) -> None:
+        connection.interrupt()
+
+    def alive(self, connection: sqlite3.Connection, idle_seconds: float) -> bool:
+        del idle_seconds
+        return self._only_read is None or self._only_read[0].alive(connection)
+
+    def usable(self, connection: sqlite3.Connection, *, interrupted: bool) -> bool:
+        del interrupted
+        return not connection.in_transaction
+
+    def disconnect(self, connection: sqlite3.Connection) -> None:
+        connection.close()
 
     def refuse_moved(self) -> None:
         """SQLite would go on with a file that no path leads to any more.
@@ -200,6 +184,8 @@ class SqliteDatabase:
         Raises:
             Refusal: `store_unavailable`.
         """
+        if self._only_read is not None:
+            return
         try:
             status = self.path.stat()
         except FileNotFoundError:
@@ -212,8 +198,10 @@ class SqliteDatabase:
             )
 
     async def _run(self, work: Callable[[Session], T], about: Collection[str]) -> T:
+        if self._only_read is not None:
+            raise Refusal("store_unavailable", self._only_read[1].message, HINT)
         connection = self._connection
-        if connection is None:
+        if connection is None or not self._open:
             raise self._closed()
 
         def present_work() -> T:
@@ -225,9 +213,6 @@ class SqliteDatabase:
     def _closed(self) -> Refusal:
         return Refusal("store_unavailable", f"{self.path}: the store is closed.")
 
-    async def _in_thread(self, work: Callable[[], T]) -> T:
-        return await self._worker.do(lambda: self._guarded(work))
-
     def _guarded(self, work: Callable[[], T]) -> T:
         try:
             return work()
@@ -235,64 +220,89 @@ class SqliteDatabase:
             if refusal.code == "store_unavailable":
                 raise Refusal(refusal.code, f"{self.path}: {refusal.message}", refusal.hint) from refusal
             raise
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            # An extended code carries the plain one in its low byte; errors of our own SQL have none of these.
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-            if code not in _ADVICE and not damage.is_damage(error):
-                raise
-            reason, hint = _ADVICE.get(code, _ADVICE[sqlite3.SQLITE_CORRUPT])
-            if damage.is_damage(error) and self._connection is not None:
-                damage.suspect(self.path)
-                self._tell_damage(error)
-            raise Refusal("store_unavailable", f"{self.path}: {reason} ({error}).", hint) from error
-        except OSError as error:
-            raise Refusal("store_unavailable", f"{self.path}: {error.strerror or error}.", _FOLDER) from error
+        except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
+            raise self._refusal(error) or error from error
 
-    def _tell_damage(self, error: Exception) -> None:
-        """Once, whatever else fails: nothing tells by itself why new chats are refused and old ones are read."""
-        tell, self._tell = self._tell, None
-        if tell is not None:
+    def _refusal(self, error: Exception) -> Refusal | None:
+        """What to say of an error; None: it is a mistake of ours."""
+        damaged = damage.is_damage(error)
+        if self._only_read is not None and not damaged:
+            message = f"{self._only_read[1].message} It cannot be read either ({error})."
+            return Refusal("store_unavailable", message, HINT)
+        if isinstance(error, OSError):
+            return Refusal("store_unavailable", f"{self.path}: {error.strerror or error}.", _FOLDER)
+        # An extended code carries the plain one in its low byte; errors of our own SQL have none of these.
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        if code not in _ADVICE and not damaged:
+            return None
+        reason, hint = _ADVICE.get(code, _ADVICE[sqlite3.SQLITE_CORRUPT])
+        if damaged and self._only_read is not None:
+            hint = "Make it writable and start codelaw again: what can be read of it is saved then."
+        elif damaged and self._open:
+            damage.suspect(self.path)
+            self._report_damage(error)
+        return Refusal("store_unavailable", f"{self.path}: {reason} ({error}).", hint)
+
+    def _report_damage(self, error: Exception) -> None:
+        """Once, whatever else fails: nothing says by itself why new chats are refused and old ones are read."""
+        report, self._report = self._report, None
+        if report is not None:
             message = (
                 f"{self.path} is damaged ({error}). What can still be read is shown, but nothing new may be saved. "
                 f"{_DAMAGED}"
             )
-            self._loop.call_soon_threadsafe(tell, Notice("error", "store_damaged", message))
+            self._loop.call_soon_threadsafe(report, Notice("error", "store_damaged", message))
 
-    def _open(self) -> FileOwners:
+    def _open_file(self) -> Owners:
+        try:
+            return self._guarded(self._open_writable)
+        except Refusal as refusal:
+            if not unwritable(refusal) or not damage.is_ours(self.path):
+                raise
+            self._only_read = (ReadOnlyFile(self.path), refusal)
+            self._guarded(self._connect_reader).close()  # it can be read
+            message = f"{refusal.message} Chats can be read; nothing can be sent or changed. {HINT}"
+            self.notices = (Notice("warning", "store_read_only", message),)
+            return ReadingOwners(self.path.parent / "owners")
+
+    def _open_writable(self) -> Owners:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         locks = self.path.parent / "owners"
         with alone(locks, ALONE_SECONDS):
-            connection = self._sound(locks)
+            self._connection = self._sound(locks)
             try:
                 self._log = LogKeeper(self.path)
                 owners = FileOwners(locks)
             except BaseException:
-                self._let_go(connection)
+                self._let_go()
                 raise
         status = self.path.stat()
         self._identity = (status.st_dev, status.st_ino)
-        self._connection = connection
         return owners
 
     def _sound(self, locks: Path) -> sqlite3.Connection:
         damage.finish(self.path)
         used = living(locks)
         try:
-            connection = self._connect(thorough=not used)
+            return self._connect(thorough=not used)
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             if used or not damage.is_damage(error) or (self._chosen and not damage.is_ours(self.path)):
                 raise
             self.notices = (*self.notices, damage.set_aside(self.path, error))
             return self._connect(thorough=False)
-        damage.opened(self.path)
-        return connection
 
-    def _let_go(self, connection: sqlite3.Connection) -> None:
+    def _let_go(self) -> None:
+        if self._only_read is not None:
+            self._only_read[0].close()
         if self._log is not None:
             self._log.close()
-        connection.close()  # the last one moves what is left of the log
+        if self._connection is not None:
+            self._connection.close()  # the last one moves what is left of the log
+            self._connection = None
 
     def _connect_reader(self) -> sqlite3.Connection:
+        if self._only_read is not None:
+            return self._only_read[0].connect()
         connection = sqlite3.connect(
             f"{self.path.absolute().as_uri()}?mode=ro",
             uri=True,
@@ -316,7 +326,7 @@ class SqliteDatabase:
         try:
             refuse_foreign(connection)  # before anything is written to it
             use_log(connection)
-            if thorough and (lost := tell_lost(connection, self.path)) is not None:
+            if thorough and (lost := lost_commits(connection, self.path)) is not None:
                 self.notices = (lost,)
             connection.execute("PRAGMA synchronous = NORMAL")
             leave_log(connection)
@@ -329,47 +339,3 @@ class SqliteDatabase:
             connection.close()
             raise
         return connection
-
-
-class _ReadOnly:
-    """How the connections that read are made."""
-
-    def __init__(self, database: SqliteDatabase) -> None:
-        self._database = database
-
-    def connect(self, asked: float) -> sqlite3.Connection:
-        del asked
-        return self._database.connect_reader()
-
-    def interrupt(self, connection: sqlite3.Connection) -> None:
-        connection.interrupt()
-
-    def alive(self, connection: sqlite3.Connection, idle_seconds: float) -> bool:
-        del connection, idle_seconds
-        return True
-
-    def usable(self, connection: sqlite3.Connection, *, interrupted: bool) -> bool:
-        del interrupted
-        return not connection.in_transaction
-
-    def disconnect(self, connection: sqlite3.Connection) -> None:
-        connection.close()
-
-
-def let_read(connection: sqlite3.Connection) -> None:
-    """What every connection needs to read our rows."""
-    connection.text_factory = text_or_bytes
-    connection.create_function("holds", 2, _holds, deterministic=True)
-    connection.create_function("of_chat", 1, search_rows.of_chat, deterministic=True)
-
-
-def _holds(text: str | bytes, folded: str | bytes) -> bool:
-    """The SQL function `holds`: LIKE knows only the case of ASCII and stops at a NUL.
-
-    It is given BLOBs, because a TEXT that is torn cannot be handed to a function.
-    """
-    return legible(folded) in legible(text).casefold()
-
-
-def _storable(parameters: Parameters) -> Parameters:
-    return tuple(storable(value) if isinstance(value, str) else value for value in parameters)

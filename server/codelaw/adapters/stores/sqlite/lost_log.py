@@ -10,9 +10,7 @@ import shutil
 import sqlite3
 import struct
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from codelaw.domain.chats import Notice
 
@@ -23,7 +21,7 @@ _FRAME = struct.Struct(">4I")
 _FRAME_BYTES = 24
 
 
-def tell_lost(connection: sqlite3.Connection, path: Path) -> Notice | None:
+def lost_commits(connection: sqlite3.Connection, path: Path) -> Notice | None:
     """Keep a log aside that holds commits which are not read, and say so; None when there are none.
 
     To be called when nobody else has the file open and nothing has been written by `connection`.
@@ -56,36 +54,11 @@ def _lost(log: Path, page: int, read: int) -> bool:
         head = file.read(_HEADER.size)
         if len(head) < _HEADER.size:
             return False
-        words = _HEADER.unpack(head)
-        salts = set(words[4:6]) if _is_sound(words) else None
-        for _, size, *own in _frames(file, page, read):
-            if salts is None:
-                salts = set(own)  # the head itself is altered
+        salts = set(_HEADER.unpack(head)[4:6])  # both differ from those of any earlier run of the log
+        whole = (file.seek(0, 2) - _HEADER.size) // (_FRAME_BYTES + page)
+        for number in range(read, whole):
+            file.seek(_HEADER.size + number * (_FRAME_BYTES + page))
+            _, size, *own = _FRAME.unpack(file.read(_FRAME.size))
             if size and not salts.isdisjoint(own):
                 return True
     return False
-
-
-def _frames(file: BinaryIO, page: int, read: int) -> Iterator[tuple[int, ...]]:
-    """The heads of the whole frames behind the first `read`."""
-    whole = (file.seek(0, 2) - _HEADER.size) // (_FRAME_BYTES + page)
-    for number in range(read, whole):
-        file.seek(_HEADER.size + number * (_FRAME_BYTES + page))
-        yield _FRAME.unpack(file.read(_FRAME.size))
-
-
-def _is_sound(words: tuple[int, ...]) -> bool:
-    """Whether a head's checksum is right, as SQLite counts it."""
-    if words[0] & 0xFFFFFFFE != 0x377F0682:
-        return False
-    little = words[0] == 0x377F0682
-    first = second = 0
-    for at in range(0, 6, 2):
-        one, two = (_swapped(word) if little else word for word in words[at : at + 2])
-        first = (first + one + second) & 0xFFFFFFFF
-        second = (second + two + first) & 0xFFFFFFFF
-    return (first, second) == words[6:8]
-
-
-def _swapped(word: int) -> int:
-    return int.from_bytes(word.to_bytes(4, "big"), "little")

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import errno
-import os
 import shutil
 import sqlite3
-import tempfile
-from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from tempfile import TemporaryDirectory
+from threading import Lock
 
-from codelaw.adapters.stores import damage
-from codelaw.adapters.stores.migrations import migrate, migrations, refuse_foreign
-from codelaw.adapters.stores.rows.database import Session
-from codelaw.adapters.stores.sqlite.server_liveness import ReadingOwners
-from codelaw.adapters.stores.worker import Worker
-from codelaw.domain.chats import Notice
+from codelaw.adapters.stores.damage import is_damage
+from codelaw.adapters.stores.migrations import migrate, refuse_foreign
+from codelaw.adapters.stores.sqlite.session import let_read
 from codelaw.domain.errors import Refusal
 
-T = TypeVar("T")
-Wrap = Callable[[sqlite3.Connection], Session]
+HINT = "Make it and its folder writable (permissions, owner, space on the disk), then start codelaw again."
 
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
 _UNWRITABLE = {
@@ -31,10 +25,9 @@ _UNWRITABLE = {
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR,
 }
-_ROOM = 3
-"""How many times its size must be free where a file is copied to."""
 
-HINT = "Make it and its folder writable (permissions, owner, space on the disk), then start codelaw again."
+State = tuple[tuple[int, int], ...]
+"""The times and sizes of a file and its log: by these a change is noticed, since nothing guards a look at them."""
 
 
 def unwritable(refusal: Refusal) -> bool:
@@ -45,168 +38,88 @@ def unwritable(refusal: Refusal) -> bool:
     return isinstance(cause, sqlite3.Error) and getattr(cause, "sqlite_errorcode", 0) & 0xFF in _UNWRITABLE
 
 
-class ReadOnlyDatabase:
-    """A `Database` that refuses to write, and says why. What others write meanwhile is seen at the next look."""
+class ReadOnlyFile:
+    """The file at `path`. What others write to it meanwhile is seen by new connections."""
 
-    def __init__(self, path: Path, why: Refusal, session: Wrap, prepare: Callable[[sqlite3.Connection], None]) -> None:
-        """`session` wraps a connection for the rows, which `prepare` has made ready."""
-        self.path = path
-        self._why = why
-        self._session = session
-        self._prepare = prepare
-        self._worker = Worker("codelaw-store")
-        self._connection: sqlite3.Connection | None = None
-        self._copy: Path | None = None
-        self._seen: list[tuple[int, int]] | None = None
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = Lock()
+        self._copy: tuple[State, TemporaryDirectory[str]] | None = None
 
-    @property
-    def notice(self) -> Notice:
-        """What the user is told."""
-        message = f"{self._why.message} Chats can be read; nothing can be sent or changed. {HINT}"
-        return Notice("warning", "store_read_only", message)
-
-    async def open(self) -> ReadingOwners:
-        """Open the file for reading.
+    def connect(self) -> sqlite3.Connection:
+        """The file itself, where SQLite can share it; without a log as it lies there; else a copy of it.
 
         Raises:
-            Refusal: `store_unavailable`: it cannot be read either.
+            sqlite3.Error, UnicodeDecodeError, OSError: it cannot be read.
         """
-        try:
-            await self._worker.do(lambda: self._guarded(self._open))
-        except BaseException:
-            self._worker.end()
-            raise
-        return ReadingOwners(self.path.parent / "owners")
-
-    async def run(self, work: Callable[[Session], T]) -> T:
-        """Do `work`, which may only read."""
-        return await self._worker.do(lambda: self._guarded(lambda: work(self._session(self._current()))))
-
-    @property
-    def busy(self) -> bool:
-        """Nobody waits for a write."""
-        return False
-
-    async def read(self, work: Callable[[Session], T], about: Collection[str] = (), *, slow: bool = False) -> T:  # noqa: ARG002 - the port has them
-        """Do `work` in a transaction that only reads."""
-
-        def whole_work(session: Session) -> T:
-            with session.transaction(write=False):
-                return work(session)
-
-        return await self.run(whole_work)
-
-    async def write(self, work: Callable[[Session], T], about: Collection[str] = ()) -> T:  # noqa: ARG002 - the port has it
-        """Refuse.
-
-        Raises:
-            Refusal: `store_unavailable`.
-        """
-        raise Refusal("store_unavailable", self._why.message, HINT)
-
-    async def close(self) -> bool:
-        """Let go of the file; False when that was done before."""
-        connection, self._connection = self._connection, None
-        if connection is None:
-            return False
-        await self._worker.do(lambda: self._forget(connection))
-        self._worker.end()
-        return True
-
-    def _guarded(self, work: Callable[[], T]) -> T:
-        try:
-            return work()
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            if damage.is_damage(error):
-                hint = "Make it writable and start codelaw again: what can be read of it is saved then."
-                raise Refusal("store_unavailable", f"{self.path}: the database is damaged ({error}).", hint) from error
-            raise self._unreadable(error) from error
-        except OSError as error:
-            raise self._unreadable(error) from error
-
-    def _unreadable(self, error: Exception) -> Refusal:
-        return Refusal("store_unavailable", f"{self._why.message} It cannot be read either ({error}).", HINT)
-
-    def _current(self) -> sqlite3.Connection:
-        """The connection; a new one where the file has changed, which an unguarded look at it would not notice."""
-        if self._connection is None:
-            raise Refusal("store_unavailable", f"{self.path}: the store is closed.")
-        if self._seen != self._state():
-            self._forget(self._connection)
-            self._seen = None  # until it is open again, which may fail
-            self._open()
-        return self._connection
-
-    def _open(self) -> None:
-        seen = self._state()
-        self._connection = self._reading()
-        self._seen = seen
-
-    def _reading(self) -> sqlite3.Connection:
-        """The file itself, where SQLite can share it; without side files as it lies there; else a copy of it."""
-        whole = not self._size("-wal")
-        for options in ("mode=ro", "mode=ro&immutable=1") if whole else ("mode=ro",):
-            connection = sqlite3.connect(f"{self.path.absolute().as_uri()}?{options}", uri=True, isolation_level=None)
+        state = self._state()
+        logged = len(state) > 1 and state[1][1] > 0
+        for options in ("mode=ro",) if logged else ("mode=ro", "mode=ro&immutable=1"):
             try:
-                if refuse_foreign(connection) == migrations()[-1][0]:
-                    self._prepare(connection)
-                    connection.execute("SELECT 1 FROM chats LIMIT 1").fetchone()
-                    return connection
+                return _opened(self._path, options, state)
             except sqlite3.OperationalError as error:
-                if damage.is_damage(error):
-                    connection.close()
+                if is_damage(error):
                     raise
-            except BaseException:
-                connection.close()
-                raise
-            connection.close()
-        return self._copied()
+        with self._lock:
+            return _opened(self._copied(state), "mode=ro", state)
 
-    def _copied(self) -> sqlite3.Connection:
-        """A private copy, brought up to date: of what an earlier codelaw wrote, or of a log that cannot be shared."""
-        folder = Path(tempfile.mkdtemp(prefix="codelaw-"))
-        try:
-            connection = self._copied_into(folder)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        self._copy = folder
-        return connection
+    def alive(self, connection: sqlite3.Connection) -> bool:
+        """Whether the file is still as the connection sees it."""
+        return isinstance(connection, _Reader) and connection.state == self._state()
 
-    def _copied_into(self, folder: Path) -> sqlite3.Connection:
-        size = self._size("") + self._size("-wal")
-        if shutil.disk_usage(folder).free < _ROOM * size:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
-        for suffix in ("", "-wal"):
-            if self._size(suffix):
-                shutil.copyfile(self._file(suffix), folder / f"{self.path.name}{suffix}")
-        connection = sqlite3.connect(folder / self.path.name, isolation_level=None)
-        try:
-            migrate(connection)
-            self._prepare(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _forget(self, connection: sqlite3.Connection) -> None:
-        connection.close()
+    def close(self) -> None:
+        """Remove the copy, if there is one."""
         copy, self._copy = self._copy, None
         if copy is not None:
-            shutil.rmtree(copy, ignore_errors=True)
+            copy[1].cleanup()
 
-    def _state(self) -> list[tuple[int, int]]:
+    @property
+    def _log(self) -> Path:
+        return self._path.with_name(f"{self._path.name}-wal")
+
+    def _state(self) -> State:
         found: list[tuple[int, int]] = []
-        for suffix in ("", "-wal"):
+        for file in (self._path, self._log):
             with suppress(FileNotFoundError):
-                status = self._file(suffix).stat()
+                status = file.stat()
                 found.append((status.st_mtime_ns, status.st_size))
-        return found
+        return tuple(found)
 
-    def _size(self, suffix: str) -> int:
-        with suppress(FileNotFoundError):
-            return self._file(suffix).stat().st_size
-        return 0
+    def _copied(self, state: State) -> Path:
+        """A private copy into which the log was played."""
+        if self._copy is None or self._copy[0] != state:
+            self.close()
+            folder = TemporaryDirectory(prefix="codelaw-")
+            try:
+                copy = Path(folder.name) / self._path.name
+                for file in (self._path, self._log):
+                    shutil.copyfile(file, copy.with_name(file.name))
+                connection = sqlite3.connect(copy, isolation_level=None)
+                try:
+                    migrate(connection)
+                finally:
+                    connection.close()
+            except BaseException:
+                folder.cleanup()
+                raise
+            self._copy = (state, folder)
+        return Path(self._copy[1].name) / self._path.name
 
-    def _file(self, suffix: str) -> Path:
-        return self.path.with_name(self.path.name + suffix)
+
+class _Reader(sqlite3.Connection):
+    state: State = ()
+    """Of the file when it was opened."""
+
+
+def _opened(path: Path, options: str, state: State) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?{options}"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, factory=_Reader)
+    try:
+        refuse_foreign(connection)
+        let_read(connection)
+        connection.execute("SELECT 1 FROM chats LIMIT 1").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    connection.state = state
+    return connection
