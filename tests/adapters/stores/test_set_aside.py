@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from codelaw.adapters.stores import damage
+from codelaw.adapters.stores.sqlite import damage
 from codelaw.adapters.stores.sqlite_chats import SqliteStore
 from codelaw.domain.chats import Todo
 from codelaw.domain.errors import Refusal
@@ -260,7 +260,7 @@ asyncio.run(main())
 KILLED_ASIDE = """
 import os, signal, sys
 from pathlib import Path
-from codelaw.adapters.stores import damage
+from codelaw.adapters.stores.sqlite import damage
 from codelaw.adapters.stores.sqlite_chats import SqliteStore
 import asyncio
 

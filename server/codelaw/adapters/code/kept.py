@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codelaw.adapters.code.yielding import spare
-from codelaw.adapters.stores.damage import Damaged, is_damage
+from codelaw.adapters.stores.sqlite.damage import Damaged, is_damage
 from codelaw.ranking.code.digest import FORMAT, Digest, unpacked
 from codelaw.ranking.code.symbols import has_grammar
 

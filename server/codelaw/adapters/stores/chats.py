@@ -7,7 +7,6 @@ import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
-from codelaw.adapters.stores.damage import is_damage
 from codelaw.adapters.stores.rows import (
     aside_rows,
     audit_rows,
@@ -24,6 +23,7 @@ from codelaw.adapters.stores.rows.checks import checksum
 from codelaw.adapters.stores.rows.database import Database, Owners, Session
 from codelaw.adapters.stores.rows.reading import Reading
 from codelaw.adapters.stores.search_keeper import SearchKeeper
+from codelaw.adapters.stores.sqlite.damage import is_damage
 from codelaw.adapters.stores.worker import log_unheard
 from codelaw.domain.audit import AuditEntry
 from codelaw.domain.chats import Chat, ChatHead, Notice, StoredChat, StoredTurn, Todo

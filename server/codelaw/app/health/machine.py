@@ -12,7 +12,7 @@ from codelaw.adapters.embedders.http import MODEL, OPENAI
 from codelaw.adapters.embedders.local import LocalEmbedder
 from codelaw.adapters.processes.sandbox import Sandbox
 from codelaw.adapters.programs import find_program
-from codelaw.adapters.stores import damage
+from codelaw.adapters.stores.sqlite import damage
 from codelaw.adapters.workspace.ignore import oversized
 from codelaw.adapters.workspace.search import find_rg
 from codelaw.app.health.endpoint import reached

@@ -93,12 +93,12 @@ def ready(messages: Sequence[Waiting], dialect: Dialect) -> list[Ready]:
     """A slice made ready. It takes its time: not for the thread that writes."""
     return [
         Ready(
-            position,
-            chat_id,
-            grams.chat_mark(chat_id),
-            grams.indexed(content) if dialect == "sqlite" and len(content) <= grams.LONGEST else "",
-            grams.numbers(content) if dialect == "postgresql" and len(content) <= grams.LONGEST else (),
-            len(content) > grams.LONGEST,
+            position=position,
+            chat_id=chat_id,
+            chat=grams.chat_mark(chat_id),
+            text=grams.indexed(content) if dialect == "sqlite" and len(content) <= grams.LONGEST else "",
+            numbers=grams.numbers(content) if dialect == "postgresql" and len(content) <= grams.LONGEST else (),
+            long=len(content) > grams.LONGEST,
         )
         for position, chat_id, content in messages
     ]

@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 
-from codelaw.adapters.stores.damage import is_damage
 from codelaw.adapters.stores.migrations import migrate, refuse_foreign
+from codelaw.adapters.stores.sqlite.damage import is_damage
 from codelaw.adapters.stores.sqlite.session import let_read
 from codelaw.domain.errors import Refusal
 

@@ -136,8 +136,17 @@ def _adopt(target: sqlite3.Connection) -> None:
     ).fetchall()
     for chat_id, begun, used, turns in lost:
         now = time.time()
-        times = (begun or now, used or now)
-        chat = Chat(chat_id, _LOST_TITLE, "panel", "ask", "offline", "layered", *times, places=("offline",))
+        chat = Chat(
+            id=chat_id,
+            title=_LOST_TITLE,
+            kind="panel",
+            mode="ask",
+            model="offline",
+            strategy="layered",
+            created_at=begun or now,
+            updated_at=used or now,
+            places=("offline",),
+        )
         chat_rows.create(SqliteSession(target), chat)
         target.execute(
             "UPDATE chats SET begun = ?, seq = (SELECT coalesce(max(seq), 0) FROM events WHERE chat_id = chats.id)"

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from codelaw.adapters.stores.migrations import APPLICATION_ID, migrations, statements
-from codelaw.adapters.stores.salvage import Salvaged, salvage
+from codelaw.adapters.stores.sqlite.salvage import Salvaged, salvage
 from codelaw.adapters.stores.sqlite.session import SqliteSession
 from codelaw.domain.chats import Notice
 
