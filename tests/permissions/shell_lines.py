@@ -22,8 +22,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codelaw.permissions.flags import escape_flag
 from codelaw.permissions.policy import CallFacts, Rules, judge
+from codelaw.permissions.risky_flags import has_risky_flag
 from codelaw.permissions.rules import parse
 from codelaw.permissions.shell import Word, read
 from tests.permissions.shell_pieces import lines
@@ -126,7 +126,7 @@ def _covered(argv: list[str]) -> bool:
     beyond = {("b", "x"): 2, ("git", "diff"): 2}.get(
         (argv[0], argv[1] if len(argv) > 1 else ""), 1 if argv[0] in ("a", "sort", "find") else 0
     )
-    return beyond > 0 and escape_flag(words, beyond) is None
+    return beyond > 0 and not has_risky_flag(words, beyond)
 
 
 def _writers(shell: str, batch: list[tuple[str, bool, bool]]) -> list[str]:

@@ -11,10 +11,10 @@ import pytest
 
 from codelaw.agent.turn.approval import LONG_SUBJECT, Gate, Policy
 from codelaw.permissions import refusing
+from codelaw.permissions.expand_command import inner_commands
 from codelaw.permissions.policy import CallFacts
-from codelaw.permissions.refusing import Refusing
+from codelaw.permissions.refusing import DenyRules
 from codelaw.permissions.rules import Rule, parse
-from codelaw.permissions.runs import inner_commands
 from codelaw.permissions.shell import Simple, read
 
 RULES = (
@@ -62,9 +62,9 @@ def test_the_sorted_rules_judge_as_one_by_one():
     for _ in range(4000):
         deny = [parse(f"Bash({rng.choice(specifiers)})") for _ in range(rng.randint(0, 4))]
         for part in read(" ".join(rng.choice(words) for _ in range(rng.randint(1, 5)))) or ():
-            verdict = Refusing(deny).judge(part)
+            verdict = DenyRules(deny).judge(part)
             expected = one_by_one(part, deny)
-            perhaps = [rule for rule in deny if Refusing([rule]).judge(part)[0] == "ask"]
+            perhaps = [rule for rule in deny if DenyRules([rule]).judge(part)[0] == "ask"]
             if expected[0] == "pass" and perhaps:  # one of its words may be a program
                 assert verdict in [("ask", rule) for rule in perhaps]
             else:
@@ -89,7 +89,7 @@ def test_each_command_of_a_line_is_held_against_the_rules_about_it_alone(part: s
     for name in ("_begins", "_may_mean", "read"):
         monkeypatch.setattr(refusing, name, counted(name))
     refusing._words.cache_clear()
-    judging = Refusing([parse(text) for text in RULES])
+    judging = DenyRules([parse(text) for text in RULES])
     for simple in read("; ".join([part] * (20_000 // len(part)))) or ():
         assert judging.judge(simple)[0] != "deny"
     assert compared["read"] <= len(RULES)
@@ -107,7 +107,7 @@ def test_a_line_full_of_denied_names_is_asked_about_soon(monkeypatch: pytest.Mon
     monkeypatch.setattr(refusing, "_APART", Apart())
     parts = read(f"unheard '{'rm;' * 5000}'")
     assert parts is not None
-    assert Refusing([parse("Bash(rm -rf:*)")]).judge(parts[0])[0] == "ask"
+    assert DenyRules([parse("Bash(rm -rf:*)")]).judge(parts[0])[0] == "ask"
     assert len(split) <= refusing.MAX_LOOKS + 1
     assert max(map(len, split)) <= refusing.LONGEST
 

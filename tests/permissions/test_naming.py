@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.permissions import naming, runs
+from codelaw.permissions import expand_command, naming
 from codelaw.permissions.policy import CallFacts, Rules, judge
 from codelaw.permissions.rules import Rule, parse
 
@@ -151,7 +151,7 @@ def test_a_command_with_more_names_than_are_looked_at_is_asked():
 def test_what_is_looked_at_is_bounded(command: str, monkeypatch: pytest.MonkeyPatch):
     """Counted, not timed: how often a path is held against a rule, and a text read as a command."""
     calls = dict.fromkeys(("forbids_path", "read"), 0)
-    matched, reads = Rule.forbids_path, runs.read
+    matched, reads = Rule.forbids_path, expand_command.read
 
     def counted(rule: Rule, path: str) -> bool:
         calls["forbids_path"] += 1 + path.count("/")
@@ -162,8 +162,8 @@ def test_what_is_looked_at_is_bounded(command: str, monkeypatch: pytest.MonkeyPa
         return reads(text)
 
     monkeypatch.setattr(Rule, "forbids_path", counted)
-    monkeypatch.setattr(runs, "read", counted_read)
+    monkeypatch.setattr(expand_command, "read", counted_read)
     deny = [f"Read(secret{number}/**)" for number in range(300)] + ["Bash(rm:*)"]
     run(command[:20_000], deny=deny)
     assert calls["forbids_path"] <= 3 * naming.MAX_LOOKS
-    assert calls["read"] <= 4 * runs.MAX_TEXTS
+    assert calls["read"] <= 4 * expand_command.MAX_TEXTS

@@ -4,8 +4,8 @@ import pytest
 
 from codelaw.permissions.offers import _OFFERS
 from codelaw.permissions.options import SHOWN, options_for, proposed_rule
-from codelaw.permissions.outgrowing import PROGRAMS
 from codelaw.permissions.policy import CallFacts, Rules, judge
+from codelaw.permissions.risky_flags import PROGRAMS
 from codelaw.permissions.rules import parse
 
 PROPOSED = [

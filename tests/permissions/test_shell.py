@@ -155,7 +155,7 @@ def test_redirections_that_write_are_seen(command, writes):
     found = read(command)
     assert found is not None
     expected = writes if writes and isinstance(writes[0], list) else [writes]
-    assert [list(part.writes) for part in found] == expected
+    assert [[word.raw for word in part.writes] for part in found] == expected
 
 
 VALUES = [

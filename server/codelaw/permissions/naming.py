@@ -10,13 +10,14 @@ from typing import Literal
 
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.safety.globs import alternatives, translate
-from codelaw.permissions.flags import escape_flag
-from codelaw.permissions.obeying import LOOP, READERS, only_reads
-from codelaw.permissions.programs import listed, program
+from codelaw.permissions.risky_flags import has_risky_flag
 from codelaw.permissions.rules import Rule
-from codelaw.permissions.shell import Simple, Word
+from codelaw.permissions.sensitive_files import LOOP, READERS, only_reads
+from codelaw.permissions.shell import Simple, Word, listed, program
 
 Verdict = tuple[Literal["deny", "ask"], Rule]
+Name = tuple[str, bool, bool | None]
+"""A path as it would be shown, whether just that is named, and whether it is written (None: perhaps)."""
 
 MAX_NAMES = 1_500
 """Names of one command that are looked at; a command with more is asked about (S-6)."""
@@ -34,6 +35,8 @@ _PIECE = re.compile(r"[\s;&|<>()$`'\"=,@]+")
 _SPOKEN = re.compile(r"[\s;&|<>()$`'\"]")
 """What a text has that is more than a path."""
 _MAGIC = re.compile(r"[*?\[{]")
+_MAGICAL = re.compile(r"[*?\[\]{}]")
+_ANYTHING = re.compile(".*", re.DOTALL)
 _ESCAPED = re.compile(r"\$'([^']*)'")
 _BY_PROCESS = re.compile(r"^/proc/(?:self|thread-self)/(?:task/\d+/)?(cwd|root)(?=/)")
 """Where a process works, and where its paths begin."""
@@ -72,47 +75,38 @@ def denied_name(
             if rule.tool == "Edit" and writes is False:
                 continue
             named = literal and rule.forbids_path(name)
-            if not named and not (_holds(name, rule) if literal else _may_match(name, rule)):
-                continue
             if named and (rule.tool == "Read" or writes):
                 return "deny", rule
-            near = near or ("ask", rule)
+            if named or (_holds(name, rule) if literal else _may_match(name, rule)):
+                near = near or ("ask", rule)
     return near
 
 
-def _names(
-    command: str, parts: Sequence[Simple] | None, roots: Mapping[str, str]
-) -> Iterator[tuple[str, bool, bool | None]]:
-    """Every path named: as it would be shown, whether just that is named, and whether it is written (None: perhaps)."""
-    if parts is None:
-        joined = command.replace("\\\n", "").translate(str.maketrans("", "", "\\'\""))
-        for piece in dict.fromkeys(_PIECE.split(joined)):
-            yield piece, False, None
-        return
-    for words in LOOP.findall(command):
-        for piece in _PIECE.split(words):
-            yield piece, False, None
+def _names(command: str, parts: Sequence[Simple] | None, roots: Mapping[str, str]) -> Iterator[Name]:
+    """Every path named."""
+    joined = command.replace("\\\n", "").translate(str.maketrans("", "", "\\'\""))
+    for words in [joined] if parts is None else LOOP.findall(command):
+        yield from ((piece, False, None) for piece in dict.fromkeys(_PIECE.split(words)))
     places = [root for root in list(roots)[:1] if root]
-    for part in parts:
+    for part in parts or ():
         for target in part.targets:
-            yield from _word(target, places, roots, writes=target.raw in part.writes)
+            yield from _word(target, places, roots, writes=target in part.writes)
         name = program(part.command)
         if name == "cd" and len(part.command) > 1 and (to := part.command[1].value):
-            places += [posixpath.normpath(posixpath.join(place, to)) for place in places][:MAX_FOLDERS]
+            places += [posixpath.normpath(posixpath.join(place, to)) for place in places]
             places = list(dict.fromkeys(places))[:MAX_FOLDERS]
         writes = _use(part.command)
-        silent = name in _SPEAKS_ONLY
         message = False
         for word in part.words:
             before, message = message, name == "git" and word.raw in ("-m", "--message", "-am", "--grep", "-S", "-G")
-            if not before and not (silent and word.value is not None):
+            if not before and not (name in _SPEAKS_ONLY and word.value is not None):
                 yield from _word(word, places, roots, writes=writes)
 
 
 def _use(command: tuple[Word, ...]) -> bool | None:
     """Whether the program writes the files it is given: False where it only looks at them, None where it may."""
     name = program(command)
-    if name in _WRITERS or (name in ("sed", "yq") and escape_flag(command, 1) is not None):
+    if name in _WRITERS or (name in ("sed", "yq") and has_risky_flag(command, 1)):
         return True
     if name in READERS or name == "git":
         return False if only_reads(command) else None
@@ -120,31 +114,25 @@ def _use(command: tuple[Word, ...]) -> bool | None:
     return False if _CHECKERS.fullmatch(name) and not mends else None
 
 
-def _word(
-    word: Word, places: Iterable[str], roots: Mapping[str, str], *, writes: bool | None
-) -> Iterator[tuple[str, bool, bool | None]]:
+def _word(word: Word, places: Iterable[str], roots: Mapping[str, str], *, writes: bool | None) -> Iterator[Name]:
     text = word.value
     if text is None:
         plain = re.sub(r"[\\'\"]", "", _ESCAPED.sub(_spelt, word.raw)).removeprefix("~+/")
         pieces = _PIECE.split(plain) if _MAGIC.search(plain) is None else [plain]
         if "$" in plain:
             pieces += [piece.partition("/")[2] for piece in pieces]
-        for piece in pieces:
-            for option in _spelt_out(piece):
-                yield option.lstrip("/"), _MAGIC.search(option) is None and "$" not in plain, writes
+        for option in (option for piece in pieces for option in _spelt_out(piece)):
+            yield option.lstrip("/"), _MAGIC.search(option) is None and "$" not in plain, writes
         return
     spoken = _SPOKEN.search(text) is not None
     whole = {text} if spoken else {text, *_INSIDE.split(text)}
     if text.startswith("-") and not text.startswith("--"):
         whole.add(text[2:])
-    for name in sorted(whole):
+    named = [(name, True) for name in sorted(whole)]
+    named += [(piece, False) for piece in dict.fromkeys(_PIECE.split(text))] if spoken else []
+    for name, literal in named:
         if name and name != "-":
-            for shown in _shown(name, places, roots):
-                yield shown, True, writes
-    if spoken:
-        for piece in dict.fromkeys(_PIECE.split(text)):
-            for shown in _shown(piece, places, roots) if piece else ():
-                yield shown, False, writes
+            yield from ((shown, literal, writes) for shown in _shown(name, places, roots))
 
 
 def _shown(name: str, places: Iterable[str], roots: Mapping[str, str]) -> list[str]:
@@ -154,19 +142,16 @@ def _shown(name: str, places: Iterable[str], roots: Mapping[str, str]) -> list[s
     for place in ["/"] if name.startswith("/") else places:
         path = posixpath.normpath(posixpath.join(place, name))
         for root, first in roots.items():
-            if path == root or path.startswith(f"{root.rstrip('/')}/"):
-                inside = path[len(root.rstrip("/")) :].lstrip("/")
-                found.append(posixpath.join(first, inside) if first else inside)
+            if f"{path}/".startswith(f"{root.rstrip('/')}/"):
+                found.append(posixpath.join(first, path[len(root.rstrip("/")) :].lstrip("/")))
     if not roots and not name.startswith("/"):
         found.append(posixpath.normpath(name))
     return [shown for shown in dict.fromkeys(found) if shown not in ("", ".")]
 
 
 def _spelt_out(raw: str) -> list[str]:
-    if "{" not in raw:
-        return [raw]
     try:
-        return list(alternatives(raw) or [raw])[:50]
+        return list(alternatives(raw) or [raw])[:50] if "{" in raw else [raw]
     except ToolFailure:
         return [raw]
 
@@ -178,12 +163,11 @@ def _may_match(name: str, rule: Rule) -> bool:
         return False  # everything there is: what that shows, the sandbox decides
     if _MAGIC.search(plain) is None:
         return rule.forbids_path(plain)
-    literal = re.split(r"[*?\[{]", plain, maxsplit=1)[0]
     wanted = (rule.specifier or "").removeprefix("./").lstrip("/")
-    folder = re.split(r"[*?\[{]", wanted, maxsplit=1)[0]
-    if rule.forbids_path(literal.rstrip("/") + "/x") or rule.forbids_path(re.sub(r"[*?\[\]{}]", "x", plain)):
+    literal, folder = (_MAGIC.split(pattern, maxsplit=1)[0] for pattern in (plain, wanted))
+    if rule.forbids_path(literal.rstrip("/") + "/x") or rule.forbids_path(_MAGICAL.sub("x", plain)):
         return True
-    if _MAGIC.search(wanted) is None or folder == wanted:
+    if folder == wanted:
         return _matches(plain, wanted) or _matches(posixpath.basename(plain), wanted)
     if _alike(posixpath.basename(plain).casefold(), posixpath.basename(wanted).casefold()):
         return True
@@ -201,15 +185,9 @@ def _alike(pattern: str, wanted: str) -> bool:
         return False
     if _MAGIC.search(wanted) is None:
         return _matches(pattern, wanted)
-    (begin, end), (first, last) = _ends(pattern), _ends(wanted)
-    fits = _fits(begin, first) and _fits(end[::-1], last[::-1])
-    return fits and bool((begin and first) or (end and last))
-
-
-def _ends(pattern: str) -> tuple[str, str]:
-    """What is known of a name's begin and of its end."""
-    pieces = re.split(r"[*?\[\]{}]", pattern)
-    return pieces[0], pieces[-1]
+    ours, theirs = _MAGICAL.split(pattern), _MAGICAL.split(wanted)
+    fits = _fits(ours[0], theirs[0]) and _fits(ours[-1][::-1], theirs[-1][::-1])
+    return fits and bool((ours[0] and theirs[0]) or (ours[-1] and theirs[-1]))
 
 
 def _fits(one: str, other: str) -> bool:
@@ -225,9 +203,7 @@ def _spelt(match: re.Match[str]) -> str:
 
 
 def _matches(pattern: str, name: str) -> bool:
-    if len(pattern) > MAX_PATTERN:
-        return True
-    compiled = _compiled(pattern)
+    compiled = _compiled(pattern) if len(pattern) <= MAX_PATTERN else _ANYTHING
     return compiled is not None and compiled.fullmatch(name.casefold().rstrip("/")) is not None
 
 
@@ -236,5 +212,5 @@ def _compiled(pattern: str) -> re.Pattern[str] | None:
     try:
         expression = translate(pattern.casefold(), braces=True)
     except ToolFailure:
-        return re.compile(".*", re.DOTALL)  # it stands for too much to be looked at
+        return _ANYTHING  # it stands for too much to be looked at
     return None if expression is None else re.compile(expression, re.DOTALL)

@@ -16,7 +16,7 @@ class _Offer:
     """The flags that keep a command what it was allowed for."""
 
     flags: frozenset[str] | None = None
-    """None: all that the module `outgrowing` does not know as harmful."""
+    """None: all that the module `risky_flags` does not know as harmful."""
     short: str = ""
     """Letters that may be bundled; 0 stands for any number."""
     valued: str = ""
@@ -158,18 +158,15 @@ def keeps_to_offer(prefix: tuple[str, ...], command: tuple[Word, ...]) -> bool:
     offer = _OFFERS.get(prefix)
     if offer is None or offer.flags is None:
         return True
-    words = command[len(prefix) :]
-    return all(_harmless(word, offer) for word in words)
+    return all(_is_safe(word, offer, offer.flags) for word in command[len(prefix) :])
 
 
-def _harmless(word: Word, offer: _Offer) -> bool:
+def _is_safe(word: Word, offer: _Offer, flags: frozenset[str]) -> bool:
     if word.value is None:
         return not word.raw.startswith(("-", "{", "$", "`", "<", ">", "*", "?", "["))
-    if not word.value.startswith("-") or word.value in ("-", "--"):
-        return True
-    flags = offer.flags or frozenset()
     given = word.value.partition("=")[0]
-    if given in flags or (given.startswith("--no-") and f"--{given[5:]}" in flags):
+    known = given in flags or (given.startswith("--no-") and f"--{given[5:]}" in flags)
+    if known or not word.value.startswith("-") or word.value in ("-", "--"):
         return True
     if given.startswith("--") or not offer.short:
         return False

@@ -5,10 +5,9 @@ from __future__ import annotations
 import posixpath
 
 from codelaw.domain.permissions import ApprovalOption
-from codelaw.permissions.characters import seen_whole
-from codelaw.permissions.flags import escape_flag
 from codelaw.permissions.offers import LONGEST, keeps_to_offer, offered
-from codelaw.permissions.policy import CallFacts, Rules, judge
+from codelaw.permissions.policy import CallFacts, Rules, fully_visible, judge
+from codelaw.permissions.risky_flags import has_risky_flag
 from codelaw.permissions.rules import RuleError, escape_path, parse
 from codelaw.permissions.shell import read
 
@@ -25,7 +24,7 @@ def options_for(facts: CallFacts, *, only_once: bool = False) -> tuple[ApprovalO
     reject = ApprovalOption("reject", "Reject", "reject")
     # What is remembered for every project is asked about each time (B-6).
     rule = None if only_once or facts.effect == "state" else proposed_rule(facts)
-    if rule is None or not _seen_whole(rule):
+    if rule is None or len(rule) > SHOWN or not (rule.isprintable() and fully_visible(rule)) or "  " in rule:
         return once, reject
     return (
         once,
@@ -33,10 +32,6 @@ def options_for(facts: CallFacts, *, only_once: bool = False) -> tuple[ApprovalO
         ApprovalOption("always", f"Always allow: {rule}", "allow_always", rule),
         reject,
     )
-
-
-def _seen_whole(rule: str) -> bool:
-    return len(rule) <= SHOWN and rule.isprintable() and seen_whole(rule) and "  " not in rule
 
 
 def proposed_rule(facts: CallFacts) -> str | None:
@@ -49,14 +44,11 @@ def proposed_rule(facts: CallFacts) -> str | None:
         text = f"{tool}({escape_path(folder)}/**)" if folder else f"{tool}(/{escape_path(facts.subject)})"
     else:
         text = facts.tool
-    if text is None:
-        return None
     try:
-        rule = parse(text)
+        rules = Rules(grants=(parse(text or ""),))
     except RuleError:
         return None
-    covered = judge(facts, mode="agent", rules=Rules(grants=(rule,))).action == "allow"
-    return text if covered else None
+    return text if judge(facts, mode="agent", rules=rules).action == "allow" else None
 
 
 def _command_rule(command: str) -> str | None:
@@ -68,6 +60,6 @@ def _command_rule(command: str) -> str | None:
     if parts is not None and len(parts) == 1 and not parts[0].writes and parts[0].words == parts[0].command:
         words = parts[0].command
         prefix = offered(tuple(word.value for word in words[:LONGEST]))
-        if prefix is not None and escape_flag(words, 1) is None and keeps_to_offer(prefix, words):
+        if prefix is not None and not has_risky_flag(words, 1) and keeps_to_offer(prefix, words):
             return f"Bash({' '.join(prefix)}:*)"
     return None if command.endswith(":*") else f"Bash({command})"

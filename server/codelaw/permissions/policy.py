@@ -6,19 +6,19 @@ tool's default.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from codelaw.domain.chats import Mode
 from codelaw.domain.permissions import Decision, PathUse
-from codelaw.permissions.characters import seen_whole
-from codelaw.permissions.flags import escape_flag
 from codelaw.permissions.naming import denied_name
-from codelaw.permissions.obeying import obeyed_by_command, obeyed_path
 from codelaw.permissions.offers import keeps_to_offer
-from codelaw.permissions.refusing import Refusing
+from codelaw.permissions.refusing import DenyRules
+from codelaw.permissions.risky_flags import has_risky_flag
 from codelaw.permissions.rules import SERVED, Rule
+from codelaw.permissions.sensitive_files import obeyed_by_command, obeyed_path
 from codelaw.permissions.shell import Simple, read
 
 Effect = Literal["read", "write", "execute", "state"]
@@ -29,6 +29,9 @@ _PLANNING = frozenset({"TodoWrite"})
 """What is not reading, and plan mode has all the same: a plan is a list (X-1)."""
 _NEUTRAL = frozenset({"echo", "true", "false", ":", "pwd"})
 """They change nothing and need no rule beside commands that have one."""
+_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0]")
+"""What is printable and yet not seen, or not seen as it is."""
+_LAYOUT = str.maketrans("", "", "\n\t")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +102,23 @@ def judge(
 
 def _asked_always(facts: CallFacts) -> Decision | None:
     """The question about a file that other programs obey; None for any other call (S-8)."""
-    if facts.paths != "writes":
-        return None
+    why = ""
     if name := obeyed_path(facts.subject or ""):
-        return Decision("ask", "default", f"Other programs obey {name}.", always_asked=True)
-    if facts.named:
-        return Decision("ask", "default", "Git's settings name this file, so git obeys it.", always_asked=True)
-    if facts.bare:
-        return Decision("ask", "default", "Git would obey the folder as a repository.", always_asked=True)
-    return None
+        why = f"Other programs obey {name}."
+    elif facts.named:
+        why = "Git's settings name this file, so git obeys it."
+    elif facts.bare:
+        why = "Git would obey the folder as a repository."
+    return Decision("ask", "default", why, always_asked=True) if why and facts.paths == "writes" else None
+
+
+def fully_visible(text: str) -> bool:
+    """Whether every character is seen as what it is.
+
+    Not so: controls (a lone carriage return and ESC among them), what turns the direction of writing, what has no
+    width, and blanks that are none to a shell.
+    """
+    return text.translate(_LAYOUT).isprintable() and _UNSEEN.search(text) is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +163,14 @@ def _judge_command(command: str, rules: Rules, default: Default, *, sandboxed: b
         if rule.blanket or rule.specifier == command.strip():
             return Decision("deny", "deny", rule.text)
     parts = read(command)
-    named = denied_name(command, parts, rules.deny, rules.roots)
-    if named is not None and named[0] == "deny":
-        return Decision("deny", "deny", named[1].text)
-    near = named[1] if named is not None else None
-    refusing = Refusing(deny)
-    for part in parts or ():
-        verdict, rule = refusing.judge(part)
-        if verdict == "deny" and rule is not None:
-            return Decision("deny", "deny", rule.text)
-        near = near or rule
+    verdict, near = denied_name(command, parts, rules.deny, rules.roots) or ("pass", None)
+    judging = DenyRules(deny)
+    waiting = iter(parts or ())
+    while verdict != "deny" and (part := next(waiting, None)) is not None:
+        verdict, rule = judging.judge(part)
+        near = rule if verdict == "deny" else near or rule
+    if verdict == "deny" and near is not None:
+        return Decision("deny", "deny", near.text)
     decision = _permitted(command, parts, rules, default, sandboxed=sandboxed, near=near)
     if decision.action != "deny" and (obeyed := obeyed_by_command(command, parts)):
         return Decision("ask", "default", f"{obeyed[0].upper()}{obeyed[1:]}.", always_asked=True)
@@ -178,18 +187,16 @@ def _permitted(
     near: Rule | None,
 ) -> Decision:
     permissions = [permission for permission in _permissions(rules) if permission[0].tool == "Bash"]
-    if parts is not None:
-        for rule, source in permissions:
-            if rule.prefix is None and rule.specifier == command.strip():
-                return Decision("allow", source, rule.text)
+    for rule, source in permissions if parts is not None else ():
+        if rule.prefix is None and rule.specifier == command.strip():
+            return Decision("allow", source, rule.text)
     if near is not None:
         return Decision("ask", "deny", f"{near.text} may be meant here.")
-    if parts is None or not seen_whole(command):
-        if default == "deny":
-            return _by_default("execute", default, sandboxed=sandboxed)
+    usual = _by_default("execute", default, sandboxed=sandboxed)
+    if parts is None or not fully_visible(command):
         hidden = "cannot be read with certainty" if parts is None else "holds characters that are not seen"
-        return Decision("ask", "default", f"The command {hidden}.")
-    return _covered(parts, permissions, sandboxed=sandboxed) or _by_default("execute", default, sandboxed=sandboxed)
+        return usual if default == "deny" else Decision("ask", "default", f"The command {hidden}.")
+    return _covered(parts, permissions, sandboxed=sandboxed) or usual
 
 
 def _covered(parts: Sequence[Simple], permissions: Sequence[Permission], *, sandboxed: bool) -> Decision | None:
@@ -197,33 +204,20 @@ def _covered(parts: Sequence[Simple], permissions: Sequence[Permission], *, sand
     used: dict[str, Literal["allow", "grant"]] = {}
     for part in parts:
         for rule, source in permissions:
-            if (rule.blanket and sandboxed) or _covers(rule, part, standing=source == "grant"):
+            if (rule.blanket and sandboxed) or _covers(rule, part, granted=source == "grant"):
                 used[rule.text] = source
                 break
         else:
-            if not _neutral(part):
+            if part.writes or (part.words and part.words[0].value not in _NEUTRAL):
                 return None
-    if not used:
-        return None
-    return Decision("allow", "grant" if "grant" in used.values() else "allow", ", ".join(used))
+    return Decision("allow", "grant" if "grant" in used.values() else "allow", ", ".join(used)) if used else None
 
 
-def _neutral(part: Simple) -> bool:
-    if part.writes:
-        return False
-    return not part.words or (part.words[0].value in _NEUTRAL)
-
-
-def _covers(rule: Rule, part: Simple, *, standing: bool) -> bool:
+def _covers(rule: Rule, part: Simple, *, granted: bool) -> bool:
     """Whether the rule covers one command; an answer given once for good is held to what it was offered for."""
-    if rule.blanket or part.writes:
-        return not rule.blanket and rule.prefix is None and rule.specifier == part.text
-    if rule.prefix is None:
-        return rule.specifier == part.text
-    length = len(rule.prefix)
-    if tuple(word.value for word in part.words[:length]) != rule.prefix:
+    if rule.prefix is None or part.writes:
+        return rule.prefix is None and not rule.blanket and rule.specifier == part.text
+    beyond = len(rule.prefix) - len(part.assignments)
+    if beyond < 0 or tuple(word.value for word in part.words[: len(rule.prefix)]) != rule.prefix:
         return False
-    assigned = len(part.words) - len(part.command)
-    if assigned > length or escape_flag(part.command, length - assigned) is not None:
-        return False
-    return not standing or keeps_to_offer(rule.prefix, part.command)
+    return not has_risky_flag(part.command, beyond) and (not granted or keeps_to_offer(rule.prefix, part.command))

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal
 
-from codelaw.permissions.obeying import only_reads
-from codelaw.permissions.programs import program
+from codelaw.permissions.expand_command import inner_commands, runs_none_of_its_words
 from codelaw.permissions.rules import MAX_RULES, Rule
-from codelaw.permissions.runs import inner_commands, runs_none_of_its_words
-from codelaw.permissions.shell import Simple, Word, read
+from codelaw.permissions.sensitive_files import only_reads
+from codelaw.permissions.shell import Simple, Word, listed, program, read
 
 MAX_LOOKS = 200
 """Names of denied programs in one command that are looked at; one with more may mean them (S-6)."""
@@ -22,13 +22,10 @@ LONGEST = 1_000
 """Characters behind such a name in which the other words of a rule are looked for."""
 Refusal = tuple[Literal["deny", "ask", "pass"], Rule | None]
 
-_ONLY_NAMES = frozenset(
-    [
-        *("alias", "apk", "apropos", "apt", "apt-get", "aptitude", "brew", "chmod", "chown", "cp", "dnf", "dpkg"),
-        *("export", "gem", "info", "kill", "killall", "ln", "man", "mkdir", "mv", "pacman", "pgrep", "pidof", "pip"),
-        *("pip3", "pkill", "printf", "read", "rm", "rmdir", "rpm", "service", "set", "systemctl", "tee", "tldr"),
-        *("touch", "unset", "whatis", "whereis", "yum", "zypper"),
-    ]
+_ONLY_NAMES = listed(
+    "alias apk apropos apt apt-get aptitude brew chmod chown cp dnf dpkg export gem info kill killall ln man mkdir mv"
+    " pacman pgrep pidof pip pip3 pkill printf read rm rmdir rpm service set systemctl tee tldr touch unset whatis"
+    " whereis yum zypper"
 )
 """Programs that speak of others and run none of their words."""
 _MESSAGES = frozenset(["-m", "--message", "--title", "--body", "--description", "--notes"])
@@ -40,7 +37,7 @@ _INSTALLED = re.compile(r"(?:/.*)?/s?bin/([^/]+)|([^/]+)")
 """A program by its name alone or where programs lie."""
 
 
-class Refusing:
+class DenyRules:
     """Deny rules for `Bash`, none of them a blanket one."""
 
     def __init__(self, deny: Sequence[Rule]) -> None:
@@ -49,14 +46,13 @@ class Refusing:
         self._by_program: dict[str, list[int]] = {}
         for number, (rule, words) in enumerate(self._rules):
             self._by_text.setdefault(rule.specifier or "", []).append(number)
-            for name in {words[0].casefold(), words[0].rpartition("/")[2].casefold()} if words else ():
+            for name in _names(words[0]) if words else ():
                 self._by_program.setdefault(name, []).append(number)
-        self._first = next((rule for rule, words in self._rules if words), None)
 
     def judge(self, part: Simple) -> Refusal:
         """Whether a rule hits the part or anything it runs, or may hit what cannot be seen; the first that does."""
         candidates, hidden = inner_commands(part)
-        near = self._first if hidden else None
+        near = next((rule for rule, words in self._rules if words and hidden), None)
         programs = {program(candidate).casefold() for candidate in candidates}
         about = [number for name in programs for number in self._by_program.get(name, ())]
         for number in sorted({*about, *self._by_text.get(part.text, ())}):
@@ -66,8 +62,7 @@ class Refusing:
             for candidate in candidates:
                 if _begins(words, candidate, exact=rule.prefix is None):
                     return "deny", rule
-                if near is None and _may_mean(words, candidate):
-                    near = rule
+                near = near or (rule if _may_mean(words, candidate) else None)
         near = near or self._perhaps(part, candidates)
         return ("ask", near) if near else ("pass", None)
 
@@ -81,8 +76,7 @@ class Refusing:
             head = candidate
             if program(candidate) in _ONLY_NAMES or runs_none_of_its_words(candidate) or only_reads(candidate):
                 continue
-            values = [word.value for word in candidate[1:]]
-            texts = [*values, *part.inputs] if candidate is candidates[0] else values
+            texts = [word.value for word in candidate[1:]] + [*(part.inputs if candidate is candidates[0] else ())]
             for at, value in enumerate(texts):
                 if value is None or (at and texts[at - 1] in _MESSAGES) or value.partition("=")[0] in _MESSAGES:
                     continue
@@ -111,10 +105,13 @@ def _words(command: str) -> tuple[str, ...]:
     return tuple(word.value if word.value is not None else word.raw for word in parts[0].command)
 
 
+def _names(program_of_rule: str) -> set[str]:
+    """As it is written in a rule, and without its folder."""
+    return {program_of_rule.casefold(), program_of_rule.rpartition("/")[2].casefold()}
+
+
 def _begins(words: tuple[str, ...], candidate: tuple[Word, ...], *, exact: bool) -> bool:
-    if exact and len(words) != len(candidate):
-        return False
-    if program(candidate).casefold() not in (words[0].casefold(), words[0].rpartition("/")[2].casefold()):
+    if (exact and len(words) != len(candidate)) or program(candidate).casefold() not in _names(words[0]):
         return False
     return tuple(word.value for word in candidate[1 : len(words)]) == words[1:]
 
@@ -123,12 +120,10 @@ def _may_mean(words: tuple[str, ...], candidate: tuple[Word, ...]) -> bool:
     """The program is the rule's, and its other words come later, or may: `git -C x push` for `git push`."""
     if program(candidate).casefold() != words[0].rpartition("/")[2].casefold():
         return False
-    at = 1
+    values = iter(pairwise(word.value for word in candidate))
     for wanted in words[1:]:
         passed = False
-        while at < len(candidate):
-            value, before = candidate[at].value, candidate[at - 1].value
-            at += 1
+        for before, value in values:
             if value == wanted or (value is None and not passed):
                 break
             passed = passed or not (value is None or value.startswith("-") or (before or "-").startswith("-"))

@@ -27,9 +27,9 @@ from codelaw.domain.permissions import Decision
 from codelaw.domain.results import ToolResult, failure
 from codelaw.domain.safety.redaction import Redaction
 from codelaw.domain.safety.unseen import title
-from codelaw.permissions.opening import named_paths
+from codelaw.permissions.persistent_grants import home
 from codelaw.permissions.policy import CallFacts
-from codelaw.permissions.standing import home
+from codelaw.permissions.sensitive_files import named_paths
 from codelaw.templates.render import render
 from codelaw.tools.base import Preview, run_tool
 from codelaw.tools.paths import located

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from codelaw.permissions.flags import SUBSCRIPT, escape_flags, evaluated, harmless_sed
-from codelaw.permissions.programs import INTERPRETER, RUNNERS, SHELLS, listed, program
-from codelaw.permissions.shell import Simple, Word, read
+from codelaw.permissions.risky_flags import PRINTING_SED, SUBSCRIPT, evaluated, risky_flags
+from codelaw.permissions.shell import Simple, Word, listed, program, read
 
 MAX_TAILS = 200
 """Words of one command that may begin another; beyond them it counts as unseen (S-6)."""
@@ -19,9 +18,28 @@ MAX_CODE = 600
 MAX_DEPTH = 4
 """Texts within texts."""
 
+_RUNNERS = listed(
+    "builtin bunx busybox caffeinate chroot chrt command coproc dbus-run-session doas docker entr env exec expect"
+    " fakeroot fd fdfind find flock hatch ionice kubectl ltrace nice nohup nox npx nsenter parallel pipenv pkexec"
+    " pnpx podman poetry proot rlwrap runuser rush script setarch setsid ssh start-stop-daemon stdbuf strace su sudo"
+    " systemd-run taskset time timeout tox toybox trap unbuffer unshare uv uvx watch xargs xvfb-run"
+)
+"""They run the command that follows in their arguments."""
+
+_SHELLS = frozenset(
+    ["sh", "bash", "zsh", "dash", "ksh", "mksh", "fish", "ash", "csh", "tcsh", "rbash", "pwsh", "powershell"]
+)
+"""They run text."""
+
+_INTERPRETER = re.compile(
+    r"python[\d.]*|pypy[\d.]*|ipython|node|nodejs|deno|bun|tsx|ts-node|ruby|irb|perl[\d.]*|php[\d.]*|lua[\d.]*|tclsh|julia"
+    r"|Rscript|osascript|[gmn]?awk|sed|gdb|lldb|jshell|groovy|guile|ghci|iex|elixir|erl"
+)
+"""Programs that run code of their own language, from their arguments or their standard input."""
+
 _BUILTINS = frozenset({"source", "."})
 _RUNS_BUILTINS = frozenset({"command", "builtin", "time"})
-_SOURCES = SHELLS | frozenset({"source", "."})
+_SOURCES = _SHELLS | frozenset({"source", "."})
 _BY_SUBCOMMAND: dict[str, frozenset[str]] = {
     **dict.fromkeys(("docker", "podman", "nerdctl"), frozenset({"run", "exec", "compose", "container", "create"})),
     "kubectl": frozenset({"exec", "run", "debug"}),
@@ -39,8 +57,12 @@ _TEXTUAL = listed(
 )
 """Programs of which an argument may be a whole command line."""
 _EDITORS = frozenset(["vi", "vim", "nvim", "view", "ex", "ed", "emacs", "kak"])
-_STANDARD_INPUT = frozenset(["at", "batch", "crontab", "make", "gmake", "ssh", "parallel", "expect", "ed", "ex"])
-"""Programs that run, or lay down for later, what they read."""
+_STANDARD_INPUT: dict[str, frozenset[str]] = {
+    **dict.fromkeys(("at", "batch", "make", "gmake", "ed", "ex", "expect"), frozenset()),
+    "crontab": frozenset({"-l", "-r"}),
+    "parallel": frozenset({":::", "::::"}),
+}
+"""Programs that run, or lay down for later, what they read, unless there is one of these words."""
 _CALL = re.compile(
     r"(?:system|popen|exec\w*|spawn\w*|run|call|check_output|check_call|shell_exec|passthru|qx|%x|!)\s*[(\[{]*\s*"
     r"(?:(?P<quote>[\"'`])(?P<quoted>.+?)(?P=quote)|(?<=[({])(?P<bare>[^(){}\[\]\"'`]+))",
@@ -50,6 +72,7 @@ _TICKS = re.compile(r"`([^`]+)`")
 _PIPED = re.compile(r"\"([^\"]+)\"\s*\||\|\s*\"(?P<quoted>[^\"]+)\"")
 _AWK_RUNS = re.compile(r"system|\||getline|@load|@include")
 _SED_RUNS = re.compile(r"(?:^|[\s;{}\d$/!])e(?:\s+([^\n]*)|[;}]|$)|s(.)(?:(?!\2).)*\2(?:(?!\2).)*\2[a-zA-Z0-9]*e")
+_SPLIT_STRING = re.compile(r"(?:--split-string(?:=|\Z)|-[a-zA-Z]*S)(.*)", re.DOTALL)
 _CODE = re.compile(r"-[a-zA-Z]*[ceEpr].*|--(?:eval|print|command|execute|expression)(?:=.*)?|-ex|eval|\+.*", re.DOTALL)
 _TEXT = re.compile(r"[\s;&|<>()$`'\"]")
 _FIND_RUNS = re.compile(r"-(?:exec|execdir|ok|okdir|x|X)|--exec(?:-batch)?")
@@ -59,41 +82,39 @@ _WITH_COMMANDS = re.compile(
     r"(?:GIT_\w+|\w*PAGER|\w*EDITOR|VISUAL|BROWSER|PROMPT_COMMAND|LESSOPEN|LESSCLOSE|RSYNC_RSH|MAKEFLAGS|\w*SHELL|PS4)"
 )
 """Variables whose value programs run."""
-_LOADED = re.compile(r"(?:BASH_ENV|ENV|LD_\w+|DYLD_\w+|PERL5OPT|PYTHONSTARTUP|NODE_OPTIONS|RUBYOPT|GIT_CONFIG\w*|PATH)")
+_LOADED = re.compile(r"(?:BASH_ENV|ENV|LD_\w+|DYLD_\w+|PERL5OPT|PYTHONSTARTUP|NODE_OPTIONS|RUBYOPT|GIT_CONFIG\w*)")
 """Variables by which something unseen is run."""
-_GIT_SETTING = re.compile(r"(?P<key>[\w.*/-]+)=(?P<value>.+)", re.DOTALL)
+_GIT_KEY = re.compile(r"[\w.*/-]+")
 
 
 def inner_commands(part: Simple) -> tuple[list[tuple[Word, ...]], bool]:
     """Every command that `part` may come down to, itself first; and whether it may run something unseen."""
-    seen = _Seen()
-    seen.take(part, 0)
-    return list(dict.fromkeys(seen.found)), seen.hidden
+    expanded = _Expansion()
+    expanded.take(part, 0)
+    return list(dict.fromkeys(expanded.found)), expanded.hidden
 
 
-class _Seen:
+class _Expansion:
     def __init__(self) -> None:
         self.found: list[tuple[Word, ...]] = []
         self.hidden = False
         self._texts_left = MAX_TEXTS
 
     def take(self, part: Simple, depth: int) -> None:
-        command = part.command
-        for word in part.words[: len(part.words) - len(command)]:
+        for word in part.assignments:
             self._assigned(word, depth)
+        command = part.command
         if not command:
             return
-        self.found.append(command)
         first = command[0].value
-        self.hidden = self.hidden or first is None or SUBSCRIPT.search(first) is not None
+        self._hide(first is None or SUBSCRIPT.search(first))
         tails = [command]
-        if _runs_its_words(command):
-            self.hidden = self.hidden or len(command) > MAX_TAILS or any(word.value is None for word in command[1:])
+        if runs_its_words(command):
+            self._hide(len(command) > MAX_TAILS or any(word.value is None for word in command[1:]))
             tails += [command[index:] for index in range(1, min(len(command), MAX_TAILS))]
-            self.found += tails[1:]
-        name = program(command)
+        self.found += tails
         for tail in tails:
-            if tail is not command and program(tail) in _BUILTINS and name not in _RUNS_BUILTINS:
+            if tail is not command and program(tail) in _BUILTINS and program(command) not in _RUNS_BUILTINS:
                 continue  # `find .`: no other program can run them
             for text in self._texts(tail, part):
                 self._text(text, depth)
@@ -101,13 +122,14 @@ class _Seen:
                     self.hidden = True
                     return
 
+    def _hide(self, when: object) -> None:
+        self.hidden = self.hidden or bool(when)
+
     def _text(self, text: str | None, depth: int) -> None:
         self._texts_left -= 1
         parts = None if text is None or depth >= MAX_DEPTH else read(text)
-        if parts is None:
-            self.hidden = True
-            return
-        for inner in parts:
+        self._hide(parts is None)
+        for inner in parts or ():
             self.take(inner, depth + 1)
 
     def _guessed(self, text: str) -> list[str]:
@@ -116,111 +138,102 @@ class _Seen:
         return [text] if text.strip() and self._texts_left > 0 and read(text) is not None else []
 
     def _assigned(self, word: Word, depth: int) -> None:
-        name = word.raw.partition("=")[0].rstrip("+")
-        self.hidden = self.hidden or (word.value is not None and SUBSCRIPT.search(word.value) is not None)
-        if _LOADED.fullmatch(name) and name != "PATH":
-            self.hidden = True
+        name, _, value = (word.raw if word.value is None else word.value).partition("=")
+        name = name.rstrip("+")
+        self._hide(_LOADED.fullmatch(name) or (word.value is not None and SUBSCRIPT.search(word.value)))
         if _WITH_COMMANDS.fullmatch(name):
-            self._text(None if word.value is None else word.value.partition("=")[2], depth)
+            self._text(None if word.value is None else value, depth)
 
     def _texts(self, command: tuple[Word, ...], part: Simple) -> Iterator[str | None]:
         """The texts that a command runs; None for one that cannot be known."""
         name = program(command)
         values = [word.value for word in command[1:]]
-        if name in _SOURCES:
-            yield from _shell_texts(name, values, part.inputs)
-        elif name == "eval":
-            said = values[1:] if values[:1] == ["--"] else values
-            yield " ".join(value for value in said if value is not None) if None not in said else None
-        elif name == "alias":
-            yield from (None if value is None else value.partition("=")[2] for value in values)
-        elif name in ("hash", "enable"):
-            self.hidden = self.hidden or any(value in (None, "-p", "-f") for value in values)
-        elif name in ("find", "fd", "fdfind"):
-            runs = (after for before, after in pairwise(values) if before and _FIND_RUNS.fullmatch(before))
-            self.hidden = self.hidden or any(after is None or "{" in after for after in runs)
-        elif name == "xargs":
-            self.hidden = self.hidden or _fills_in(values)
-        elif name == "env":
-            yield from self._split_strings(values)
-        elif name == "git":
-            yield from self._git_texts(values)
-            if _runs_its_words(command):
-                yield from self._spoken(name, values)
-        elif name in ("sqlite3", "psql", "mysql"):
-            for said in (match for value in (*values, *part.inputs) for match in _IN_DATABASE.findall(value or "")):
-                self.hidden = True
-                yield from self._guessed(said)
-        elif INTERPRETER.fullmatch(name):
-            yield from self._code(name, values, part)
+        match name:
+            case "eval":
+                yield _joined(values[1:] if values[:1] == ["--"] else values)
+            case "alias":
+                yield from (value and value.partition("=")[2] for value in values)
+            case "hash" | "enable":
+                self._hide({None, "-p", "-f"}.intersection(values))
+            case "find" | "fd" | "fdfind":
+                runs = (after for before, after in pairwise(values) if before and _FIND_RUNS.fullmatch(before))
+                self._hide(any(after is None or "{" in after for after in runs))
+            case "xargs":
+                self._hide(_fills_in(values))
+            case "env":
+                for at, value in enumerate(values):
+                    if value is not None and (split := _SPLIT_STRING.fullmatch(value)):
+                        yield split[1] or _joined(values[at + 1 :])
+            case "git":
+                yield from self._git_texts(values)
+                yield from self._spoken(name, values) if runs_its_words(command) else ()
+            case "sqlite3" | "psql" | "mysql":
+                for said in (match for value in (*values, *part.inputs) for match in _IN_DATABASE.findall(value or "")):
+                    self.hidden = True
+                    yield from self._guessed(said)
+            case "ssh":
+                operands = [value for value in values if value is None or not value.startswith("-")]
+                yield from part.inputs or ([None] if len(operands) < 2 else [])
+            case "sed":
+                yield from self._sed_script(values)
+            case _ if name in _SOURCES:
+                yield from _shell_texts(name, values, part.inputs)
+            case _ if _INTERPRETER.fullmatch(name):
+                yield from self._code(name, values, part)
+            case _:
+                pass
         if name in _TEXTUAL:
             yield from self._spoken(name, values)
-        if name in _STANDARD_INPUT and not (
-            name == "make" and not any(value and value.endswith("-") for value in values)
-        ):
-            yield from part.inputs or ([None] if _reads_commands(name, values) else [])
-        self.hidden = self.hidden or next(evaluated(command), None) is not None
-        for at in escape_flags(command, 1):
+        named = name == "make" and not any(value and value.endswith("-") for value in values)
+        if name in _STANDARD_INPUT and not named:
+            yield from part.inputs or ([] if _STANDARD_INPUT[name].intersection(filter(None, values)) else [None])
+        self._hide(next(evaluated(command), None) is not None)
+        for at in risky_flags(command, 1):
             yield from self._behind_flag(command, at)
-
-    def _split_strings(self, values: Sequence[str | None]) -> Iterator[str | None]:
-        for at, value in enumerate(values):
-            if value is None:
-                continue
-            if (value == "--split-string" or re.fullmatch(r"-[a-zA-Z]*S", value)) and at + 1 < len(values):
-                following = values[at + 1 :]
-                yield " ".join(one for one in following if one is not None) if None not in following else None
-            elif value.startswith("--split-string="):
-                yield value.partition("=")[2]
-            elif match := re.fullmatch(r"-[a-zA-Z]*S(.+)", value, re.DOTALL):
-                yield match[1]
 
     def _git_texts(self, values: Sequence[str | None]) -> Iterator[str | None]:
         """What `-c key=value` lets git run, an alias by its words."""
-        for at, value in enumerate(values):
-            if value is None or not (at and values[at - 1] == "-c") or not (one := _GIT_SETTING.fullmatch(value)):
+        for before, value in pairwise(values):
+            key, _, given = (value or "").partition("=")
+            if before != "-c" or not _GIT_KEY.fullmatch(key) or not given:
                 continue
-            given = one["value"]
-            if one["key"].casefold().startswith("alias.") and not given.startswith("!"):
+            if key.casefold().startswith("alias.") and not given.startswith("!"):
                 yield f"git {given}"
             else:
                 yield from self._guessed(given.lstrip("!"))
-        self.hidden = self.hidden or any(value and value.startswith("--config-env") for value in values)
+        self._hide(any(value and value.startswith("--config-env") for value in values))
+
+    def _sed_script(self, values: Sequence[str | None]) -> Iterator[str | None]:
+        script = next((value for value in values if value is None or not value.startswith("-")), None)
+        if script is None or len(script) > MAX_CODE:
+            self.hidden = True
+        elif not PRINTING_SED.fullmatch(script) and _SED_RUNS.search(script):
+            self.hidden = True
+            yield from (one[1] for one in _SED_RUNS.finditer(script) if one[1])
 
     def _code(self, name: str, values: Sequence[str | None], part: Simple) -> Iterator[str | None]:
         """What code in an interpreter's arguments is seen to run; the rest of it stays unseen."""
         operands = [value for value in values if value is None or not value.startswith("-")]
-        if name == "sed":
-            script = operands[0] if operands and len(operands[0] or "") <= MAX_CODE else None
-            if script is None or not (harmless_sed(script) or _SED_RUNS.search(script) is None):
-                self.hidden = True
-                yield from (one[1] for one in _SED_RUNS.finditer(script or "") if one[1])
-            return
+        code = [*values, *part.inputs]
         if name.endswith("awk"):
-            code = [operands[0] if operands and "-f" not in values else None]
-            runs = code[0] is None or _AWK_RUNS.search(code[0]) is not None
+            code = operands[:1] if "-f" not in values else []
+            runs = not code or code[0] is None or _AWK_RUNS.search(code[0])
         else:
             runs = not operands or any(value is not None and _CODE.fullmatch(value) for value in values)
-            code = [*values, *part.inputs]
-        if not runs:
-            return
-        self.hidden = True
-        for text in code:
+        self._hide(runs)
+        for text in code if runs else ():
             for pattern in (_CALL, _TICKS, _PIPED):
                 for match in pattern.finditer((text or "")[:MAX_CODE]):
                     said = match.groupdict()
                     yield from self._guessed(said.get("quoted") or said.get("bare") or match[1] or "")
 
     def _spoken(self, name: str, values: Sequence[str | None]) -> Iterator[str | None]:
-        for value in values:
-            if value is None:
-                continue
-            if value.startswith("-"):
-                attached = value.partition("=")[2] if value.startswith("--") else ""
-                yield from self._guessed(attached)
-                if not value.startswith("--"):
-                    for at in range(2, min(len(value), 8)):
-                        yield from self._guessed(value[at:])
+        for value in filter(None, values):
+            if value.startswith("--"):
+                yield from self._guessed(value.partition("=")[2])
+            elif value.startswith("-"):
+                for at in range(2, min(len(value), 8)):
+                    yield from self._guessed(value[at:])
             elif name in _EDITORS:
                 self.hidden = True
                 yield from self._guessed(value.lstrip("+:! "))
@@ -244,33 +257,35 @@ class _Seen:
 
 def runs_none_of_its_words(command: tuple[Word, ...]) -> bool:
     """Whether the program is known to run a command in its arguments only behind some words, and has none of them."""
-    return program(command) in _BY_SUBCOMMAND and not _runs_its_words(command)
+    return program(command) in _BY_SUBCOMMAND and not runs_its_words(command)
 
 
-def _runs_its_words(command: tuple[Word, ...]) -> bool:
-    name = program(command)
-    behind = _BY_SUBCOMMAND.get(name)
+def runs_its_words(command: tuple[Word, ...]) -> bool:
+    """Whether the program runs a command that stands in its arguments."""
+    behind = _BY_SUBCOMMAND.get(program(command))
     if behind is None:
-        return name in RUNNERS
-    before = ""
-    for word in command[1:6]:
+        return program(command) in _RUNNERS
+    for before, word in pairwise(command[:6]):
         if word.value is None or word.value in behind:
             return True
-        if not word.value.startswith("-") and not before.startswith("-"):
+        if not word.value.startswith("-") and not (before is not command[0] and (before.value or "").startswith("-")):
             return False
-        before = word.value
     return False
 
 
+def _joined(values: Sequence[str | None]) -> str | None:
+    known = [value for value in values if value is not None]
+    return " ".join(known) if len(known) == len(values) else None
+
+
 def _shell_texts(name: str, values: Sequence[str | None], inputs: Sequence[str | None]) -> list[str | None]:
-    if name not in SHELLS:
-        return [None]  # a file
-    if any(value is None or re.fullmatch(r"-[a-zA-Z]*c[a-zA-Z]*", value) for value in values):
-        return [value for value in values if value is None or not value.startswith("-")]
-    if inputs and all(value is not None and value.startswith(("-", "+")) for value in values):
-        # What runs there reads on where the shell does: `head -c 2` makes a command of a comment.
-        return [*inputs, None]
-    return [None]  # a script, or a standard input that is not seen
+    if name in _SHELLS:
+        if any(value is None or re.fullmatch(r"-[a-zA-Z]*c[a-zA-Z]*", value) for value in values):
+            return [value for value in values if value is None or not value.startswith("-")]
+        if inputs and all(value is not None and value.startswith(("-", "+")) for value in values):
+            # What runs there reads on where the shell does: `head -c 2` makes a command of a comment.
+            return [*inputs, None]
+    return [None]  # a file, or a standard input that is not seen
 
 
 def _fills_in(values: Sequence[str | None]) -> bool:
@@ -281,16 +296,4 @@ def _fills_in(values: Sequence[str | None]) -> bool:
     marks |= {after for value, after in pairwise(values) if value == "-I" and after}
     operands = [value for value in values if value and not value.startswith("-")]
     operands = operands[1:] if operands and operands[0] in marks and "-I" in values else operands
-    program_first = bool(operands) and any(mark in operands[0] for mark in marks)
-    return program_first or any(one in SHELLS for one in operands)
-
-
-def _reads_commands(name: str, values: Sequence[str | None]) -> bool:
-    """Whether it takes commands from a standard input that is not seen."""
-    if name in ("at", "batch", "make", "gmake", "ed", "ex"):
-        return True
-    if name == "crontab":
-        return not any(value in ("-l", "-r") for value in values)
-    if name == "parallel":
-        return not any(value in (":::", "::::") for value in values)
-    return not [value for value in values if value is None or not value.startswith("-")][1:] and name == "ssh"
+    return any(mark in first for first in operands[:1] for mark in marks) or not _SHELLS.isdisjoint(operands)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from codelaw.domain.permissions import Grant
@@ -39,12 +40,10 @@ def in_force(grants: Iterable[Grant], facts: CallFacts, folders: Folders) -> lis
     """
     root, _ = home(facts, folders)
     found: list[Rule] = []
-    for grant in grants if root else ():
-        if grant.folder == root:
-            try:
+    for grant in grants:
+        with suppress(RuleError):
+            if root and grant.folder == root:
                 found.append(_shown(parse(grant.rule), folders[root] if len(folders) > 1 else None))
-            except RuleError:
-                continue
     return found
 
 

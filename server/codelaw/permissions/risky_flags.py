@@ -1,13 +1,20 @@
-"""The table of flags by which programs outgrow a rule that names only their first words (S-1)."""
+"""Flags by which a program writes, runs something else, or leaves the place its name promises (S-1).
+
+A rule such as `Bash(git grep:*)` speaks of a program that reads; `git grep --open-files-in-pager=evil` does more, in
+any of the spellings that the program takes for this flag.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+
+from codelaw.permissions.shell import Word, listed, program
 
 
 @dataclass(frozen=True, slots=True)
-class Outgrowing:
+class RiskyFlags:
     """What to look for in the arguments of one program."""
 
     long: tuple[str, ...] = ()
@@ -26,18 +33,16 @@ class Outgrowing:
         if self.exact:
             given = re.split(r"[=:]", argument, maxsplit=1)[0]
             return given.startswith("-") and _plain(given).split(".")[0] in {_plain(one) for one in self.long}
-        if not argument.startswith("--") or argument == "--":
-            return False
         given = argument[2:].partition("=")[0]
-        return any(option.startswith(given) for option in self.long)
+        return argument.startswith("--") and argument != "--" and any(one.startswith(given) for one in self.long)
 
 
 def _plain(option: str) -> str:
     return option.replace("-", "").casefold()
 
 
-def _of(long: str = "", other: str = "", *, any_word: bool = False, exact: bool = False) -> Outgrowing:
-    return Outgrowing(tuple(long.split()), re.compile(other, re.DOTALL) if other else None, any_word, exact)
+def _of(long: str = "", other: str = "", *, any_word: bool = False, exact: bool = False) -> RiskyFlags:
+    return RiskyFlags(tuple(long.split()), re.compile(other, re.DOTALL) if other else None, any_word, exact)
 
 
 _JEST = (
@@ -64,7 +69,7 @@ _NPM = (
     " init-module onload-script location dir cwd config modules-folder use-yarnrc shell-emulator cafile global"
 )
 
-PROGRAMS: dict[str, Outgrowing] = {
+PROGRAMS: dict[str, RiskyFlags] = {
     "ack": _of("pager output ackrc"),
     "ag": _of("pager"),
     "bat": _of("pager generate-config-file config-file"),
@@ -208,3 +213,85 @@ PROGRAMS: dict[str, Outgrowing] = {
     "zip": _of("unzip-command", r"-[a-zA-Z]*TT.*"),
 }
 """By the program's name. Other programs have no flag that changes what they are, or are nothing but such flags."""
+
+_NONE = RiskyFlags()
+
+_GIT_WITHOUT_SHORT = re.compile(
+    "add|blame|branch|cat-file|checkout|cherry-pick|commit|describe|diff|fetch|log|ls-files|ls-tree|merge|merge-base|mv"
+    "|pull|push|reflog|remote|reset|restore|rev-list|rev-parse|revert|rm|shortlog|show|show-ref|stash|status|switch|tag"
+)
+"""Subcommands none of whose own short options runs or writes anything else; of others, a bundle may hold one."""
+_GIT_SHORT = re.compile(r"-[a-zA-Z0-9]*[oOxu].*", re.DOTALL)
+_OLD_TAR = re.compile(r"[a-zA-Z]*[IF][a-zA-Z]*")
+"""A bundle without a dash: `tar cIf program …`."""
+
+_ADDRESS = r"(?:\d+|\$|/[^/\\\n]*/)"
+
+
+def _sed_command(group: int) -> str:
+    text = rf"(?:(?!\{group})[^\\\n]|\\.)*\{group}"
+    return (
+        rf"\s*(?:{_ADDRESS}(?:,\+?{_ADDRESS})?)?\s*!?\s*"
+        rf"(?:[pdq=lnNgGhHxPD]|s([/|#,:@]){text}{text}[gpI0-9]*)\s*"
+    )
+
+
+PRINTING_SED = re.compile(rf"{_sed_command(1)}(?:;{_sed_command(2)})?")
+"""One or two commands that only print: others write files or run commands."""
+
+_NO_OPTION = re.compile(r"[\w./~@:%+,^=][^$`]*|\"[\w./@:%+,^=][^\"\\]*\"|[<>]\([^$`]*|\{\}")
+"""The raw text of a word that is not known and yet cannot become, or split off, an option."""
+
+_EVALUATED = listed("read declare typeset local export readonly let unset mapfile readarray")
+"""Builtins that take names, and run what stands in the subscript of one."""
+_ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
+SUBSCRIPT = re.compile(r"\[.*[$`]", re.DOTALL)
+"""What bash evaluates where it takes it for the subscript of a name."""
+
+
+def has_risky_flag(command: tuple[Word, ...], beyond: int) -> bool:
+    """Whether by an argument behind the first `beyond` words the program outgrows a prefix rule.
+
+    An argument that the shell makes only when it runs, and that may be such a flag, counts.
+    """
+    return any(True for _ in risky_flags(command, beyond))
+
+
+def risky_flags(command: tuple[Word, ...], beyond: int) -> Iterator[int]:
+    """The places of all such arguments."""
+    name = program(command)
+    known = PROGRAMS.get(name, _NONE)
+    for at in range(beyond, len(command)) if known is not _NONE else ():
+        if _is_risky(command, at, known):
+            yield at
+    operands = (at for at, word in enumerate(command) if at and (word.value == "-" or (word.value or "")[:1] != "-"))
+    script = next(operands, 0)
+    if name == "sed" and script >= max(beyond, 1) and not PRINTING_SED.fullmatch(command[script].value or "e"):
+        yield script
+    if name == "tar" and len(command) > 1 >= beyond and _OLD_TAR.fullmatch(command[1].value or "I"):
+        yield 1
+    yield from (at for at in evaluated(command) if at >= beyond)
+
+
+def _is_risky(command: tuple[Word, ...], at: int, known: RiskyFlags) -> bool:
+    value = command[at].value
+    if value is None:
+        return known.any_word or not _NO_OPTION.fullmatch(command[at].raw)
+    bundle = program(command) == "git" and _GIT_SHORT.fullmatch(value)
+    return known.has(value) or bool(bundle and not _GIT_WITHOUT_SHORT.fullmatch(command[1].value or ""))
+
+
+def evaluated(command: tuple[Word, ...]) -> Iterator[int]:
+    """The arguments of a builtin in which the shell itself looks for commands: `test -v 'a[$(x)]'`."""
+    name = program(command)
+    values = [word.value for word in command]
+    if name in _EVALUATED:
+        for at, value in enumerate(values[1:], 1):
+            if not _ASSIGNED.match(command[at].raw) if value is None else SUBSCRIPT.search(value):
+                yield at
+    options = values[1:2] if name == "printf" else values[1:] if name in ("test", "[") else []
+    if any(value is None or value.startswith(("-v", "-R")) for value in options):
+        values[0] = "-v" if name == "printf" else ""
+        for at, value in enumerate(values[1:], 1):
+            if values[at - 1] in ("-v", "-R", None) if value is None else SUBSCRIPT.search(value):
+                yield at

@@ -12,10 +12,10 @@ from codelaw.app.ruling import policy
 from codelaw.domain.files import Folder
 from codelaw.domain.messages import Call
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion
-from codelaw.permissions.obeying import bare_piece
 from codelaw.permissions.options import options_for
 from codelaw.permissions.policy import CallFacts, Rules, judge
 from codelaw.permissions.rules import parse
+from codelaw.permissions.sensitive_files import MOST_NAMED, bare_piece, named_paths
 from codelaw.settings import Settings
 from codelaw.tools.base import Preview
 
@@ -319,3 +319,39 @@ async def test_on_windows_every_command_is_asked_once(posix: bool, tmp_path: Pat
     assert [option.kind for option in question.options] == (
         ["allow_once", "allow_chat", "reject"] if posix else ["allow_once", "reject"]
     )
+
+
+# ---------------------------------------------------------------------------------- what an approval of a command opens
+
+
+@pytest.mark.parametrize(
+    ("command", "paths"),
+    [
+        ("echo x > .envrc", {".envrc"}),
+        ("make && echo x > ./sub/../.envrc", {".envrc"}),
+        ("node gen.js --out=.vscode/tasks.json", {".vscode/tasks.json"}),
+        ("cp a /ws/.idea/x.xml", {"/ws/.idea/x.xml"}),
+        ("cd sub && touch .envrc", {".envrc", "sub/.envrc"}),
+        ("sed -i s/a/b/ '.mcp.json'", {".mcp.json"}),
+        ("git config user.name x", {".git/config"}),
+        ("git init", {".git"}),
+        ("pre-commit install", {".git/hooks"}),
+        ("for f in .envrc .exrc; do touch $f; done", {".envrc", ".exrc"}),
+        ("cat .vscode/tasks.json && touch .envrc", {".envrc"}),
+        ("git config --get user.name && touch .envrc", {".envrc"}),
+        ("echo git config; touch .envrc", {".envrc"}),
+        ("cat .envrc", set()),
+        ("touch a.txt", set()),
+        ("rm -rf .vs*", {".vs*"}),
+    ],
+)
+def test_the_paths(command: str, paths: set[str]):
+    assert set(named_paths(command)) == paths
+
+
+def test_what_cannot_be_read_is_looked_through_as_it_is():
+    assert ".envrc" in named_paths("if true; then echo x > .envrc; fi; case $x in")
+
+
+def test_there_are_not_too_many():
+    assert len(named_paths("touch " + " ".join(f"{number}/.envrc" for number in range(1000)))) == MOST_NAMED
