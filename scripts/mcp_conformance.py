@@ -21,7 +21,7 @@ from typing import Any
 import httpx2
 from mcp.shared.auth import OAuthClientInformationFull
 
-from codelaw.adapters.mcp.login import Kept
+from codelaw.adapters.mcp.login import KeptLogin
 from codelaw.adapters.mcp.means import Means
 from codelaw.adapters.mcp.servers import McpServers
 from codelaw.domain.errors import ToolFailure
@@ -68,7 +68,7 @@ async def know(folder: Path, url: str) -> None:
     """Keep what the suite says that the server's authority knows us by."""
     context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
     if "client_id" in context:
-        kept = Kept(folder, url)
+        kept = KeptLogin(folder, url)
         await kept.load()
         await kept.set_client_info(OAuthClientInformationFull.model_validate(context | KNOWN))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.mcp.logins import login_file
+from codelaw.adapters.mcp.means import login_file
 from codelaw.cli.conversation.printing import TurnPrinter
 from codelaw.cli.terminal import Screen
 from tests.cli.test_commands import codelaw

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from codelaw.adapters.mcp.logins import login_file
+from codelaw.adapters.mcp.means import login_file
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
 from tests.lsp.raw import EVERYTHING, PATIENCE, RawClient

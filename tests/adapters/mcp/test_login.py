@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from codelaw.adapters.mcp.logins import is_logged_in, login_file
+from codelaw.adapters.mcp.means import is_logged_in, login_file
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.served import Address, Program, ServerSpec
 from tests.adapters.mcp.conftest import HERE, NOBODY, Told, made_servers

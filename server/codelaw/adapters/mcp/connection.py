@@ -7,7 +7,7 @@ the task that entered them, innermost first. Work for others runs in children of
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, cast
@@ -23,8 +23,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import RootModel, ValidationError
 
 from codelaw.adapters.mcp import reading
-from codelaw.adapters.mcp.asked import Asked, Call, Job, PromptJob, ReadJob, ToolJob
 from codelaw.adapters.mcp.means import Means, NeedsAuth, ServerFailure
+from codelaw.adapters.mcp.questions import CallInFlight, Job, Questions
 from codelaw.adapters.mcp.transports import Line, line
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.served import Offer, ServedResult, ServerAnswer, ServerSpec
@@ -56,20 +56,19 @@ class Lists:
     message: str = ""
 
 
-class Connection:
+class ServerConnection:
     """A server that has answered. Every method is for children of the task that has opened it."""
 
-    def __init__(self, name: str, client: Client, line: Line, means: Means, asked: Asked) -> None:
+    def __init__(self, name: str, client: Client, line: Line, questions: Questions) -> None:
         self._name = name
         self._client = client
         self._line = line
-        self._means = means
-        self._asked = asked
+        self._questions = questions
 
     @property
     def changed(self) -> anyio.Event:
         """Set when the server has said that a list has changed; made anew by `lists`."""
-        return self._asked.changed
+        return self._questions.changed
 
     async def ended(self) -> str:
         """Wait for the end of the connection; gives why."""
@@ -82,7 +81,7 @@ class Connection:
         Raises:
             ServerFailure: it does not tell its tools.
         """
-        self._asked.changed = anyio.Event()
+        self._questions.changed = anyio.Event()
         can = self._client.server_capabilities
         name = self._name
         try:
@@ -117,11 +116,11 @@ class Connection:
                     tools_list_changed=tools, prompts_list_changed=prompts, resources_list_changed=resources
                 ) as events:
                     async for _ in events:
-                        self._asked.changed.set()
+                        self._questions.changed.set()
             except (MCPError, SubscriptionLost, TimeoutError) as error:
                 _log.debug("%s: it does not tell of changes: %s", self._name, error)
             await anyio.sleep(wait)
-            self._asked.changed.set()  # what was not told meanwhile
+            self._questions.changed.set()  # what was not told meanwhile
 
     async def do(self, job: Job, asking: Asking | None, seconds: float) -> ServedResult:
         """Do it; it may take so long without a sign of progress.
@@ -129,17 +128,12 @@ class Connection:
         Raises:
             ToolFailure: it took too long, or the server refused it or answered what cannot be read.
         """
-        call = Call(seconds, asking)
+        call = CallInFlight(seconds, asking)
         until = anyio.current_time() + MOST_SECONDS
         try:
-            with self._asked.during(call), anyio.CancelScope(deadline=until) as most, call.scope:
-                match job:
-                    case ToolJob():
-                        return reading.called(await self._tool(call, job))
-                    case PromptJob():
-                        return ServedResult(reading.prompt(await self._send(call, job)))
-                    case ReadJob():
-                        return reading.resource(await self._send(call, job))
+            with self._questions.during(call), anyio.CancelScope(deadline=until) as most, call.scope:
+                answer = await (self._tool(call, job) if job.kind == "tool" else self._send(call, job))
+                return _READ[job.kind](answer)
         except MCPError as error:
             ended = error.code == types.CONNECTION_CLOSED
             if error.code == types.INVALID_REQUEST and str(error) == FORGOTTEN:
@@ -158,7 +152,7 @@ class Connection:
             return f"The server {self._name} ended before it answered. {self._line.why()}".rstrip()
         return f"The server {self._name} refused: {_said(error)}"
 
-    async def _tool(self, call: Call, job: ToolJob) -> dict[str, Any]:
+    async def _tool(self, call: CallInFlight, job: Job) -> dict[str, Any]:
         try:
             return await self._send(call, job)
         except MCPError as error:
@@ -168,7 +162,7 @@ class Connection:
         await self._tools()  # the headers of a call follow from the schema that was listed last
         return await self._send(call, job)
 
-    async def _send(self, call: Call, job: Job) -> dict[str, Any]:
+    async def _send(self, call: CallInFlight, job: Job) -> dict[str, Any]:
         """Ask, and answer what the server wants to know in between (the protocol of 2026)."""
         answers: types.InputResponses | None = None
         state: str | None = None
@@ -183,7 +177,7 @@ class Connection:
             state = required.request_state
         raise ToolFailure("EXECUTION_ERROR", f"The server {self._name} asked more than {ROUNDS} times.")
 
-    async def _answers(self, call: Call, required: types.InputRequiredResult) -> types.InputResponses | None:
+    async def _answers(self, call: CallInFlight, required: types.InputRequiredResult) -> types.InputResponses | None:
         if not required.input_requests:
             await anyio.sleep(0.2)
             return None
@@ -193,69 +187,75 @@ class Connection:
                 raise ToolFailure(
                     "EXECUTION_ERROR", f"The server {self._name} asked for {request.method}: not offered."
                 )
-            answers[key] = _result(await self._asked.ask(call, request.params.model_dump(mode="json", by_alias=True)))
+            answers[key] = _result(
+                await self._questions.ask(call, request.params.model_dump(mode="json", by_alias=True))
+            )
         return answers
 
     async def _tools(self) -> tuple[list[Mapping[str, Any]], bool]:
         """The tools, and whether the list was read to its end or to what is looked at of it."""
-        found: list[Mapping[str, Any]] = []
-        cursor: str | None = None
-        room = reading.LIST_CHARACTERS
-        for _ in range(PAGES):
-            before = len(found)
-            page = await self._client.session.list_tools(params=types.PaginatedRequestParams(cursor=cursor))
-            for tool in page.tools:
-                hints = {"readOnlyHint": tool.annotations is not None and tool.annotations.read_only_hint is True}
-                one = {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
-                found.append({**one, "annotations": hints})
-            if not page.next_cursor or page.next_cursor == cursor or len(found) > reading.TOOLS:
-                break
-            cursor = page.next_cursor
-            room -= reading.size(found[before:])
-            if room < 0:
-                return found, False
-        return found, True
+
+        async def page(params: types.PaginatedRequestParams) -> tuple[list[Mapping[str, Any]], str | None]:
+            found = await self._client.session.list_tools(params=params)
+            wanted = {"name", "description", "input_schema", "annotations"}
+            return [tool.model_dump(by_alias=True, include=wanted) for tool in found.tools], found.next_cursor
+
+        return await _pages(page)
 
     async def _optional(
         self, request: type[types.ListPromptsRequest | types.ListResourcesRequest], key: str
     ) -> list[Mapping[str, Any]]:
         """A list without which the server is of use all the same."""
-        found: list[Mapping[str, Any]] = []
-        cursor: str | None = None
-        room = reading.LIST_CHARACTERS
+
+        async def page(params: types.PaginatedRequestParams) -> tuple[list[Mapping[str, Any]], str | None]:
+            found = (await self._client.session.send_request(request(params=params), _Raw)).root
+            return reading.objects(found.get(key)), found.get("nextCursor")
+
         try:
-            for _ in range(PAGES):
-                asked = request(params=types.PaginatedRequestParams(cursor=cursor))
-                page = (await self._client.session.send_request(asked, _Raw)).root
-                found += reading.objects(page.get(key))
-                if not page.get("nextCursor") or page["nextCursor"] == cursor or len(found) > reading.TOOLS:
-                    break
-                cursor = page["nextCursor"]
-                room -= reading.size(page)
-                if room < 0:
-                    _log.info("%s: its %s are too long; the first %d count", self._name, key, len(found))
-                    break
+            found, whole = await _pages(page)
         except (MCPError, ValidationError) as error:
             _log.info("%s: it does not tell its %s: %s", self._name, key, _said(error))
+            return []
+        if not whole:
+            _log.info("%s: its %s are too long; the first %d count", self._name, key, len(found))
         return found
 
 
+async def _pages(
+    page: Callable[[types.PaginatedRequestParams], Awaitable[tuple[list[Mapping[str, Any]], str | None]]],
+) -> tuple[list[Mapping[str, Any]], bool]:
+    """A list, page by page, and whether nothing is left out that would be looked at."""
+    found: list[Mapping[str, Any]] = []
+    cursor: str | None = None
+    room = reading.LIST_CHARACTERS
+    for _ in range(PAGES):
+        some, following = await page(types.PaginatedRequestParams(cursor=cursor))
+        found += some
+        room -= reading.size(some)
+        if not following or following == cursor or len(found) > reading.TOOLS:
+            break
+        if room < 0:
+            return found, False
+        cursor = following
+    return found, True
+
+
 @asynccontextmanager
-async def connected(spec: ServerSpec, means: Means) -> AsyncGenerator[Connection]:
+async def connected(spec: ServerSpec, means: Means) -> AsyncGenerator[ServerConnection]:
     """Start or reach a server, and agree with it on the protocol; at the end it is ended.
 
     Raises:
         ServerFailure: it cannot be started or reached, or does not speak the protocol.
         NeedsAuth: the user has to log in first.
     """
-    asked = Asked(spec.name)
+    questions = Questions(spec.name)
 
     async def elicited(context: ClientRequestContext, params: types.ElicitRequestParams) -> types.ElicitResult:  # noqa: ARG001
-        return _result(await asked.ask(asked.latest(), params.model_dump(mode="json", by_alias=True)))
+        return _result(await questions.ask(questions.latest(), params.model_dump(mode="json", by_alias=True)))
 
     async def told(message: IncomingMessage) -> None:
         if isinstance(message, _CHANGES):
-            asked.changed.set()
+            questions.changed.set()
 
     way = line(spec, means)
     client = Client(
@@ -269,7 +269,7 @@ async def connected(spec: ServerSpec, means: Means) -> AsyncGenerator[Connection
     try:
         async with client:
             reached = True
-            yield Connection(spec.name, client, way, means, asked)
+            yield ServerConnection(spec.name, client, way, questions)
     except Exception as error:
         failure = _failure(error, way, reached=reached)
         if failure is error:
@@ -294,6 +294,11 @@ def _failure(error: Exception, way: Line, *, reached: bool) -> Exception:
     return error
 
 
+_READ: dict[str, Callable[[Mapping[str, Any]], ServedResult]] = {
+    "tool": reading.called,
+    "prompt": reading.prompt,
+    "resource": reading.resource,
+}
 _CHANGES = (
     types.ToolListChangedNotification,
     types.PromptListChangedNotification,
@@ -303,23 +308,22 @@ _CHANGES = (
 
 def _request(job: Job, answers: types.InputResponses | None, state: str | None) -> types.ClientRequest:
     """As it is sent, with answers to what the server asked and the state that it wants back."""
-    match job:
-        case ToolJob(tool=name, arguments=given):
-            return types.CallToolRequest(
-                params=types.CallToolRequestParams(
-                    name=name, arguments=dict(given), input_responses=answers, request_state=state
-                )
+    match job.kind:
+        case "tool":
+            given = dict(job.arguments)
+            called = types.CallToolRequestParams(
+                name=job.name, arguments=given, input_responses=answers, request_state=state
             )
-        case PromptJob(prompt=name, arguments=words):
-            return types.GetPromptRequest(
-                params=types.GetPromptRequestParams(
-                    name=name, arguments=dict(words), input_responses=answers, request_state=state
-                )
+            return types.CallToolRequest(params=called)
+        case "prompt":
+            given = dict(job.arguments)
+            prompt = types.GetPromptRequestParams(
+                name=job.name, arguments=given, input_responses=answers, request_state=state
             )
-        case ReadJob(uri=uri):
-            return types.ReadResourceRequest(
-                params=types.ReadResourceRequestParams(uri=uri, input_responses=answers, request_state=state)
-            )
+            return types.GetPromptRequest(params=prompt)
+        case "resource":
+            read = types.ReadResourceRequestParams(uri=job.name, input_responses=answers, request_state=state)
+            return types.ReadResourceRequest(params=read)
 
 
 def _result(answer: ServerAnswer) -> types.ElicitResult:

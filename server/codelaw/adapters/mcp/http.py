@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from http import HTTPStatus
 
 import httpx2
 
 from codelaw.adapters.certificates import trusted
-from codelaw.adapters.mcp.lines import LINE_BYTES, mended, too_rich
+from codelaw.adapters.mcp.bounds import LINE_BYTES, mended, too_rich
 from codelaw.adapters.mcp.means import ASK, NeedsAuth, ServerFailure
 from codelaw.domain.served import Address
 
 CONNECT_SECONDS = 15.0
 READ_SECONDS = 300.0
 """Without a byte, of a stream that is open."""
+_TOO_MUCH = "The server sent more in one answer than can be read."
 
 
 class TooMuch(httpx2.StreamError):
@@ -49,78 +50,63 @@ class Bounded(httpx2.AsyncBaseTransport):
             if "authorization" in request.headers:
                 raise ServerFailure("It does not take the key that it is sent.")
             raise NeedsAuth(ASK)
+        assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 - narrowing
         if response.headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
             del response.headers["content-encoding"]
-            response.stream = _Refused(_stream(response), "The server packs its answers, which was not asked for.")
+            response.stream = _Body(response.stream, _refused)
         elif response.headers.get("content-type", "").lower().startswith("text/event-stream"):
-            response.stream = _Lines(_stream(response))
+            response.stream = _Body(response.stream, _lines)
         else:
-            response.stream = _Whole(_stream(response))
+            response.stream = _Body(response.stream, _whole)
         return response
 
     async def aclose(self) -> None:
         await self._inner.aclose()
 
 
-def _stream(response: httpx2.Response) -> httpx2.AsyncByteStream:
-    assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 - narrowing
-    return response.stream
+class _Body(httpx2.AsyncByteStream):
+    """A body that is read within bounds."""
 
-
-class _Refused(httpx2.AsyncByteStream):
-    """A body that nobody is to read."""
-
-    def __init__(self, inner: httpx2.AsyncByteStream, why: str) -> None:
+    def __init__(
+        self, inner: httpx2.AsyncByteStream, read: Callable[[httpx2.AsyncByteStream], AsyncIterator[bytes]]
+    ) -> None:
         self._inner = inner
-        self._why = why
+        self._read = read
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        raise TooMuch(self._why)
-        yield b""
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._read(self._inner)
 
     async def aclose(self) -> None:
         await self._inner.aclose()
 
 
-class _Whole(httpx2.AsyncByteStream):
-    """A body that is handed on when all of it has come, if it is not too much."""
-
-    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
-        self._inner = inner
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        body = bytearray()
-        async for part in self._inner:
-            body += part
-            if len(body) > LINE_BYTES:
-                raise TooMuch("The server sent more in one answer than can be read.")
-        whole = bytes(body)
-        if too_rich(whole):
-            raise TooMuch("The server sent more in one answer than can be read.")
-        yield mended(whole)
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
+async def _refused(_: httpx2.AsyncByteStream) -> AsyncIterator[bytes]:
+    raise TooMuch("The server packs its answers, which was not asked for.")
+    yield b""
 
 
-class _Lines(httpx2.AsyncByteStream):
-    """A stream of events, handed on line by line, each mended."""
+async def _whole(inner: httpx2.AsyncByteStream) -> AsyncIterator[bytes]:
+    """All of it, when it has come, if it is not too much."""
+    body = bytearray()
+    async for part in inner:
+        body += part
+        if len(body) > LINE_BYTES:
+            raise TooMuch(_TOO_MUCH)
+    if too_rich(whole := bytes(body)):
+        raise TooMuch(_TOO_MUCH)
+    yield mended(whole)
 
-    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
-        self._inner = inner
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        held = bytearray()
-        async for part in self._inner:
-            end = max(part.rfind(b"\n"), part.rfind(b"\r")) + 1
-            held += part[:end]
-            if end:
-                yield mended(bytes(held))
-                held.clear()
-            held += part[end:]
-            if len(held) > LINE_BYTES:
-                raise TooMuch("The server sent more in one answer than can be read.")
-        yield mended(bytes(held))
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
+async def _lines(inner: httpx2.AsyncByteStream) -> AsyncIterator[bytes]:
+    """A stream of events, line by line, each mended."""
+    held = bytearray()
+    async for part in inner:
+        end = max(part.rfind(b"\n"), part.rfind(b"\r")) + 1
+        held += part[:end]
+        if end:
+            yield mended(bytes(held))
+            held.clear()
+        held += part[end:]
+        if len(held) > LINE_BYTES:
+            raise TooMuch(_TOO_MUCH)
+    yield mended(bytes(held))

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import time
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 from mcp.client.auth import OAuthClientProvider
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
-from pydantic import AnyUrl, ValidationError
+from pydantic import AnyUrl, BaseModel
 
-from codelaw.adapters.mcp.logins import login_file
-from codelaw.adapters.mcp.means import ASK, Means, NeedsAuth
+from codelaw.adapters.mcp.means import ASK, Means, NeedsAuth, login_file
 from codelaw.domain.served import Address
 from codelaw.ports.servers import Browser
 
@@ -26,71 +23,72 @@ _HEAD_BYTES = 16_000
 """Of what the browser sends."""
 
 
-class Kept:
+class _Agreed(BaseModel):
+    """What was agreed with one server, as its file has it."""
+
+    url: str
+    redirect: str = ""
+    expires: float | None = None
+    tokens: OAuthToken | None = None
+    client: OAuthClientInformationFull | None = None
+
+
+class KeptLogin:
     """What was agreed with one server; implements the package's `TokenStorage`. In a file that only its owner reads."""
 
     def __init__(self, folder: Path, url: str) -> None:
         self._file = login_file(folder, url)
-        self._url = url
-        self._found: dict[str, Any] = {}
+        self._agreed = _Agreed(url=url)
 
     async def load(self) -> None:
-        self._found = await asyncio.to_thread(self._read)
+        """Read what was kept; what cannot be read, or is another server's, is not there."""
+        with suppress(OSError, ValueError):
+            found = _Agreed.model_validate_json(await asyncio.to_thread(self._file.read_bytes))
+            self._agreed = found if found.url == self._agreed.url else self._agreed
 
     @property
     def redirect(self) -> str:
         """Where the browser was sent last time; the server knows us by it."""
-        return str(self._found.get("redirect") or "")
+        return self._agreed.redirect
 
     @property
     def expires(self) -> float | None:
         """When the token ends, in seconds since 1970."""
-        expires = self._found.get("expires")
-        return expires if isinstance(expires, int | float) else None
+        return self._agreed.expires
 
     async def set_redirect(self, redirect: str) -> None:
+        """Keep another redirect, with which nothing holds that was agreed under the one before."""
         if redirect != self.redirect:
-            await self._keep({**({} if self.redirect else self._found), "redirect": redirect})
+            before = _Agreed(url=self._agreed.url) if self.redirect else self._agreed
+            await self._keep(before.model_copy(update={"redirect": redirect}))
 
     async def get_tokens(self) -> OAuthToken | None:
-        return self._as(OAuthToken, "tokens")
+        """The package asks for it."""
+        return self._agreed.tokens
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
+        """The package keeps them."""
         expires = None if tokens.expires_in is None else time.time() + tokens.expires_in
-        await self._keep({**self._found, "tokens": tokens.model_dump(mode="json"), "expires": expires})
+        await self._keep(self._agreed.model_copy(update={"tokens": tokens, "expires": expires}))
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
-        return self._as(OAuthClientInformationFull, "client")
+        """The package asks for it."""
+        return self._agreed.client
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        await self._keep({**self._found, "client": client_info.model_dump(mode="json")})
+        """The package keeps it."""
+        await self._keep(self._agreed.model_copy(update={"client": client_info}))
 
-    def _as(self, kind: type[Any], key: str) -> Any:
-        try:
-            return kind.model_validate(self._found[key]) if key in self._found else None
-        except ValidationError:
-            return None
-
-    async def _keep(self, found: dict[str, Any]) -> None:
-        self._found = {**found, "url": self._url}
+    async def _keep(self, agreed: _Agreed) -> None:
+        self._agreed = agreed
         await asyncio.to_thread(self._write)
-
-    def _read(self) -> dict[str, Any]:
-        try:
-            found = cast("object", json.loads(self._file.read_text("utf-8")))
-        except (OSError, ValueError):
-            return {}
-        if not isinstance(found, dict):
-            return {}
-        kept = cast("dict[str, Any]", found)
-        return kept if kept.get("url") == self._url else {}
 
     def _write(self) -> None:
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         part = self._file.with_suffix(f".{os.urandom(4).hex()}")
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(self._found, file)
+            file.write(self._agreed.model_dump_json())
         part.replace(self._file)
 
 
@@ -104,11 +102,11 @@ async def login(address: Address, means: Means) -> AsyncGenerator[OAuthClientPro
     if means.tokens is None or any(name.lower() == "authorization" for name in address.headers):
         yield None
         return
-    kept = Kept(means.tokens, address.url)
+    kept = KeptLogin(means.tokens, address.url)
     await kept.load()
     browser = means.browser if means.log_in else None
     if browser is None:
-        yield _provider(address, means, kept, _Nobody()) if await kept.get_tokens() else None
+        yield _provider(address, means, kept, _NoBrowser()) if await kept.get_tokens() else None
         return
     listener = _Listener(browser)
     await listener.open(kept.redirect)
@@ -119,7 +117,7 @@ async def login(address: Address, means: Means) -> AsyncGenerator[OAuthClientPro
         listener.close()
 
 
-def _provider(address: Address, means: Means, kept: Kept, person: _Nobody | _Listener) -> OAuthClientProvider:
+def _provider(address: Address, means: Means, kept: KeptLogin, person: _NoBrowser | _Listener) -> OAuthClientProvider:
     redirect = person.redirect or kept.redirect or "http://127.0.0.1/callback"
     about = OAuthClientMetadata(
         client_name="codelaw", software_version=means.version or None, redirect_uris=[AnyUrl(redirect)]
@@ -136,7 +134,7 @@ def _provider(address: Address, means: Means, kept: Kept, person: _Nobody | _Lis
     return provider
 
 
-class _Nobody:
+class _NoBrowser:
     """The user has not asked to log in."""
 
     redirect = ""

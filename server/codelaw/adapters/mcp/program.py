@@ -12,7 +12,7 @@ from typing import cast
 
 from codelaw.adapters.leftovers.guardian_child import end_marked
 from codelaw.adapters.leftovers.leftovers import MARK, Leftovers
-from codelaw.adapters.mcp.lines import HELD_BYTES, Lines
+from codelaw.adapters.mcp.bounds import HELD_BYTES, Lines
 from codelaw.adapters.processes.child import Child, within
 from codelaw.domain.served import Program
 from codelaw.ports.finishing import outlast

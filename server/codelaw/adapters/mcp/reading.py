@@ -40,14 +40,14 @@ PROBLEM = 2_000
 """Characters of what a server says of its own failure."""
 
 
-class Kept(NamedTuple):
+class ToolList(NamedTuple):
     """Tools that are small enough, and how many were not."""
 
     tools: tuple[ServedTool, ...]
     left_out: int
 
 
-def tools(server: str, found: Sequence[Mapping[str, Any]]) -> Kept:
+def tools(server: str, found: Sequence[Mapping[str, Any]]) -> ToolList:
     """Tools as the protocol writes them; of two with one name the first counts."""
     kept: dict[str, ServedTool] = {}
     left_out = 0
@@ -57,7 +57,7 @@ def tools(server: str, found: Sequence[Mapping[str, Any]]) -> Kept:
             left_out += 1
         else:
             kept.setdefault(tool.name, tool)
-    return Kept(tuple(sorted(kept.values(), key=lambda tool: tool.name)), left_out)
+    return ToolList(tuple(sorted(kept.values(), key=lambda tool: tool.name)), left_out)
 
 
 def is_large(tool: Mapping[str, Any]) -> bool:
@@ -114,7 +114,7 @@ def objects(found: object) -> list[Mapping[str, Any]]:
 
 def called(answer: Mapping[str, Any]) -> ServedResult:
     """The result of a call."""
-    made = _Made()
+    made = _ResultBuilder()
     made.add(answer.get("content") or ())
     structured = _object(answer.get("structuredContent"))
     if structured is not None and size(structured) > TEXT:
@@ -125,19 +125,19 @@ def called(answer: Mapping[str, Any]) -> ServedResult:
 
 def resource(answer: Mapping[str, Any]) -> ServedResult:
     """A resource that was read."""
-    made = _Made()
+    made = _ResultBuilder()
     made.add([{"type": "resource", "resource": one} for one in answer.get("contents") or ()], named=False)
     return made.result(None, failed=False)
 
 
-def prompt(answer: Mapping[str, Any]) -> str:
+def prompt(answer: Mapping[str, Any]) -> ServedResult:
     """The text of a prompt's messages, with a line between them; one that the model is to have said says so."""
-    made = _Made()
+    made = _ResultBuilder()
     for message in (answer.get("messages") or ())[:BLOCKS]:
         if message.get("role") == "assistant":
             made.say("Assistant:")
         made.add([message.get("content") or {}], named=False)
-    return made.result(None, failed=False).text
+    return made.result(None, failed=False)
 
 
 def problem(said: str) -> str:
@@ -150,7 +150,7 @@ def size(value: object) -> int:
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
-class _Made:
+class _ResultBuilder:
     def __init__(self) -> None:
         self._texts: list[str] = []
         self._images: list[ServedImage] = []

@@ -14,16 +14,16 @@ import anyio
 
 from codelaw.adapters.extras import adding
 from codelaw.adapters.loading import load
-from codelaw.adapters.mcp.asked import Job
 from codelaw.adapters.mcp.means import Means, NeedsAuth, ServerFailure
+from codelaw.adapters.mcp.questions import Job
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.served import Offer, ServedResult, ServerSpec, ServerState, ServerStateName
 from codelaw.ports.servers import Asking
 
 if TYPE_CHECKING:
-    from codelaw.adapters.mcp.connection import Connection
+    from codelaw.adapters.mcp.connection import ServerConnection
 
-    Connect = Callable[[ServerSpec, Means], AbstractAsyncContextManager[Connection]]
+    Connect = Callable[[ServerSpec, Means], AbstractAsyncContextManager[ServerConnection]]
 
 RESTARTS = (0.5, 1.0, 2.0, 4.0)
 """Seconds before each new start of a server that was ready and has ended; after the last it stays as it is."""
@@ -57,7 +57,7 @@ class Server:
         self._means = means
         self._changed = changed
         self._began = asyncio.get_running_loop().time()
-        self._work: asyncio.Queue[_Asked] = asyncio.Queue()
+        self._work: asyncio.Queue[_Work] = asyncio.Queue()
         self._scope: anyio.CancelScope | None = None
         self._why = ""
         self._stopping = asyncio.Event()
@@ -75,7 +75,7 @@ class Server:
         if self.state.state != "ready":
             message = f"The server {self.spec.name} is not ready ({self.state.state}). {self.state.message}"
             raise ToolFailure("EXECUTION_ERROR", message.strip())
-        asked = _Asked(job, asking, seconds)
+        asked = _Work(job, asking, seconds)
         self._work.put_nowait(asked)
         try:
             await asyncio.wait([asked.done])
@@ -167,16 +167,16 @@ class Server:
                 while True:
                     group.start_soon(self._do, connection, await self._work.get())
 
-    async def _until_end(self, connection: Connection) -> None:
+    async def _until_end(self, connection: ServerConnection) -> None:
         self._why = await connection.ended()
         raise ServerFailure(self._why)
 
-    async def _refresh(self, connection: Connection) -> None:
+    async def _refresh(self, connection: ServerConnection) -> None:
         lists = await connection.lists()
         self.offer = lists.offer if lists.offer != self.offer else self.offer
         self._say("ready", lists.message)
 
-    async def _look_again(self, connection: Connection) -> None:
+    async def _look_again(self, connection: ServerConnection) -> None:
         """Look at the lists again whenever the server says that they have changed; keep the old where that fails."""
         while True:
             await connection.changed.wait()
@@ -187,7 +187,7 @@ class Server:
                 _log.warning("the server %s keeps its old lists: %s", self.spec.name, error)
             await anyio.sleep(REFRESH_SECONDS)
 
-    async def _do(self, connection: Connection, asked: _Asked) -> None:
+    async def _do(self, connection: ServerConnection, asked: _Work) -> None:
         with asked.scope:
             try:
                 asked.settle(await connection.do(asked.job, asked.asking, asked.seconds))
@@ -217,7 +217,7 @@ class Server:
         self._changed(said)
 
 
-class _Asked:
+class _Work:
     """Work for a server, and what became of it."""
 
     def __init__(self, job: Job, asking: Asking | None, seconds: float) -> None:

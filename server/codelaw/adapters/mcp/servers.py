@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from codelaw.adapters.mcp.asked import Job, PromptJob, ReadJob, ToolJob
-from codelaw.adapters.mcp.logins import forget_login
-from codelaw.adapters.mcp.means import Means
+from codelaw.adapters.mcp.means import Means, forget_login
+from codelaw.adapters.mcp.questions import Job
 from codelaw.adapters.mcp.server import Server
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.served import Address, Offer, ServedResult, ServerSpec, ServerState
@@ -85,15 +84,15 @@ class McpServers:
 
     async def call(self, server: str, tool: str, arguments: Mapping[str, Any], asking: Asking) -> ServedResult:
         """See `ToolServers.call`."""
-        return await self._ask(server, ToolJob(tool, arguments), asking)
+        return await self._ask(server, Job("tool", tool, arguments), asking)
 
     async def prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> str:
         """See `ToolServers.prompt`."""
-        return (await self._ask(server, PromptJob(name, arguments), None)).text
+        return (await self._ask(server, Job("prompt", name, arguments), None)).text
 
     async def read(self, server: str, uri: str) -> ServedResult:
         """See `ToolServers.read`."""
-        return await self._ask(server, ReadJob(uri), None)
+        return await self._ask(server, Job("resource", uri), None)
 
     async def close(self) -> None:
         """See `ToolServers.close`."""

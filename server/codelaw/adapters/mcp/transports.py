@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any
 
 import anyio
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
@@ -17,9 +18,8 @@ from mcp.shared.message import SessionMessage
 from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCResponse, jsonrpc_message_adapter
 from pydantic_core import from_json
 
-from codelaw.adapters.mcp.gate import Gate
+from codelaw.adapters.mcp.bounds import LINE_BYTES, Admission, mended, too_rich
 from codelaw.adapters.mcp.http import client_for
-from codelaw.adapters.mcp.lines import LINE_BYTES, mended, too_rich
 from codelaw.adapters.mcp.login import login
 from codelaw.adapters.mcp.means import Means, ServerFailure
 from codelaw.adapters.mcp.pins import check
@@ -32,38 +32,27 @@ _HEAD = 200
 _log = logging.getLogger(__name__)
 
 
-class Line(Protocol):
+class Line(ABC):
     """A way to a server: the package's `Transport`, and what we want to know of it."""
 
-    async def __aenter__(self) -> tuple[Any, Any]: ...
+    def __init__(self) -> None:
+        self._within = self.open()
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None: ...
+    @abstractmethod
+    def open(self) -> AbstractAsyncContextManager[tuple[Any, Any]]:
+        """Its two streams for as long as it is open."""
 
+    @abstractmethod
     async def ended(self) -> None:
         """Wait until nothing more can come."""
-        ...
 
+    @abstractmethod
     def why(self) -> str:
         """Why nothing more comes, or nothing."""
-        ...
 
+    @abstractmethod
     def lose(self) -> None:
         """The other side has said that it knows nothing of us any more."""
-        ...
-
-
-def line(spec: ServerSpec, means: Means) -> Line:
-    if isinstance(spec.way, Program):
-        return ProgramLine(spec.name, spec.way, means)
-    return WebLine(spec.way, means)
-
-
-class _Opened:
-    """A context manager made of a generator."""
-
-    _within: AbstractAsyncContextManager[tuple[Any, Any]]
 
     async def __aenter__(self) -> tuple[Any, Any]:
         return await self._within.__aenter__()
@@ -74,27 +63,37 @@ class _Opened:
         return await self._within.__aexit__(kind, error, trace)
 
 
-class ProgramLine(_Opened):
+def line(spec: ServerSpec, means: Means) -> Line:
+    """The way to the server of a specification."""
+    if isinstance(spec.way, Program):
+        return ProgramLine(spec.name, spec.way, means)
+    return WebLine(spec.way, means)
+
+
+class ProgramLine(Line):
     """To a program, over its standard streams."""
 
     def __init__(self, name: str, program: Program, means: Means) -> None:
         self._program = program
         self._means = means
         self._running = Running(name, means.leftovers)
-        self._within = self._open()
+        super().__init__()
 
     async def ended(self) -> None:
+        """See `Line`."""
         await self._running.ended.wait()
 
     def why(self) -> str:
+        """See `Line`."""
         return self._running.why()
 
     def lose(self) -> None:
         """A program knows us for as long as it runs."""
 
     @asynccontextmanager
-    async def _open(self) -> AsyncGenerator[tuple[Any, Any]]:
-        running, gate = self._running, Gate()
+    async def open(self) -> AsyncGenerator[tuple[Any, Any]]:
+        """Start the program, and end it at last."""
+        running, admission = self._running, Admission()
         come, heard = anyio.create_memory_object_stream[Message](0)
         said, go = anyio.create_memory_object_stream[SessionMessage](0)
         try:
@@ -102,8 +101,8 @@ class ProgramLine(_Opened):
                 await asyncio.to_thread(check, self._program)
                 await running.start(self._program, self._means.environment, self._means.cwd)
             async with anyio.create_task_group() as group:
-                group.start_soon(_read, running, gate, come)
-                group.start_soon(_write, running, gate, go, come)
+                group.start_soon(_read, running, admission, come)
+                group.start_soon(_write, running, admission, go, come)
                 try:
                     yield heard, said
                 finally:
@@ -117,13 +116,13 @@ class ProgramLine(_Opened):
                 await running.end()
 
 
-async def _read(running: Running, gate: Gate, come: ObjectSendStream[Message]) -> None:
+async def _read(running: Running, admission: Admission, come: ObjectSendStream[Message]) -> None:
     async with come:
         while (found := await running.line()) is not None:
-            await gate.pace(len(found))
+            await admission.pace(len(found))
             if too_rich(found):
                 running.refuse()
-            elif (message := _message(found)) is not None and gate.lets_in(message):
+            elif (message := _message(found)) is not None and admission.lets_in(message):
                 try:
                     await come.send(SessionMessage(message))
                 except (anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -157,51 +156,55 @@ def _value(found: bytes) -> Any:
 
 
 async def _write(
-    running: Running, gate: Gate, go: ObjectReceiveStream[SessionMessage], come: ObjectSendStream[Message]
+    running: Running, admission: Admission, go: ObjectReceiveStream[SessionMessage], come: ObjectSendStream[Message]
 ) -> None:
     try:
         async for item in go:
             await running.send(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode())
-            gate.sent(item.message)
+            admission.sent(item.message)
     except OSError:
         # Nobody reads our requests any more: whoever waits for an answer is to hear of it.
         await come.aclose()
         running.ended.set()
 
 
-class WebLine(_Opened):
+class WebLine(Line):
     """To a server on the web, by streamable HTTP."""
 
     def __init__(self, address: Address, means: Means) -> None:
         self._address = address
         self._means = means
         self._lost = anyio.Event()
-        self._within = self._open()
+        super().__init__()
 
     async def ended(self) -> None:
+        """See `Line`."""
         await self._lost.wait()
 
     def why(self) -> str:
+        """See `Line`."""
         return "It has forgotten the session." if self._lost.is_set() else ""
 
     def lose(self) -> None:
+        """See `Line`."""
         self._lost.set()
 
     @asynccontextmanager
-    async def _open(self) -> AsyncGenerator[tuple[Any, Any]]:
+    async def open(self) -> AsyncGenerator[tuple[Any, Any]]:
+        """Log in where that is needed, and speak HTTP."""
         async with login(self._address, self._means) as auth, await client_for(self._address, auth) as client:
             way = streamable_http_client(self._address.url, http_client=client, max_sse_event_size=LINE_BYTES)
             async with way as (heard, said):
-                gate = Gate()
-                yield _Heard(heard, gate), _Said(said, gate)
+                admission = Admission()
+                yield _Incoming(heard, admission), _Outgoing(said, admission)
 
 
-class _Heard:
-    """What comes, gated."""
+class _Incoming(ObjectReceiveStream[Message]):
+    """What comes, as far as it is admitted."""
 
-    def __init__(self, stream: Any, gate: Gate) -> None:
+    def __init__(self, stream: Any, admission: Admission) -> None:
         self._stream = stream
-        self._gate = gate
+        self._admission = admission
 
     @property
     def last_context(self) -> Any:
@@ -212,45 +215,24 @@ class _Heard:
             item: Message = await self._stream.receive()
             if isinstance(item, Exception):
                 return item
-            await self._gate.pace(0)
-            if self._gate.lets_in(item.message):
+            await self._admission.pace(0)
+            if self._admission.lets_in(item.message):
                 return item
 
     async def aclose(self) -> None:
         await self._stream.aclose()
 
-    def __aiter__(self) -> _Heard:
-        return self
 
-    async def __anext__(self) -> Message:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
-
-
-class _Said:
+class _Outgoing(ObjectSendStream[SessionMessage]):
     """What goes, counted."""
 
-    def __init__(self, stream: Any, gate: Gate) -> None:
+    def __init__(self, stream: Any, admission: Admission) -> None:
         self._stream = stream
-        self._gate = gate
+        self._admission = admission
 
     async def send(self, item: SessionMessage) -> None:
         await self._stream.send(item)
-        self._gate.sent(item.message)
+        self._admission.sent(item.message)
 
     async def aclose(self) -> None:
         await self._stream.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()

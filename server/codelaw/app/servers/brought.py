@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import codelaw
-from codelaw.adapters.mcp.logins import is_logged_in
+from codelaw.adapters.mcp.means import is_logged_in
 from codelaw.adapters.processes.local import child_environment
 from codelaw.adapters.programs import outside
 from codelaw.app.ruling import served_rules

@@ -7,7 +7,7 @@ import math
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import anyio
 
@@ -24,26 +24,16 @@ PROGRESS_CHARACTERS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class ToolJob:
-    tool: str
-    arguments: Mapping[str, Any]
+class Job:
+    """What a server is to do: run a tool, give a prompt, or read a resource."""
+
+    kind: Literal["tool", "prompt", "resource"]
+    name: str
+    """Of a resource, its URI."""
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-@dataclass(frozen=True, slots=True)
-class PromptJob:
-    prompt: str
-    arguments: Mapping[str, str] = field(default_factory=dict[str, str])
-
-
-@dataclass(frozen=True, slots=True)
-class ReadJob:
-    uri: str
-
-
-Job = ToolJob | PromptJob | ReadJob
-
-
-class Call:
+class CallInFlight:
     """A call under way: it ends when there was no sign of life for `seconds`, and waits while the user is asked."""
 
     def __init__(self, seconds: float, asking: Asking | None) -> None:
@@ -74,28 +64,28 @@ class Call:
                 self.scope.deadline = anyio.current_time() + self._seconds
 
 
-class Asked:
+class Questions:
     """What one server asks, of the user, in the midst of calls."""
 
     def __init__(self, server: str) -> None:
         self._server = server
-        self._calls: list[Call] = []
+        self._calls: list[CallInFlight] = []
         self.changed = anyio.Event()
         """Set when the server has said that one of its lists has changed."""
 
     @contextmanager
-    def during(self, call: Call) -> Generator[None]:
+    def during(self, call: CallInFlight) -> Generator[None]:
         self._calls.append(call)
         try:
             yield
         finally:
             self._calls.remove(call)
 
-    def latest(self) -> Call | None:
+    def latest(self) -> CallInFlight | None:
         """The call to which a question belongs that names none: the youngest that somebody can be asked for."""
         return next((call for call in reversed(self._calls) if call.asking is not None), None)
 
-    async def ask(self, call: Call | None, params: Mapping[str, Any]) -> ServerAnswer:
+    async def ask(self, call: CallInFlight | None, params: Mapping[str, Any]) -> ServerAnswer:
         """The user's answer to a question as the protocol writes it; without somebody to ask it is declined."""
         question = _question(self._server, params)
         if call is None or call.asking is None or question is None or call.questions == QUESTIONS:
