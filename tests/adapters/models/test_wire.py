@@ -201,7 +201,7 @@ def test_the_order_of_text_thinking_and_calls_goes_back() -> None:
     )
     kept = KeptItems("anthropic", reply.items)
     said = Message("m", "t", "assistant", reply.text, Metadata(calls=reply.calls, native=True, kept=kept))
-    role, blocks = Native().message(said, frozenset({"Read"}))
+    role, blocks = Native().message(said)
     assert role == "assistant"
     shown: list[Any] = []
     for one in blocks:

@@ -11,6 +11,12 @@ from typing import Any, cast
 from codelaw.domain.messages import Call, Fragment, Message, Metadata, Role
 from codelaw.transcript.repair.repairs import NOTHING, Ids, Repairs, digest
 
+OMITTED = "…"
+"""Stands where something was, and no words are left."""
+MAX_DEPTH = 64
+"""Levels of nesting that the arguments of a call may have."""
+_MAX_BITS = 14_000
+"""Of an integer that Python still writes as decimal digits."""
 _ROLES: dict[str, Role] = {
     "user": "user",
     "human": "user",
@@ -21,7 +27,12 @@ _ROLES: dict[str, Role] = {
     "function": "tool",
     "summary": "summary",
 }
-_NOTES = ("steer", "reminder", "hint")
+_NOTES = (None, "steer", "reminder", "hint")
+_STATUSES = ("success", "partial", "error")
+_BEGINNINGS = tuple(f'{{"status":{gap}"{status}"' for status in _STATUSES for gap in (" ", ""))
+_WIDE_BREAKS = "\x85\u2028\u2029"
+_ESCAPES = {mark: f"\\u{ord(mark):04x}" for mark in "\x7f<" + _WIDE_BREAKS}
+"""What some reader takes for the end of a line, and what could open a tag of ours."""
 
 
 def sanitised(messages: Sequence[Message]) -> tuple[Sequence[Message], Repairs]:
@@ -62,27 +73,26 @@ def says_nothing(message: Message) -> bool:
 def _is_sound(message: Any) -> bool:
     """Whether a message can be sent as it is."""
     content, facts, role = message.content, message.metadata, message.role
-    if (
-        type(content) is not str
-        or type(message.id) is not str
-        or type(message.turn_id) is not str
-        or type(role) is not str
-        or type(facts) is not Metadata
-        or not _are_sound(facts)
+    if not (
+        type(content) is type(message.id) is type(message.turn_id) is type(role) is str
+        and type(facts) is Metadata
+        and _are_sound(facts)
+        and (facts.calls == () or all(map(_is_sound_call, facts.calls)))
     ):
         return False
-    if role == "assistant":
-        if facts.calls:
-            return all(map(_is_sound_call, facts.calls))
-        said = content and not content.isspace()
-        return bool(said) or facts.interrupted or (facts.answer is not None and not facts.answer.strip())
     if facts.calls:
-        return False
-    if role == "tool":
-        return is_observation(content)
-    if role == "user" and facts.fragments:
-        return not content.isspace()
-    return role in ("user", "summary") and bool(content) and not content.isspace()
+        return role == "assistant"
+    match role:
+        case "tool":
+            return is_observation(content)
+        case "user" if facts.fragments:
+            return not content.isspace()
+        case "assistant" if facts.interrupted or (facts.answer is not None and not facts.answer.strip()):
+            return True
+        case "user" | "summary" | "assistant":
+            return bool(content) and not content.isspace()
+        case _:
+            return False
 
 
 def _are_sound(facts: Any) -> bool:
@@ -99,31 +109,28 @@ def _are_sound(facts: Any) -> bool:
         and type(facts.whole) is bool
         and type(facts.interrupted) is bool
         and type(facts.native) is bool
-        and type(facts.calls) is tuple
-        and (facts.fragments == () or _are_sound_fragments(facts.fragments))
-        and (facts.asides == () or _are_sound_fragments(facts.asides))
+        and type(facts.calls) is type(facts.fragments) is type(facts.asides) is tuple
+        and (facts.fragments == () or all(map(_is_sound_fragment, facts.fragments)))
+        and (facts.asides == () or all(map(_is_sound_fragment, facts.asides)))
     )
 
 
 def _is_sound_call(call: Any) -> bool:
-    return type(call) is Call and type(call.id) is str and type(call.tool) is str and fit_arguments(call.arguments)
-
-
-def _are_sound_fragments(parts: Any) -> bool:
-    return type(parts) is tuple and all(map(_is_sound_fragment, cast("tuple[Any, ...]", parts)))
+    return type(call) is Call and type(call.id) is type(call.tool) is str and _fit_arguments(call.arguments)
 
 
 def _is_sound_fragment(part: Any) -> bool:
-    return type(part) is Fragment and type(part.name) is str and type(part.text) is str and bool(part.text.strip())
+    return type(part) is Fragment and type(part.name) is type(part.text) is str and bool(part.text.strip())
 
 
 def _mended(message: Any) -> Message | None:
     """The sound message that an odd one comes closest to; None when nothing is in it."""
     given = message.metadata
     facts = _facts(given) if isinstance(given, Metadata) else Metadata()
-    role = _role(message.role)
+    role = _ROLES.get(message.role.strip().lower()) if isinstance(message.role, str) else None
     if role is None:
-        role = _likely_role(facts)
+        spoken = facts.calls or facts.answer is not None
+        role = "assistant" if spoken else "user" if facts.call_id is None else "tool"
         # Whoever speaks here, it is not the user with a turn of their own.
         facts = replace(facts, note=facts.note or "hint") if role == "user" else facts
     if role != "assistant" and facts.calls:
@@ -150,16 +157,6 @@ def _instead(role: Role, facts: Metadata) -> str | None:
     return None
 
 
-def _role(role: Any) -> Role | None:
-    return _ROLES.get(role.strip().lower()) if isinstance(role, str) else None
-
-
-def _likely_role(facts: Metadata) -> Role:
-    if facts.calls or facts.answer is not None:
-        return "assistant"
-    return "tool" if facts.call_id is not None else "user"
-
-
 def _facts(odd: Any) -> Metadata:
     """Metadata with every field of its type; what cannot be understood is left out."""
     return Metadata(
@@ -171,7 +168,7 @@ def _facts(odd: Any) -> Metadata:
         calls=tuple(map(_call, _items(odd.calls))),
         fragments=tuple(filter(_is_sound_fragment, map(_fragment, _items(odd.fragments)))),
         asides=tuple(filter(_is_sound_fragment, map(_fragment, _items(odd.asides)))),
-        note=odd.note if odd.note in _NOTES else None if odd.note is None else "hint",
+        note=odd.note if odd.note in _NOTES else "hint",
         ref=_name(odd.ref),
         whole=bool(odd.whole),
         interrupted=bool(odd.interrupted),
@@ -209,27 +206,7 @@ def _fragment(odd: Any) -> Fragment:
     return Fragment("fragment", text_of(odd))
 
 
-OMITTED = "…"
-"""Stands where something was, and no words are left."""
-MAX_DEPTH = 64
-"""Levels of nesting that the arguments of a call may have."""
-_MAX_BITS = 14_000
-"""Of an integer that Python still writes as decimal digits."""
-
-# What some reader takes for the end of a line, and what could open a tag of ours.
-BREAKS = ("\n", "\r", "\v", "\f", "\x1c", "\x1d", "\x1e")
-WIDE_BREAKS = ("\x85", "\u2028", "\u2029")
-_STATUSES = ("success", "partial", "error")
-_BEGINNINGS = tuple(f'{{"status":{gap}"{status}"' for status in _STATUSES for gap in (" ", ""))
-_ESCAPES = {mark: f"\\u{ord(mark):04x}" for mark in ("\x7f", "<", *WIDE_BREAKS)}
-
-
-def one_line(content: str) -> bool:
-    """Whether no reader sees more than one line in it (R-5)."""
-    for mark in BREAKS:
-        if mark in content:
-            return False
-    return content.isascii() or not any(mark in content for mark in WIDE_BREAKS)
+# ------------------------------------------- odd values, as the text or the JSON they come closest to; nothing raises
 
 
 def text_of(value: Any) -> str:
@@ -241,14 +218,19 @@ def text_of(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     if isinstance(value, list | tuple):
-        texts = [_block_text(item) for item in cast("list[Any]", value)]
-        return "\n\n".join(text for text in texts if text)
-    return _block_text(value)
+        texts = (_json(None) if item is None else text_of(item) for item in cast("list[Any]", value))
+        return "\n\n".join(filter(None, texts))
+    block: Mapping[Any, Any] = cast("Mapping[Any, Any]", value) if isinstance(value, Mapping) else {}
+    is_text = isinstance(block.get("text"), str) and block.keys() <= {"type", "text"}
+    return block["text"] if is_text else _json(value)
 
 
 def is_observation(content: str) -> bool:
     """Whether it is what a tool's result is kept as: one JSON object on one line, with a status (R-5)."""
-    if not one_line(content):
+    # What some reader takes for the end of a line: looked for one by one, which is quickest by far.
+    if any(mark in content for mark in "\n\r\v\f\x1c\x1d\x1e"):
+        return False
+    if not content.isascii() and any(mark in content for mark in _WIDE_BREAKS):
         return False
     return (content.startswith(_BEGINNINGS) and content.endswith("}")) or _has_status(_read(content))
 
@@ -273,13 +255,11 @@ def arguments_of(value: Any) -> Mapping[str, Any]:
     """A call's arguments, also where they were kept as JSON text; none where they are not a JSON object."""
     if isinstance(value, str):
         value = _read(value)
-    if not isinstance(value, Mapping):
-        return {}
-    found = dict(cast("Mapping[Any, Any]", value))
-    return found if fit_arguments(found) else {}
+    found = dict(cast("Mapping[Any, Any]", value)) if isinstance(value, Mapping) else {}
+    return found if _fit_arguments(found) else {}
 
 
-def fit_arguments(value: Any) -> bool:
+def _fit_arguments(value: Any) -> bool:
     """Whether a value can be sent as the arguments of a call: a plain object of JSON values, not too deep."""
     if type(value) is not dict:
         return False
@@ -290,6 +270,7 @@ def fit_arguments(value: Any) -> bool:
 
 
 def _fit(value: Any, depth: int) -> bool:
+    """Whether a value is plain JSON, and not nested too deeply."""
     kind = cast("type[Any]", type(value))
     if kind is int:
         return value.bit_length() <= _MAX_BITS
@@ -304,18 +285,8 @@ def _fit(value: Any, depth: int) -> bool:
     return kind is dict and all(type(key) is str and _fit(item, depth + 1) for key, item in value.items())
 
 
-def _block_text(value: Any) -> str:
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, Mapping):
-        block = cast("Mapping[Any, Any]", value)
-        if isinstance(block.get("text"), str) and block.keys() <= {"type", "text"}:
-            return block["text"]
-    return _json(value)
-
-
 def _read(text: str) -> Any:
-    """The JSON in a text, or the text itself."""
+    """The JSON object in a text, or the text itself."""
     try:
         value = json.loads(text, parse_constant=str)
     except (ValueError, RecursionError):
