@@ -16,6 +16,7 @@ from codelaw.agent.recording.open_turn import OpenTurn
 from codelaw.agent.recording.outbox import Outbox
 from codelaw.context.builder import Gathered, History, build
 from codelaw.context.sections import message_tokens, text_section
+from codelaw.context.shortening.compressor import middle_out
 from codelaw.context.shortening.demotion import demoted
 from codelaw.context.tokens import estimate, far_off
 from codelaw.domain.chats import Notice
@@ -288,10 +289,10 @@ class Summariser:
         if sum(map(self._size, messages)) <= room:
             return list(messages)
         share = max(50, room // max(1, len(messages)))
-        return [_cut(message, share) if self._size(message) > share else message for message in messages]
-
-
-def _cut(message: Message, tokens: int) -> Message:
-    text, half = message.content, tokens  # characters: two for each token
-    middle = f"\n… {len(text) - 2 * half} characters left out …\n"
-    return replace(message, content=text[:half] + middle + text[-half:]) if len(text) > 2 * half else message
+        # Two characters for each token.
+        return [
+            replace(message, content=middle_out(message.content, share, share))
+            if self._size(message) > share
+            else message
+            for message in messages
+        ]

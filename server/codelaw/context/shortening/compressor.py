@@ -7,7 +7,7 @@ holds in another shape, is bounded like an unknown tool's.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from codelaw.context.pictures import IMAGES, told_as_gone
@@ -51,10 +51,11 @@ def compress(tool: str, envelope: Any, ref: str) -> Json:
         kept["data"] = {} if "status" in given else bounded(dict(given))
     elif tool in _FIELDS and isinstance(given["data"], Mapping):
         kept["data"] = _by_rule(tool, cast("Mapping[str, Any]", given["data"]), _params(given))
-    elif tool.startswith(SERVED) and (text := _text_of(given["data"])) is not None:
-        kept["data"] = _served(cast("Mapping[str, Any]", given["data"]), text)
     else:
-        kept["data"] = bounded(given["data"])
+        data: Any = given["data"]
+        text: Any = cast("Mapping[str, Any]", data).get("text") if isinstance(data, Mapping) else None
+        laid_out = tool.startswith(SERVED) and isinstance(text, str)
+        kept["data"] = _served(cast("Mapping[str, Any]", data), text) if laid_out else bounded(data)
     error = given.get("error")
     if error is not None:
         kept["error"] = _error(error)
@@ -72,6 +73,12 @@ def bounded(value: Any, limit: int = UNKNOWN) -> Any:
     return {"head": text[:half], "tail": text[-half:], "omitted_characters": len(text) - 2 * half, "truncated": True}
 
 
+def middle_out(text: str, head: int, tail: int, where: str = "") -> str:
+    """Head and tail of a text, with a word on what is left out between them; the text where it is no longer."""
+    left = len(text) - head - tail
+    return text if left <= 0 else f"{text[:head]}\n… {left} characters left out{where} …\n{text[-tail:]}"
+
+
 def _by_rule(tool: str, data: Mapping[str, Any], params: Mapping[str, Any]) -> Json:
     kept: Json = {}
     for name in _FIELDS[tool]:
@@ -80,52 +87,11 @@ def _by_rule(tool: str, data: Mapping[str, Any], params: Mapping[str, Any]) -> J
             kept[name] = bounded(value, FIELD)
     # Flags stay, also those that no rule knows yet.
     kept |= {str(name): value for name, value in data.items() if isinstance(value, bool)}
-    _shorten(tool, dict(data), kept)
+    for name, count in _LISTS.get(tool, {}).items():
+        _list(data, kept, name, count)
+    if tool in _BODIES:
+        _BODIES[tool](data, kept)
     return kept
-
-
-def _shorten(tool: str, data: Json, kept: Json) -> None:
-    """Write what is kept of the tool's large data; for others the fields are all there is."""
-    match tool:
-        case "LS":
-            _list(data, kept, "entries", LISTED)
-        case "Glob":
-            _list(data, kept, "files", LISTED)
-        case "Grep":
-            _list(data, kept, "matches", MATCHES)
-        case "Read":
-            _read(data, kept)
-        case "Edit" | "MultiEdit" | "Write":
-            _change(data, kept)
-        case "Rename" | "QuickFix":
-            _changes(data, kept)
-        case "Bash":
-            _bash(data, kept)
-        case "Diagnostics":
-            _list(data, kept, "diagnostics", LISTED)
-        case "Definition" | "References":
-            _list(data, kept, "places", LISTED)
-        case "search_code":
-            _list(data, kept, "places", LISTED)
-        case "Outline":
-            _list(data, kept, "symbols", LISTED)
-        case "memory_search":
-            _list(data, kept, "memories", LISTED)
-        case "find_tools":
-            _named(data, kept, "tools")
-            _named(data, kept, "skills")
-        case "load_skill":
-            _skill(data, kept)
-        case "Task":
-            _report(data, kept)
-        case _:
-            pass
-
-
-def _text_of(data: Any) -> str | None:
-    """The text of what a server gave; None where it is not laid out like that."""
-    text = cast("Mapping[str, Any]", data).get("text") if isinstance(data, Mapping) else None
-    return text if isinstance(text, str) else None
 
 
 def _served(data: Mapping[str, Any], text: str) -> Json:
@@ -133,13 +99,16 @@ def _served(data: Mapping[str, Any], text: str) -> Json:
     kept: Json = {name: bounded(data[name], FIELD) for name in _SERVED_FIELDS if name in data}
     if IMAGES in data:
         kept[IMAGES] = bounded(told_as_gone(data[IMAGES]), FIELD)
-    if len(text) > UNKNOWN:
-        text = f"{text[: UNKNOWN // 2]}\n… {len(text) - UNKNOWN} characters left out …\n{text[-UNKNOWN // 2 :]}"
-        kept["truncated"] = True
-    return {**kept, "text": text}
+    return kept | _ends("text", text, UNKNOWN)
 
 
-def _list(data: Json, kept: Json, name: str, count: int) -> None:
+def _ends(name: str, text: str, limit: int) -> Json:
+    """A text under its name, its ends where it is long."""
+    short = middle_out(text, limit // 2, limit // 2)
+    return {name: short} if short is text else {name: short, "truncated": True}
+
+
+def _list(data: Mapping[str, Any], kept: Json, name: str, count: int) -> None:
     """The first items of a list."""
     value = data.get(name)
     if isinstance(value, list):
@@ -151,95 +120,71 @@ def _list(data: Json, kept: Json, name: str, count: int) -> None:
         kept[name] = bounded(value, FIELD)
 
 
-def _named(data: Json, kept: Json, name: str) -> None:
+def _found(data: Mapping[str, Any], kept: Json) -> None:
     """The names of what was found: by these it can be called (X-11)."""
-    value = data.get(name)
-    if not isinstance(value, list) or not all(isinstance(item, Mapping) for item in cast("list[Any]", value)):
-        _list(data, kept, name, LISTED)
+    for name in ("tools", "skills"):
+        value = data.get(name)
+        if not isinstance(value, list) or not all(isinstance(item, Mapping) for item in cast("list[Any]", value)):
+            _list(data, kept, name, LISTED)
+            continue
+        items = cast("list[Mapping[str, Any]]", value)
+        kept[name] = [{"name": bounded(item.get("name"), FIELD)} for item in items[:LISTED]]
+        kept["truncated"] = True
+
+
+def _read(data: Mapping[str, Any], kept: Json) -> None:
+    content, start = data.get("content"), data.get("start_line")
+    if not isinstance(content, str):
         return
-    items = cast("list[Mapping[str, Any]]", value)
-    kept[name] = [{"name": bounded(item.get("name"), FIELD)} for item in items[:LISTED]]
-    kept["truncated"] = True
-
-
-def _lines(value: Any) -> list[str] | None:
-    """A text's lines; a final line break ends the last one and begins no other."""
-    return value.removesuffix("\n").split("\n") if isinstance(value, str) else None
-
-
-def _read(data: Json, kept: Json) -> None:
-    lines = _lines(data.get("content"))
-    if lines is None:
-        return
+    lines = content.removesuffix("\n").split("\n")
     if len(lines) <= READ_LINES:
-        kept["content"] = data["content"]
+        kept["content"] = content
         return
-    kept["content"] = "\n".join(lines[:READ_LINES])
-    kept["truncated"] = True
-    start = data.get("start_line")
+    kept |= {"content": "\n".join(lines[:READ_LINES]), "truncated": True}
     if isinstance(start, int):
         kept["end_line"] = start + READ_LINES - 1
 
 
-def _skill(data: Json, kept: Json) -> None:
+def _skill(data: Mapping[str, Any], kept: Json) -> None:
     """A skill's body; of one of its files as much as of an unknown tool's data."""
-    body = data.get("body")
+    body, most = data.get("body"), UNKNOWN if data.get("file") else SKILL
     if isinstance(body, str):
-        most = UNKNOWN if data.get("file") else SKILL
-        kept["body"] = body[:most]
-        if len(body) > most:
-            kept["truncated"] = True
-    if "files" in data:
-        _list(data, kept, "files", LISTED)
+        kept |= {"body": body[:most]} | ({"truncated": True} if len(body) > most else {})
 
 
-def _report(data: Json, kept: Json) -> None:
+def _report(data: Mapping[str, Any], kept: Json) -> None:
     """What a subagent reports, its ends where it is long."""
-    text = data.get("report")
-    if isinstance(text, str):
-        if len(text) > REPORT:
-            text = f"{text[: REPORT // 2]}\n… {len(text) - REPORT} characters left out …\n{text[-REPORT // 2 :]}"
-            kept["truncated"] = True
-        kept["report"] = text
-    if "changed" in data:
-        _list(data, kept, "changed", REPORTED)
+    if isinstance(text := data.get("report"), str):
+        kept |= _ends("report", text, REPORT)
 
 
-def _change(data: Json, kept: Json) -> None:
-    if "diagnostics" in data:
-        _list(data, kept, "diagnostics", DIAGNOSTICS)
+def _change(data: Mapping[str, Any], kept: Json) -> None:
     name = "diff" if "diff" in data else "content"
     value = data.get(name)
-    if not isinstance(value, str):
-        if name in data:
-            kept[name] = bounded(value, FIELD)
-        return
-    kept[name], cut = fragments(value.removesuffix("\n"), DIFF_LINES, 2 * UNKNOWN)
-    if cut:
-        kept["diff_truncated"] = True
+    if isinstance(value, str):
+        kept[name], cut = fragments(value.removesuffix("\n"), DIFF_LINES, 2 * UNKNOWN)
+        kept |= {"diff_truncated": True} if cut else {}
+    elif name in data:
+        kept[name] = bounded(value, FIELD)
 
 
-def _changes(data: Json, kept: Json) -> None:
+def _changes(data: Mapping[str, Any], kept: Json) -> None:
     """What several files became: the diffs share the room of one."""
-    files = data.get("files")
-    if not isinstance(files, list):
+    if not isinstance(data.get("files"), list):
         _list(data, kept, "files", LISTED)
         return
-    room, shortened = DIFF_LINES, list[Any]()
-    listed = cast("list[Any]", files)[:LISTED]
+    files = cast("list[Any]", data["files"])
+    listed, rest = files[:LISTED], files[LISTED:]
+    room, kept["files"] = DIFF_LINES, [bounded(file, FIELD) for file in listed]
     for place, file in enumerate(listed):
-        if not isinstance(file, Mapping):
-            shortened.append(bounded(file, FIELD))
-            continue
-        given = cast("Mapping[str, Any]", file)
-        entry: Json = {name: bounded(given[name], FIELD) for name in _CHANGE_FIELDS if name in given}
-        diff = given.get("diff")
-        text, cut = fragments(diff if isinstance(diff, str) else "", room // (len(listed) - place), UNKNOWN)
-        room -= text.count("\n") + 1
-        entry |= {"diff": text} if text else {}
-        shortened.append(entry | ({"diff_truncated": True} if cut or not text else {}))
-    kept["files"] = shortened
-    rest = cast("list[Any]", files)[LISTED:]
+        if isinstance(file, Mapping):
+            given = cast("Mapping[str, Any]", file)
+            entry: Json = {name: bounded(given[name], FIELD) for name in _CHANGE_FIELDS if name in given}
+            diff = given.get("diff")
+            text, cut = fragments(diff if isinstance(diff, str) else "", room // (len(listed) - place), UNKNOWN)
+            room -= text.count("\n") + 1
+            entry |= {"diff": text} if text else {}
+            kept["files"][place] = entry | ({"diff_truncated": True} if cut or not text else {})
     if rest:
         kept["shown"] = LISTED
         kept["also"] = bounded(
@@ -247,22 +192,19 @@ def _changes(data: Json, kept: Json) -> None:
         )
 
 
-def _bash(data: Json, kept: Json) -> None:
+def _bash(data: Mapping[str, Any], kept: Json) -> None:
     for name, head, tail in (("stdout", *STDOUT_LINES), ("stderr", 0, STDERR_LINES)):
-        lines = _lines(data.get(name))
-        if lines is None:
-            if name in data:
-                kept[name] = bounded(data[name], FIELD)
+        value = data.get(name)
+        if not isinstance(value, str):
+            kept |= {name: bounded(value, FIELD)} if name in data else {}
             continue
+        lines = value.removesuffix("\n").split("\n")
         omitted = len(lines) - head - tail
         if omitted > 0:
             lines = [*lines[:head], f"… {omitted} lines left out …", *lines[-tail:]]
-            kept["truncated"] = True
         text = "\n".join(lines)
-        if len(text) > UNKNOWN:
-            text = f"{text[: UNKNOWN // 4]}\n… {len(text) - UNKNOWN} characters left out …\n{text[-3 * UNKNOWN // 4 :]}"
-            kept["truncated"] = True
-        kept[name] = text
+        kept[name] = middle_out(text, UNKNOWN // 4, 3 * UNKNOWN // 4)
+        kept |= {"truncated": True} if omitted > 0 or len(text) > UNKNOWN else {}
 
 
 _SERVED_FIELDS = ("server", "tool", "structured", "images", "truncated")
@@ -302,7 +244,37 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "Rename": ("symbol", "new_name", "failed", "left"),
     "QuickFix": ("title", "failed", "left"),
 }
-"""What is kept of the data of each tool that has a rule, besides what `_shorten` writes."""
+"""What is kept of the data of each tool that has a rule, besides its lists and bodies."""
+_LISTS: Mapping[str, Mapping[str, int]] = {
+    "LS": {"entries": LISTED},
+    "Glob": {"files": LISTED},
+    "Grep": {"matches": MATCHES},
+    "Edit": {"diagnostics": DIAGNOSTICS},
+    "MultiEdit": {"diagnostics": DIAGNOSTICS},
+    "Write": {"diagnostics": DIAGNOSTICS},
+    "Diagnostics": {"diagnostics": LISTED},
+    "Definition": {"places": LISTED},
+    "References": {"places": LISTED},
+    "search_code": {"places": LISTED},
+    "Outline": {"symbols": LISTED},
+    "memory_search": {"memories": LISTED},
+    "load_skill": {"files": LISTED},
+    "Task": {"changed": REPORTED},
+}
+"""By tool its lists, and how many of their items stay."""
+_BODIES: Mapping[str, Callable[[Mapping[str, Any], Json], None]] = {
+    "Read": _read,
+    "Edit": _change,
+    "MultiEdit": _change,
+    "Write": _change,
+    "Rename": _changes,
+    "QuickFix": _changes,
+    "Bash": _bash,
+    "find_tools": _found,
+    "load_skill": _skill,
+    "Task": _report,
+}
+"""By tool who writes what is kept of its other large data."""
 
 
 def _params(envelope: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, cast
 from codelaw.context.escaping import one_line
 from codelaw.context.pictures import without_pictures
 from codelaw.context.sections import message_tokens
-from codelaw.context.shortening.compressor import bounded
+from codelaw.context.shortening.compressor import bounded, middle_out
 from codelaw.context.shortening.demotion import demotable, demoted
 from codelaw.domain.checkpoints import Aside, Demotion
 from codelaw.domain.messages import Message
@@ -125,10 +125,7 @@ def _ends(data: Any, limit: int, _ref: str | None) -> Mapping[str, Any]:
 
 def _strings_cut(value: Any, limit: int, where: str) -> Any:
     if isinstance(value, str):
-        if len(value) <= limit:
-            return value
-        head, tail = value[: limit * 3 // 5], value[-(limit * 2 // 5) :]
-        return f"{head}\n… {len(value) - len(head) - len(tail)} characters left out{where} …\n{tail}"
+        return value if len(value) <= limit else middle_out(value, limit * 3 // 5, limit * 2 // 5, where)
     if isinstance(value, Mapping):
         return {name: _strings_cut(item, limit, where) for name, item in cast("Mapping[str, Any]", value).items()}
     if isinstance(value, list):
