@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from codelaw.context.escaping import one_line
+from codelaw.domain.listing import as_list, as_object, parsed
 from codelaw.domain.messages import Message
 
 IMAGES = "images"
@@ -21,15 +21,14 @@ GONE = "gone"
 
 def told_as_gone(images: Any) -> Any:
     """What a result's data says of its pictures, once they are not shown any more; the same object without any."""
-    if not isinstance(images, list) or not any(_shown(one, (SHOWN,)) for one in cast("list[Any]", images)):
-        return cast("Any", images)
-    return [_as_gone(one) if _shown(one, (SHOWN,)) else one for one in cast("list[Any]", images)]
+    if not any(_shown(one, (SHOWN,)) for one in as_list(images)):
+        return images
+    return [_as_gone(one) if _shown(one, (SHOWN,)) else one for one in images]
 
 
 def pictures_told(data: Any) -> int:
     """How many pictures were shown with a result, by its data, whether or not they still are."""
-    images = cast("Mapping[str, Any]", data).get(IMAGES) if isinstance(data, Mapping) else None
-    return sum(_shown(one, (SHOWN, GONE)) for one in cast("list[Any]", images)) if isinstance(images, list) else 0
+    return sum(_shown(one, (SHOWN, GONE)) for one in as_list(as_object(data).get(IMAGES)))
 
 
 def without_pictures(message: Message) -> Message:
@@ -55,21 +54,15 @@ def _lost(message: Message, refs: AbstractSet[str]) -> bool:
 
 
 def _content(content: str) -> str:
-    try:
-        body: Any = json.loads(content)
-    except (ValueError, RecursionError):
-        return content
-    data = cast("Mapping[str, Any]", body).get("data") if isinstance(body, dict) else None
-    if not isinstance(data, dict) or IMAGES not in data:
-        return content
-    facts = cast("dict[str, Any]", data)
-    images = told_as_gone(facts[IMAGES])
-    return content if images is facts[IMAGES] else one_line({**body, "data": {**facts, IMAGES: images}})
+    body = parsed(content)
+    data = as_object(body.get("data"))
+    images = told_as_gone(data.get(IMAGES))
+    return content if images is data.get(IMAGES) else one_line({**body, "data": {**data, IMAGES: images}})
 
 
 def _shown(one: Any, marks: Sequence[str]) -> bool:
-    return isinstance(one, dict) and any(cast("dict[str, Any]", one).get(mark) is True for mark in marks)
+    return any(as_object(one).get(mark) is True for mark in marks)
 
 
-def _as_gone(one: Any) -> dict[str, Any]:
-    return {**{name: value for name, value in cast("dict[str, Any]", one).items() if name != SHOWN}, GONE: True}
+def _as_gone(one: Mapping[str, Any]) -> dict[str, Any]:
+    return {**{name: value for name, value in one.items() if name != SHOWN}, GONE: True}

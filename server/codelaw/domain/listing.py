@@ -1,4 +1,4 @@
-"""A JSON value as lines that can be paged through like a file (C-4)."""
+"""JSON values: as lines that can be paged through like a file (C-4), and the parts of those that may hold anything."""
 
 from __future__ import annotations
 
@@ -32,3 +32,36 @@ def _entry(label: str, item: Any, indent: str) -> Iterator[str]:
 
 def _scalar(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def parsed(content: str) -> Mapping[str, Any]:
+    """The JSON object in a text; empty for anything else."""
+    try:
+        value: object = json.loads(content)
+    except (ValueError, TypeError, RecursionError):
+        return {}
+    return as_object(value)
+
+
+def as_object(value: object) -> Mapping[str, Any]:
+    """The value if it is an object, else an empty one."""
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+def as_list(value: object) -> list[Any]:
+    """The value if it is a list, else an empty one."""
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def as_text(value: object) -> str:
+    """The value if it is a text, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def texts_of(value: object, depth: int = 64) -> Iterator[str]:
+    """The strings inside a value, in order, without the names of its fields; not those that lie too deep."""
+    if isinstance(value, str):
+        yield value
+    elif depth:
+        for item in as_object(value).values() or as_list(value):
+            yield from texts_of(item, depth - 1)

@@ -5,14 +5,14 @@ A batch leaves their results alone; when the window is in danger they give way l
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from codelaw.context.escaping import escaped, one_name, quoted
 from codelaw.context.past.strategies import cut_to
 from codelaw.context.sections import message_tokens
 from codelaw.domain.brought import LoadedSkill
+from codelaw.domain.listing import as_list, as_object, parsed
 from codelaw.domain.messages import Fragment, Message
 from codelaw.templates.render import render
 
@@ -32,14 +32,7 @@ def body_of(message: Message) -> Mapping[str, Any] | None:
     """The data of a result that loaded a skill; None for all other messages, and for one of a skill's files."""
     if message.role != "tool" or message.metadata.tool_name != LOADER:
         return None
-    try:
-        given: Any = json.loads(message.content)
-    except (ValueError, RecursionError):
-        return None
-    data: Any = cast("Mapping[str, Any]", given).get("data") if isinstance(given, Mapping) else None
-    if not isinstance(data, Mapping):
-        return None
-    found = cast("Mapping[str, Any]", data)
+    found = as_object(parsed(message.content).get("data"))
     named = all(isinstance(found.get(name), str) for name in ("name", "body"))
     return found if named and not found.get("file") else None
 
@@ -115,7 +108,7 @@ def _loaded(message: Message) -> Iterator[tuple[str, str]]:
     """The skills that a message loaded, by name, newest first."""
     data = body_of(message)
     if data is not None:
-        files = [str(file) for file in data["files"]] if isinstance(data.get("files"), list) else []
+        files = list(map(str, as_list(data.get("files"))))
         folder = str(data.get("folder", ""))
         yield data["name"], _text(data["name"], folder, data["body"], files, str(data.get("by", "")))
     for fragment in reversed(message.metadata.fragments):

@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -22,6 +22,7 @@ from codelaw.context.escaping import one_line
 from codelaw.context.memo import Memo
 from codelaw.context.pictures import pictures_told, without_pictures
 from codelaw.domain.checkpoints import Demotion
+from codelaw.domain.listing import as_list, as_object, as_text, parsed, texts_of
 from codelaw.domain.messages import Call, Message
 
 LONG = 100
@@ -66,7 +67,7 @@ def demoted(
     for message in messages:
         shown.append(_shown(message, demotions, refs, told))
         told.update(_told(shown[-1]))
-    return given if all(map(_same, shown, given)) else shown
+    return given if all(one is other for one, other in zip(shown, given, strict=True)) else shown
 
 
 def demotable(message: Message) -> Demotion | None:
@@ -83,17 +84,12 @@ def demotable(message: Message) -> Demotion | None:
     return None
 
 
-def _same(one: Message, other: Message) -> bool:
-    return one is other
-
-
 def _told(message: Message) -> Sequence[str]:
     """The names that a message goes on to tell: those of a result only once it is one line."""
-    whole = message.role == "tool" and '"shortened": "' not in message.content
-    if whole:
+    if message.role == "tool" and '"shortened": "' not in message.content:
         return ()
     known = _found.find(message.content)
-    return _found.keep(message.content, _distinct(message.content)) if known is None else known
+    return _found.keep(message.content, tuple(dict.fromkeys(_telling(message.content)))) if known is None else known
 
 
 def _shown(
@@ -104,21 +100,14 @@ def _shown(
     possible = demotable(message)
     if possible is None or possible not in demotions:
         return message
-    message = _alone(message)
+    if message.metadata.asides:
+        message = replace(message, metadata=replace(message.metadata, asides=()))
     try:
-        match possible.part:
-            case "result":
-                return _short_result(message, told)
-            case "arguments":
-                return _short_call(message, refs)
-            case _:
-                return message
+        if possible.part == "result":
+            return _short_result(message, told)
+        return _short_call(message, refs) if possible.part == "arguments" else message
     except RecursionError:
         return message  # nested as deeply as JSON may be: there is nothing in it worth a line
-
-
-def _alone(message: Message) -> Message:
-    return replace(message, metadata=replace(message.metadata, asides=())) if message.metadata.asides else message
 
 
 # ------------------------------------------------------------------------------------------------------------- results
@@ -164,48 +153,32 @@ def _short_result(message: Message, told: AbstractSet[str]) -> Message:
 
 def _line(tool: str, ref: str, content: str) -> _Line | None:
     """The line for a result of `tool` with `ref` and that content; None when it holds no data."""
-    body = _object(content)
-    if body is None or "data" not in body:
+    body = parsed(content)
+    if "data" not in body:
         return None
     data = body["data"]
     facts: dict[str, Any] = {"status": body.get("status", "success")}
     if "error" in body:
         facts["error"] = body["error"]
-    facts["shortened"] = f"{tool}{_target(data)}, {len(content)} characters{_pictures(data)}"
+    count = pictures_told(data)
+    pictures = f", {count} image{'s' if count > 1 else ''} not shown any more" if count else ""
+    facts["shortened"] = f"{tool}{_target(as_object(data))}, {len(content)} characters{pictures}"
     told = one_line(facts).removesuffix("}")
     whole = one_line({"whole": f"result:{ref}"}).removeprefix("{")
     if tool == "find_tools":
-        found = tuple(_found_names(data))
-        return _Line(told, found, sum(map(len, found)) + len(found) + 1, whole)
-    texts = _texts(data)
+        # By these they can be called (X-11).
+        found = [as_text(as_object(one).get("name")) for one in as_list(as_object(data).get("tools"))]
+        return _Line(told, tuple(filter(None, found)), sum(map(len, found)) + len(found) + 1, whole)
     share, most = NAMES
-    room = min(most, int(share * sum(map(len, texts))))
-    return _Line(told, _names(texts), room, whole)
-
-
-def _pictures(data: Any) -> str:
-    """A word on the pictures that were shown with a result, and go with it."""
-    count = pictures_told(data)
-    return f", {count} image{'s' if count > 1 else ''} not shown any more" if count else ""
+    texts = list(texts_of(data))
+    return _Line(told, _names(texts), min(most, int(share * sum(map(len, texts)))), whole)
 
 
 _lines = Memo[tuple[str, ...], _Line | None](_KEPT)
 
 
-def _found_names(data: Any) -> Iterator[str]:
-    """The names of found tools: by these they can be called (X-11)."""
-    tools = cast("Mapping[str, Any]", data).get("tools") if isinstance(data, Mapping) else None
-    for tool in cast("list[Any]", tools) if isinstance(tools, list) else []:
-        name = cast("Mapping[str, Any]", tool).get("name") if isinstance(tool, Mapping) else None
-        if isinstance(name, str):
-            yield name
-
-
-def _target(data: Any) -> str:
+def _target(facts: Mapping[str, Any]) -> str:
     """What the call was about, with a space in front: a path with its lines, a pattern, a command."""
-    if not isinstance(data, Mapping):
-        return ""
-    facts = cast("Mapping[str, Any]", data)
     name = next((name for name in ("command", "pattern", "path") if isinstance(facts.get(name), str)), "")
     text = " ".join(str(facts.get(name, "")).split())
     if len(text) > TARGET:
@@ -217,9 +190,7 @@ def _target(data: Any) -> str:
 
 def _names(texts: Sequence[str]) -> tuple[str, ...]:
     """Names that a body holds, first those that are short for how often they are said; as many as a line can hold."""
-    counted: Counter[str] = Counter()
-    for text in texts:
-        counted.update(_telling(text))
+    counted = Counter(name for text in texts for name in _telling(text))
     return tuple(sorted(counted, key=lambda name: (-math.sqrt(counted[name]) / len(name), name))[:_MOST_NAMES])
 
 
@@ -227,22 +198,7 @@ def _telling(text: str) -> list[str]:
     return [name for name in _NAME.findall(text) if _TELLING.search(name)]
 
 
-def _distinct(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_telling(text)))
-
-
 _found = Memo[str, tuple[str, ...]](_KEPT)
-
-
-def _texts(value: Any) -> list[str]:
-    """The strings of a JSON value, in order."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, Mapping):
-        return [text for item in cast("Mapping[str, Any]", value).values() for text in _texts(item)]
-    if isinstance(value, list):
-        return [text for item in cast("list[Any]", value) for text in _texts(item)]
-    return []
 
 
 def _values(value: Any) -> Any:
@@ -252,14 +208,6 @@ def _values(value: Any) -> Any:
     if isinstance(value, list):
         return [_values(item) for item in cast("list[Any]", value)]
     return value
-
-
-def _object(text: str) -> Mapping[str, Any] | None:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return None
-    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else None
 
 
 # --------------------------------------------------------------------------------------------------------------- calls
@@ -277,32 +225,22 @@ def _short_call(message: Message, refs: Mapping[str | None, str | None]) -> Mess
 
 
 def _shortened(call: Call, ref: str | None) -> Call:
-    if all(map(_is_short, call.arguments.values())):
-        return call
     left = [ref] if ref is not None else []
     short = {name: _short_value(value, left) for name, value in call.arguments.items()}
     return call if short == dict(call.arguments) else replace(call, arguments=short)
 
 
-def _is_short(value: Any) -> bool:
-    return len(value) <= LONG if isinstance(value, str) else not isinstance(value, Mapping | list)
-
-
 def _short_value(value: Any, left: list[str]) -> Any:
     """The value with its long strings shortened; the first of them takes the ref that is `left`."""
-    if isinstance(value, str):
-        return _short_text(value, left.pop() if left else None) if len(value) > LONG else value
+    if isinstance(value, str) and len(value) > LONG:
+        head = value.strip().partition("\n")[0][:HEAD].rstrip()
+        where = f": result:{left.pop()}" if left else ""
+        return f"{head}… [{len(value)} characters, shortened{where}]"
     if isinstance(value, Mapping):
         return {name: _short_value(item, left) for name, item in cast("Mapping[str, Any]", value).items()}
     if isinstance(value, list):
         return [_short_value(item, left) for item in cast("list[Any]", value)]
     return value
-
-
-def _short_text(text: str, ref: str | None) -> str:
-    head = text.strip().partition("\n")[0][:HEAD].rstrip()
-    where = f": result:{ref}" if ref else ""
-    return f"{head}… [{len(text)} characters, shortened{where}]"
 
 
 def _respelt(content: str, before: Sequence[Call], after: Sequence[Call]) -> str:

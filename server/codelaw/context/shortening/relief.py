@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -13,6 +12,7 @@ from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.compressor import bounded, middle_out
 from codelaw.context.shortening.demotion import demotable, demoted
 from codelaw.domain.checkpoints import Aside, Demotion
+from codelaw.domain.listing import as_object, parsed
 from codelaw.domain.messages import Message
 
 SHORTEST = 200
@@ -28,7 +28,7 @@ def relieve(
     first; then they and the large arguments of their calls become one line each (C-6). The newest step is the last to
     give way, its results to their cut, and only with `all_of_it` to one line. The same object when nothing helps.
     """
-    whole = [*map(without_pictures, record if len(record) == len(scratchpad) else scratchpad)]
+    whole = list(map(without_pictures, record if len(record) == len(scratchpad) else scratchpad))
     lines = demoted(whole, frozenset(what for message in whole if (what := demotable(message)) is not None))
     newest = max((message.metadata.step or 0 for message in scratchpad if message.role == "tool"), default=0)
     spoken = [place for place, message in enumerate(scratchpad) if message.role in {"tool", "assistant"}]
@@ -92,35 +92,30 @@ def _truncated(message: Message, bound: int) -> Message:
     message = without_pictures(message)
     if message_tokens(message) <= bound:
         return message
-    try:
-        body: Any = json.loads(message.content)
-    except (ValueError, RecursionError):
+    given, ref = parsed(message.content), message.metadata.ref
+    if "data" not in given:
         return message
-    if not isinstance(body, dict) or "data" not in body:
-        return message
-    given = cast("dict[str, Any]", body)
-    ref = message.metadata.ref
     smallest = message
     for cut in (_cut, _ends):
         limit = len(message.content) // 2
         while limit >= SHORTEST and message_tokens(smallest) > bound:
-            data = {**cut(given["data"], limit, ref), "truncated": True, **({"whole": f"result:{ref}"} if ref else {})}
+            kept = cut(given["data"], limit, ref)
+            kept = as_object(kept) or {"text": kept}
+            data = {**kept, "truncated": True, **({"whole": f"result:{ref}"} if ref else {})}
             shorter = replace(message, content=one_line({**given, "data": data}))
             smallest = shorter if message_tokens(shorter) < message_tokens(smallest) else smallest
             limit //= 2
     return smallest
 
 
-def _cut(data: Any, limit: int, ref: str | None) -> Mapping[str, Any]:
+def _cut(data: Any, limit: int, ref: str | None) -> Any:
     """The data with every string of more than `limit` characters cut: what is short is still in its place."""
-    kept = _strings_cut(data, limit, f", Read result:{ref} has them" if ref else "")
-    return cast("Mapping[str, Any]", kept) if isinstance(kept, Mapping) else {"text": kept}
+    return _strings_cut(data, limit, f", Read result:{ref} has them" if ref else "")
 
 
-def _ends(data: Any, limit: int, _ref: str | None) -> Mapping[str, Any]:
+def _ends(data: Any, limit: int, _ref: str | None) -> Any:
     """Head and tail of the data's JSON, for data of many small parts."""
-    kept = bounded(data, limit)
-    return cast("Mapping[str, Any]", kept) if isinstance(kept, Mapping) else {"text": kept}
+    return bounded(data, limit)
 
 
 def _strings_cut(value: Any, limit: int, where: str) -> Any:

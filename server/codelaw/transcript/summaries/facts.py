@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from codelaw.domain.listing import as_list, as_object, as_text, parsed
 from codelaw.domain.messages import Call, Message
-from codelaw.transcript.summaries.identifiers import as_list, as_object, as_text, names_by_place, parsed
+from codelaw.transcript.summaries.identifiers import names_by_place
 
 LONGEST_PATH = 400
 LONGEST_COMMAND = 400

@@ -6,13 +6,13 @@ tools showed counts little. Of equals the shorter goes first, because more of th
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import Any, cast
+from typing import Any
 
+from codelaw.domain.listing import as_object, as_text, parsed, texts_of
 from codelaw.domain.messages import Message
 from codelaw.templates.render import render
 
@@ -134,7 +134,7 @@ class _Names:
                 case "tool":
                     result = parsed(message.content)
                     shown = [result.get("data"), as_object(result.get("error")).get("message")]
-                    self.note("\n".join(_texts(shown)), weight * BY_TOOL)
+                    self.note("\n".join(texts_of(shown)), weight * BY_TOOL)
                 case "summary":
                     pass  # it stays in the view
 
@@ -163,7 +163,7 @@ class _Names:
     def _note_call(self, tool: str, arguments: Mapping[str, Any], weight: float) -> None:
         self.note(as_text(arguments.get("path")), weight * BY_PATH)
         rest = {name: value for name, value in arguments.items() if name != "path"}
-        self.note("\n".join(_texts(rest)), weight * BY_AGENT)
+        self.note("\n".join(texts_of(rest)), weight * BY_AGENT)
         if tool == "Bash":
             for program in set(_programs(as_text(arguments.get("command"))[:2_000])):
                 self.commands[program] = self.commands.get(program, 0.0) + weight
@@ -191,16 +191,6 @@ def _said(message: Message) -> str:
     if not message.metadata.calls:
         return message.content
     return message.content.partition("\nAction:")[0]
-
-
-def _texts(value: Any, depth: int = 0) -> Iterator[str]:
-    """The texts inside a JSON value, without the names of its fields."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list) and depth < 8:
-        given = cast("dict[str, Any] | list[Any]", value)
-        for item in given.values() if isinstance(given, dict) else given:
-            yield from _texts(item, depth + 1)
 
 
 def _programs(command: str) -> Iterator[str]:
@@ -277,27 +267,3 @@ def _places(paths: Iterable[str]) -> dict[str, list[str]]:
         above, leaf = ("/".join(parts[:-2]), "/".join(parts[-2:])) if foldable else ("", path)
         places.setdefault(above, []).append(leaf)
     return places
-
-
-def parsed(content: str) -> Mapping[str, Any]:
-    """The JSON object of a tool message; empty for anything else."""
-    try:
-        value: object = json.loads(content)
-    except (ValueError, TypeError, RecursionError):
-        return {}
-    return as_object(value)
-
-
-def as_object(value: object) -> Mapping[str, Any]:
-    """The value if it is an object, else an empty one."""
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
-
-
-def as_list(value: object) -> list[object]:
-    """The value if it is a list, else an empty one."""
-    return cast("list[object]", value) if isinstance(value, list) else []
-
-
-def as_text(value: object) -> str:
-    """The value if it is a text, else an empty one."""
-    return value if isinstance(value, str) else ""
