@@ -18,8 +18,7 @@ from lsprotocol import types
 from pygls.uris import to_fs_path
 
 from codelaw.domain.files import Buffer
-from codelaw.lsp.documents.positions import Encoding
-from codelaw.lsp.documents.splicing import SplicedText
+from codelaw.lsp.documents.positions import Encoding, SplicedText
 
 KEPT_TEXTS = 3
 KEPT_FORMATTED = 64

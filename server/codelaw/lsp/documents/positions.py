@@ -1,9 +1,10 @@
-"""Places in a text: lines as LSP counts them, characters in the agreed encoding."""
+"""Places in a text, and changes at them: lines as LSP counts them, characters in the agreed encoding (F-1)."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
@@ -89,3 +90,109 @@ def exact_offset(text: str, starts: list[int], line: int, characters: int, encod
 
 def _spelt(text: str, encoding: Encoding) -> bytes:
     return text.encode("utf-16-le" if encoding == "utf-16" else "utf-8", "surrogatepass")
+
+
+SMALLEST = 1024
+"""Characters of a piece at least, when a text is cut."""
+PIECES = 1024
+"""Of a very large text."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    text: str
+    breaks: int
+    """Line breaks in it; none is cut in two by the end of a piece."""
+    head: int
+    """Units of the encoding before its first break; all of them without one."""
+
+
+class SplicedText:
+    """A text under many changes, in pieces: a change costs no more than one, however long the text or its lines are."""
+
+    def __init__(self, text: str, encoding: Encoding) -> None:
+        self._encoding: Encoding = encoding
+        self._size = max(SMALLEST, len(text) // PIECES)
+        self._pieces = self._cut(text) or [_Piece("", 0, 0)]
+        self._breaks: list[int] = []
+        """Up to the end of each piece; empty when they are to be counted again."""
+        self._length = len(text)
+
+    def __len__(self) -> int:
+        """Characters of the text."""
+        return self._length
+
+    @property
+    def text(self) -> str:
+        """The whole."""
+        return "".join(piece.text for piece in self._pieces)
+
+    def splice(self, start: tuple[int, int], end: tuple[int, int], text: str) -> None:
+        """Put `text` in place of what stands between two places, given as line and units of the encoding.
+
+        A place behind the end of a line means that end, one inside a character its start, one behind the last line
+        the end of the text; an end before the start means the start.
+        """
+        first = self._place(*start)
+        last = max(first, self._place(*end))
+        (low, before), (high, behind) = first, last
+        middle = self._pieces[low].text[:before] + text + self._pieces[high].text[behind:]
+        high += 1
+        # Breaks that come to stand side by side may be one now.
+        if low and self._pieces[low - 1].text.endswith("\r"):
+            low -= 1
+            middle = self._pieces[low].text + middle
+        # Pieces that changes have made small are joined again, so that their number stays what it is.
+        while high < len(self._pieces) and (middle.endswith("\r") or len(middle) < self._size // 2):
+            middle += self._pieces[high].text
+            high += 1
+        self._length += len(middle) - sum(len(piece.text) for piece in self._pieces[low:high])
+        pieces = self._cut(middle)
+        if [piece.breaks for piece in pieces] != [piece.breaks for piece in self._pieces[low:high]]:
+            self._breaks = []
+        self._pieces[low:high] = pieces
+        self._pieces = self._pieces or [_Piece("", 0, 0)]
+
+    def _place(self, line: int, character: int) -> tuple[int, int]:
+        """The piece of a place, and where it is in it, in code points."""
+        if not self._breaks:
+            self._breaks = list(accumulate(piece.breaks for piece in self._pieces))
+        number = bisect_left(self._breaks, line)
+        if number == len(self._pieces):
+            return number - 1, len(self._pieces[-1].text)
+        at = _behind_breaks(self._pieces[number].text, line - (self._breaks[number - 1] if number else 0))
+        while True:
+            piece = self._pieces[number].text
+            found = _BREAK.search(piece, at)
+            end = found.start() if found is not None else len(piece)
+            within = units(piece[at:end], self._encoding) if at else self._pieces[number].head
+            if found is not None or character <= within or number + 1 == len(self._pieces):
+                return number, at + code_points(piece[at:end], character, self._encoding)
+            number, at, character = number + 1, 0, character - within
+
+    def _cut(self, text: str) -> list[_Piece]:
+        pieces: list[_Piece] = []
+        at = 0
+        while at < len(text):
+            end = len(text) if len(text) - at < 2 * self._size else at + self._size
+            if text[end - 1 : end + 1] == "\r\n":
+                end += 1
+            pieces.append(self._piece(text[at:end]))
+            at = end
+        return pieces
+
+    def _piece(self, text: str) -> _Piece:
+        found = _BREAK.search(text)
+        head = units(text[: found.start()] if found is not None else text, self._encoding)
+        return _Piece(text, text.count("\n") + text.count("\r") - text.count("\r\n"), head)
+
+
+def _behind_breaks(text: str, count: int) -> int:
+    """Where the line begins before which so many breaks stand."""
+    if "\r" not in text:
+        return len(text) - len(text.split("\n", count)[-1]) if count else 0
+    at = 0
+    for _ in range(count):
+        found = _BREAK.search(text, at)
+        at = found.end() if found is not None else len(text)
+    return at
