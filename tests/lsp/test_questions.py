@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from codelaw.domain.permissions import ApprovalOption, ApprovalQuestion
-from codelaw.lsp.client_calls.questions import NEXT, SHOW, SHOWN_CHARACTERS, SHOWN_LINES, parts, unshown, whole
+from codelaw.lsp.client_calls.approver import NEXT, SHOW, SHOWN_CHARACTERS, SHOWN_LINES, parts, unshown, whole
 from tests.lsp.raw import RawClient
 
 OPTIONS = (
