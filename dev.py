@@ -24,13 +24,12 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from scripts.dev.bare import bare
-from scripts.dev.base import BIN, CLIENT, ROOT, Problem, Unavailable, npm, run, say, surroundings
+from scripts.dev.base import BIN, CLIENT, ROOT, Problem, Unavailable, npm, run, say
 from scripts.dev.environment import DEV_LOCK, RUNTIME_LOCK, install, install_client, install_editor, lock
 from scripts.dev.packing import vsix
 from scripts.dev.running import Outcome, relative, report, run_all, unavailable
@@ -58,17 +57,15 @@ def fix() -> int:
     """Write what is generated, format, repair what lint can repair; gives 1 where something is left for a person."""
     install(DEV_LOCK)
     install_client()
-    schema = subprocess.run([BIN / "codelaw", "schema"], env=surroundings(), stdout=subprocess.PIPE, check=False)  # noqa: S603
-    if schema.returncode == 0:
-        (CLIENT / "src" / "protocol" / "schema.json").write_bytes(schema.stdout)
     commands = [
         (npm("run", "--silent", "types"), CLIENT),
+        ([BIN / "python", "scripts/settings.py"], ROOT),
         ([BIN / "ruff", "check", "--fix", "."], ROOT),
         ([BIN / "ruff", "format", "."], ROOT),
         (npm("exec", "--", "eslint", ".", "--fix", "--max-warnings", "0"), CLIENT),
         (npm("run", "--silent", "format"), CLIENT),
     ]
-    return max([schema.returncode != 0, *(run(command, folder) != 0 for command, folder in commands)])
+    return max(run(command, folder) != 0 for command, folder in commands)
 
 
 def test(paths: Sequence[str], pytest: Sequence[str], *, everything: bool) -> int:

@@ -1,9 +1,9 @@
-// Writes package.json's settings (`contributes.configuration`) from the server's own in src/protocol/schema.json.
+// Writes package.json's settings (`contributes.configuration`) from those that `codelaw schema` prints.
 // `--check` writes nothing and fails where package.json is not what it would write.
 import { readFile, writeFile } from "node:fs/promises";
 import { format } from "prettier";
+import { schema } from "./schema.mjs";
 
-const schemaFile = new URL("../src/protocol/schema.json", import.meta.url);
 const packageFile = new URL("../package.json", import.meta.url);
 
 /** Where programs and files lie: decided on each machine, never by a folder. */
@@ -222,10 +222,10 @@ const inOrder = (properties) =>
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {
   const manifest = JSON.parse(await readFile(packageFile, "utf8"));
-  const text = await textOf(manifestOf(manifest, JSON.parse(await readFile(schemaFile, "utf8"))));
+  const text = await textOf(manifestOf(manifest, schema()));
   if (process.argv.includes("--check")) {
     if ((await readFile(packageFile, "utf8")) !== text) {
-      process.stderr.write("package.json has other settings than schema.json: npm run types\n");
+      process.stderr.write("package.json has other settings than `codelaw schema`: npm run types\n");
       process.exitCode = 1;
     }
   } else await writeFile(packageFile, text);

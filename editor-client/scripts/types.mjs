@@ -1,13 +1,14 @@
-// Writes src/protocol/types.ts from src/protocol/schema.json, which `codelaw schema` printed.
+// Writes src/protocol/types.ts from what `codelaw schema` prints.
 // `--check` writes nothing and fails where the file is not what it would write.
 import { readFile, writeFile } from "node:fs/promises";
 import { compile } from "json-schema-to-typescript";
+import { schema } from "./schema.mjs";
 
 const folder = new URL("../src/protocol/", import.meta.url);
-const HEADER = "// Generated from schema.json by `npm run types`; do not edit.\n";
+const HEADER = "// Generated from `codelaw schema` by `npm run types`; do not edit.\n";
 
 /** The text of types.ts for a schema. */
-export async function typesOf(schema) {
+async function typesOf(schema) {
   const definitions = structuredClone(schema.$defs);
   for (const definition of Object.values(definitions)) strip(definition);
   const names = Object.keys(definitions);
@@ -71,12 +72,11 @@ function strip(value) {
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {
-  const schema = JSON.parse(await readFile(new URL("schema.json", folder), "utf8"));
-  const text = await typesOf(schema);
+  const text = await typesOf(schema());
   const file = new URL("types.ts", folder);
   if (process.argv.includes("--check")) {
     if ((await readFile(file, "utf8")) !== text) {
-      process.stderr.write("types.ts is not what schema.json says: npm run types\n");
+      process.stderr.write("types.ts is not what `codelaw schema` says: npm run types\n");
       process.exitCode = 1;
     }
   } else await writeFile(file, text);

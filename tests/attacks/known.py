@@ -1,4 +1,4 @@
-"""What is known to get through landlock after an approval, and the sentences of README that say so (S-4)."""
+"""What is known to get through landlock after an approval, and the sentences of docs/safety.md that say so (S-4)."""
 
 from __future__ import annotations
 

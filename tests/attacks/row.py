@@ -23,7 +23,7 @@ BARE = (
     "Without a sandbox a command that you allow does whatever you may do: it writes and reads everything that is yours,"
     " reaches the network and lives on after its call."
 )
-"""The sentence of README for what gets through where there is no fence at all."""
+"""The sentence of docs/safety.md for what gets through where there is no fence at all."""
 UNSAFE = "unsafe"
 """Never tried without a fence, because it would harm the machine that tests."""
 
@@ -48,11 +48,11 @@ class Attack:
     bare: str = BARE
     """What is expected without a fence: the sentence about it, `` where it fails by itself, or `UNSAFE`."""
     known: str = ""
-    """The sentence of README for what gets through landlock after an approval; `` where it is held."""
+    """The sentence of docs/safety.md for what gets through landlock after an approval; `` where it is held."""
     network: Any = False
     """`tools.bash.network`: false, true or hosts."""
     meanwhile: str = ""
-    """The sentence of README for what is there while a command runs, in whatever sandbox."""
+    """The sentence of docs/safety.md for what is there while a command runs, in whatever sandbox."""
     needs: tuple[str, ...] = ()
     """Programs of which one has to be there."""
     seconds: float = 20
@@ -68,7 +68,7 @@ class Attack:
         return self.does if isinstance(self.does, str) else self.says
 
     def sentence(self, means: Means) -> str:
-        """The sentence of README where it is known to get through, else nothing."""
+        """The sentence of docs/safety.md where it is known to get through, else nothing."""
         if self.meanwhile:
             return self.meanwhile
         if means == "landlock":

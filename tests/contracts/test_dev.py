@@ -29,7 +29,7 @@ def pytest_paths(*paths: str) -> list[str]:
 def test_all_stages_are_in_the_whole_check() -> None:
     whole = [stage.name for stage in stages.whole(everything=True)]
     assert whole[:4] == ["format", "lint", "imports", "types"]
-    assert {"client check", "client lint", "client test", "client build", "client fresh", "tests"} <= set(whole)
+    assert {"client check", "client lint", "client test", "client build", "tests"} <= set(whole)
 
 
 @pytest.mark.parametrize(("everything", "left_out"), [(True, False), (False, True)])

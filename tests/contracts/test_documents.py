@@ -15,6 +15,7 @@ import pytest
 
 from codelaw import api
 from codelaw.cli.main import _parser
+from scripts.settings import page
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -33,6 +34,17 @@ def code(document: str) -> str:
     """The code blocks and code spans of a document."""
     spans = re.findall(r"```[a-z]*\n(.*?)```|`([^`\n]+)`", (ROOT / document).read_text("utf-8"), re.DOTALL)
     return "\n".join(block or span for block, span in spans)
+
+
+@pytest.mark.parametrize(("document", "most"), [("README.md", 12), ("ARCHITECTURE.md", 42), ("CHANGELOG.md", 6)])
+def test_a_first_page_is_short(document: str, most: int) -> None:
+    """In kilobytes; what is too long for it stands in `docs/`."""
+    assert len((ROOT / document).read_bytes()) <= most * 1000
+
+
+def test_the_table_of_settings_is_what_the_schema_says() -> None:
+    written = (ROOT / "docs" / "settings.md").read_text("utf-8")
+    assert page(written, wire()["settings"]) == written, "run `python3 dev.py fix`"
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
@@ -163,7 +175,8 @@ def wire_words() -> set[str]:
 
 
 def test_the_protocol_names_every_word_of_the_wire() -> None:
-    said = set(re.findall(r"[A-Za-z0-9_./]+", (ROOT / "docs/protocol.md").read_text("utf-8")))
+    pages = "\n".join((ROOT / "docs" / name).read_text("utf-8") for name in ("protocol.md", "settings.md"))
+    said = set(re.findall(r"[A-Za-z0-9_./]+", pages))
     words = wire_words()
     assert len(words) > 100
     assert words - said == set()

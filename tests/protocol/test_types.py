@@ -108,15 +108,12 @@ def test_the_page_and_the_table_name_the_same_methods() -> None:
     assert named == set(CLIENT_METHODS) | set(document["notifications"]) | set(document["requests"])
 
 
-def test_the_page_names_every_refusal_every_event_and_every_setting() -> None:
+def test_the_page_names_every_refusal_and_every_event() -> None:
     page = PAGE.read_text("utf-8")
     for code in get_args(RefusalCode):
         assert f"`{code}`" in page, code
     for member in get_args(get_args(wire.Event)[0]):
         assert f"`{member.model_fields['kind'].default}`" in page
-    settings = load_settings(environ={}, client={"models": {"<name>": {"contextWindow": 1}}}).describe()["settings"]
-    rows = set(re.findall(r"`([a-z]+(?:\.[A-Za-z<>]+)+)`", page))
-    assert set(settings) <= rows, sorted(set(settings) - rows)
 
 
 @pytest.mark.parametrize("name", sorted(METHODS))

@@ -1,4 +1,4 @@
-// Generated from schema.json by `npm run types`; do not edit.
+// Generated from `codelaw schema` by `npm run types`; do not edit.
 
 /**
  * None is an empty list.
