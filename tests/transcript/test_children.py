@@ -8,8 +8,7 @@ from codelaw.domain.chats import Chat, StoredChat, StoredTurn
 from codelaw.domain.events import ChatEvent, ToolCallEvent, TurnEnded, TurnStarted
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.transcript.chat_file.markdown import transcript
-from codelaw.transcript.chat_file.rendering import told
-from codelaw.transcript.chat_file.timeline import stories
+from codelaw.transcript.chat_file.story import block_body, stories
 from codelaw.transcript.repair.sanitise import sanitised
 from codelaw.transcript.rounds import own
 
@@ -75,7 +74,7 @@ def test_a_chat_file_and_an_export_tell_the_calls_of_a_child_as_such():
         ToolCallEvent("task_1", "Task", "explore: look", "completed", 1, summary="It finished."),
     )
     story = stories(events)["t"]
-    assert told(story).splitlines() == ["> - ↳ Search x", "> - explore: look: It finished."]
+    assert block_body(story).splitlines() == ["> - ↳ Search x", "> - explore: look: It finished."]
     chat = stored().chat
     text = transcript(chat, SAID, events)
     assert "#### ↳ Search x (completed)" in text

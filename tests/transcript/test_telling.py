@@ -27,8 +27,7 @@ from codelaw.transcript.chat_file.chat_file import block, parse
 from codelaw.transcript.chat_file.fences import left_open
 from codelaw.transcript.chat_file.markdown import context, transcript
 from codelaw.transcript.chat_file.outline import folds, outline
-from codelaw.transcript.chat_file.rendering import status, told
-from codelaw.transcript.chat_file.timeline import Story, stories
+from codelaw.transcript.chat_file.story import Story, block_body, status, stories
 
 CHAT = Chat("c1", "A title", "panel", "agent", "m", "layered", 0.0, 0.0, turns=1)
 
@@ -62,7 +61,7 @@ def test_a_turn_told_later_begins_with_what_was_told_before() -> None:
     for event in events(*happened):
         assert lines.take(event)
         assert not lines.take(event), "nothing is told twice"
-        now = told(lines)
+        now = block_body(lines)
         assert now.startswith(before)
         before = now
     assert before == (
@@ -79,27 +78,28 @@ def test_what_goes_on_is_one_line() -> None:
 
 def test_a_step_that_is_asked_again_takes_its_words_back() -> None:
     lines = story(TurnStarted("Q"), AnswerDelta("wrong", 1), RetryEvent(2, 0.0, "overload", 1), AnswerDelta("right", 1))
-    assert told(lines) == "right"
+    assert block_body(lines) == "right"
 
 
-def test_an_end_that_is_no_answer_is_told() -> None:
+def test_an_end_that_is_no_answer_is_block_body() -> None:
     error = TurnError("model_unavailable", "No model.", "Set a key.")
-    assert told(story(TurnStarted("Q"), result("failed", error=error))) == "> - **Error:** No model. Set a key."
+    assert block_body(story(TurnStarted("Q"), result("failed", error=error))) == "> - **Error:** No model. Set a key."
     assert (
-        told(story(TurnStarted("Q"), AnswerDelta("Half", 1), result("cancelled", "Half"))) == "Half\n\n> - **Stopped.**"
+        block_body(story(TurnStarted("Q"), AnswerDelta("Half", 1), result("cancelled", "Half")))
+        == "Half\n\n> - **Stopped.**"
     )
     changed = result(changes=(FileChange("a.py", "file:///a.py", "modified", 2, 1),))
-    assert told(story(TurnStarted("Q"), changed)) == "> - **Changed:** a.py (+2 −1)"
+    assert block_body(story(TurnStarted("Q"), changed)) == "> - **Changed:** a.py (+2 −1)"
     noticed = result(notices=(Notice("info", "n", "Once"), Notice("info", "o", "Twice")))
-    assert told(story(TurnStarted("Q"), NoticeEvent("info", "n", "Once"), noticed)).count("Once") == 1
+    assert block_body(story(TurnStarted("Q"), NoticeEvent("info", "n", "Once"), noticed)).count("Once") == 1
 
 
 def test_a_quoted_line_closes_a_block_of_code() -> None:
     lines = story(
         TurnStarted("Q"), AnswerDelta("```\nx", 1), CompactionEvent("finished", CompactionReport(True, "threshold", 4))
     )
-    assert "```\nx\n```\n\n> - **Note:** 4 older rounds were archived" in told(lines)
-    assert left_open(told(lines)) is None
+    assert "```\nx\n```\n\n> - **Note:** 4 older rounds were archived" in block_body(lines)
+    assert left_open(block_body(lines)) is None
 
 
 def test_a_transcript_tells_everything_and_can_be_read_back() -> None:

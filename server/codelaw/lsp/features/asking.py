@@ -21,8 +21,7 @@ from codelaw.protocol.enclosed import AttachmentParams, Position, Range
 from codelaw.templates.render import render
 from codelaw.transcript.chat_file.chat_file import SUFFIX, YOU, block, harmless, header
 from codelaw.transcript.chat_file.fences import fenced
-from codelaw.transcript.chat_file.rendering import told
-from codelaw.transcript.chat_file.timeline import Story, stories
+from codelaw.transcript.chat_file.story import Story, block_body, stories
 
 if TYPE_CHECKING:
     from codelaw.domain.chats import TurnResult
@@ -146,7 +145,7 @@ async def show_end(connection: Connection, turn: RunningTurn, text: str) -> None
     result = await turn.result()
     story = await _story(connection, result)
     story.question = text
-    body = told(story)
+    body = block_body(story)
     parts = [header(turn.chat_id), YOU, harmless(text), block(turn.turn_id, body), YOU]
     file = connection.home / OWN_CHATS / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{_plain(turn.turn_id)[:12]}{SUFFIX}"
     await connection.features.chat_files.index.shown(turn.chat_id, file.as_uri())

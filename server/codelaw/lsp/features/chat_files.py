@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.domain.errors import Refusal
+from codelaw.domain.events import NoticeEvent
 from codelaw.lsp.client_calls.edits import ClientEditor
 from codelaw.lsp.client_calls.showing import show_answer, show_message
 from codelaw.lsp.documents.documents import DocumentMoment, path_of
@@ -17,7 +18,7 @@ from codelaw.lsp.features.chat_file_index import ChatFileIndex, FilesOfChat
 from codelaw.lsp.features.stream_writer import StreamWriter
 from codelaw.lsp.features.texts import OWN_CHATS, normal
 from codelaw.transcript.chat_file.chat_file import ChatFile, named_chat_file, parse
-from codelaw.transcript.chat_file.timeline import Noted, Story, stories
+from codelaw.transcript.chat_file.story import Story, stories
 
 if TYPE_CHECKING:
     from codelaw.domain.events import ChatEvent
@@ -133,7 +134,7 @@ class ChatFiles:
     def _begin(self, uri: str, turn: RunningTurn, known: _Known, asked: str) -> None:
         story = Story(turn.turn_id, doing="Thinking")
         if known.why_new:
-            story.parts.append(Noted("warning", "new_chat", known.why_new))
+            story.parts.append(NoticeEvent("warning", "new_chat", known.why_new))
         writer = StreamWriter(self._connection.documents, self._editor, uri, turn.chat_id, story, asked=asked)
         self._follow(writer)
         for event in self._early:

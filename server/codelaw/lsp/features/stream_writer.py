@@ -12,8 +12,7 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.lsp.features.texts import document_edit, normal
 from codelaw.transcript.chat_file.chat_file import parse
 from codelaw.transcript.chat_file.patches import TurnText, opened, updated
-from codelaw.transcript.chat_file.rendering import status, told
-from codelaw.transcript.chat_file.timeline import Story
+from codelaw.transcript.chat_file.story import Story, block_body, status
 
 if TYPE_CHECKING:
     from codelaw.domain.events import ChatEvent
@@ -117,7 +116,7 @@ class StreamWriter:
     async def _put(self, buffer: Buffer) -> bool:
         """Bring the file up to date by one edit; True when that was done, or need not be."""
         file = parse(normal(buffer.text))
-        turn = TurnText(self.story.turn_id, told(self.story), self.running, status(self.story))
+        turn = TurnText(self.story.turn_id, block_body(self.story), self.running, status(self.story))
         if self._asked is not None and file.block(turn.turn_id) is None:
             splices = opened(file, self.chat_id, turn, self._asked)
         else:

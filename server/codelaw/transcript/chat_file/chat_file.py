@@ -230,12 +230,6 @@ def closing(turn_id: str, *, running: bool = False, status: str = "", kind: Bloc
     return f"{status} {mark}" if status else mark
 
 
-def closing_mark(line: str) -> tuple[int, int] | None:
-    """Where the comment stands in a closing line."""
-    found = _CLOSING.match(line)
-    return found.span("mark") if found is not None else None
-
-
 def block(
     turn_id: str,
     body: str,

@@ -11,20 +11,24 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from codelaw.domain.chats import Chat
-from codelaw.domain.events import ChatEvent
+from codelaw.domain.checkpoints import CompactionReport
+from codelaw.domain.events import ChatEvent, CompactionEvent, NoticeEvent, ToolCallEvent
 from codelaw.domain.messages import Message
 from codelaw.domain.reports import ContextReport
 from codelaw.transcript.chat_file.chat_file import YOU, block, harmless, header
 from codelaw.transcript.chat_file.fences import fenced
-from codelaw.transcript.chat_file.rendering import (
+from codelaw.transcript.chat_file.story import (
+    LEVELS,
     OF_A_CHILD,
+    Said,
+    Story,
     closed,
     compaction_line,
     end_lines,
     one_line,
     status,
+    stories,
 )
-from codelaw.transcript.chat_file.timeline import Called, Compacted, Noted, Said, Story, stories
 from codelaw.transcript.rounds import own
 
 SEARCH = "web_search"
@@ -33,14 +37,13 @@ PAGE_CHARACTERS = 500
 """Of a page's title and address."""
 RESULT_CHARACTERS = 6000
 """Of one value of a tool's result that are shown."""
-_LEVELS = {"info": "Note", "warning": "Warning", "error": "Error"}
 _SENT = {"attachment", "image", "symbol", "problems", "git", "terminal"}
 """Fragments that came with what the user sent."""
 
 
 def transcript(chat: Chat, messages: Sequence[Message], events: Sequence[ChatEvent]) -> str:
     """The whole record of a chat."""
-    told = stories(events)
+    turns = stories(events)
     begun = datetime.fromtimestamp(chat.created_at, UTC).strftime("%Y-%m-%d %H:%M")
     title = one_line(chat.title) or "Chat"
     parts = [header(chat.id), f"# {title}", f"*{chat.mode} · {harmless(chat.model)} · begun {begun} UTC*"]
@@ -53,12 +56,12 @@ def transcript(chat: Chat, messages: Sequence[Message], events: Sequence[ChatEve
         if message.turn_id not in by_turn:
             order.append(message.turn_id)
         by_turn.setdefault(message.turn_id, []).append(message)
-    order += [turn_id for turn_id in told if turn_id not in by_turn]
+    order += [turn_id for turn_id in turns if turn_id not in by_turn]
     for entry in order:
         if isinstance(entry, Message):
             parts.append(block(entry.id, harmless(entry.content.strip()), kind="summary", title="Summary"))
         else:
-            parts += _turn(told.get(entry, Story(entry)), by_turn.get(entry, []), running=chat.running == entry)
+            parts += _turn(turns.get(entry, Story(entry)), by_turn.get(entry, []), running=chat.running == entry)
     return "\n\n".join(parts) + "\n"
 
 
@@ -127,8 +130,8 @@ def _story(story: Story, results: Mapping[str, str]) -> list[str]:
     spoken = False
     for part in story.parts:
         if (
-            isinstance(part, (Said, Called))
-            and not (isinstance(part, Called) and part.parent)
+            isinstance(part, (Said, ToolCallEvent))
+            and not (isinstance(part, ToolCallEvent) and part.parent)
             and part.step != step
             and not (isinstance(part, Said) and part.kind == "answer")
         ):
@@ -141,12 +144,14 @@ def _story(story: Story, results: Mapping[str, str]) -> list[str]:
                 if text.strip():
                     pieces += ["### Answer", harmless(text).strip("\n")]
                     spoken = True
-            case Called():
-                pieces += _call(part, results.get(part.id))
-            case Noted(level=level, message=message):
-                pieces.append(f"> - **{_LEVELS[level]}:** {one_line(message, 2000)}")
-            case Compacted(report=report):
+            case ToolCallEvent():
+                pieces += _call(part, results.get(part.call_id))
+            case NoticeEvent(level=level, message=message):
+                pieces.append(f"> - **{LEVELS[level]}:** {one_line(message, 2000)}")
+            case CompactionEvent(report=CompactionReport() as report):
                 pieces.append(f"> - **Note:** {compaction_line(report)}")
+            case _:
+                pass
     if story.result is not None:
         if not spoken and story.result.answer.strip():
             pieces += ["### Answer", harmless(story.result.answer).strip("\n")]
@@ -165,11 +170,11 @@ def _messages(messages: Sequence[Message]) -> list[str]:
     return pieces
 
 
-def _call(call: Called, result: str | None) -> list[str]:
+def _call(call: ToolCallEvent, result: str | None) -> list[str]:
     pieces = [f"#### {OF_A_CHILD if call.parent else ''}{one_line(call.title)} ({call.status.replace('_', ' ')})"]
     searched = call.tool == SEARCH and call.summary is not None
     facts = [one_line(call.summary)] if call.summary and not searched else []
-    facts += [f"decided by {one_line(call.decision)}"] if call.decision else []
+    facts += [f"decided by {one_line(f'{call.decision.source}: {call.decision.rule}')}"] if call.decision else []
     if facts:
         pieces.append(" · ".join(facts))
     if call.diff:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from codelaw.transcript.chat_file.chat_file import ChatFile, headings, is_question_heading, parse
 from codelaw.transcript.chat_file.fences import Fences
-from codelaw.transcript.chat_file.rendering import one_line
+from codelaw.transcript.chat_file.story import one_line
 
 TITLE_CHARACTERS = 80
 
