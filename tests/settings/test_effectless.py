@@ -11,7 +11,7 @@ import pytest
 from codelaw.agent.model_calls.recovery import explain
 from codelaw.domain.errors import ModelFailure
 from codelaw.settings import load_settings
-from codelaw.settings.effectless import IDLE, PLANNED
+from codelaw.settings.effectless import IDLE
 from codelaw.settings.model import Group, Settings
 
 CODE = Path(__file__).parents[2] / "server" / "codelaw"
@@ -50,18 +50,18 @@ def reads() -> set[tuple[str, str]]:
     return found
 
 
-def test_what_no_code_reads_is_what_the_table_says():
+def test_every_setting_is_read_by_some_code():
     known = reads()
     unread = {
         keys
         for keys, names in leaves().items()
-        if not any(name == names[-1] and (len(names) == 1 or owner == names[-2]) for owner, name in known)
+        if not any(name == names[-1] and (len(names) == 1 or owner in {names[-2], "settings"}) for owner, name in known)
     }
-    assert unread == set(PLANNED)
+    assert unread == set()
 
 
 def test_the_tables_name_settings_that_exist():
-    assert set(PLANNED) | set(IDLE) <= set(leaves())
+    assert set(IDLE) <= set(leaves())
 
 
 @pytest.mark.parametrize(

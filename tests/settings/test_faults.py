@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from codelaw.domain.errors import Refusal
 from codelaw.settings import EffectiveSettings, load_settings
-from codelaw.settings.reading import RETIRED
+from codelaw.settings.sources import line_of
 
 GOOD = """# mine
 [turn]
@@ -337,13 +337,6 @@ def test_of_several_folders_each_file_speaks(tmp_path: Path) -> None:
         load_settings(environ={}, workspace_files=files, before=later).for_a_turn()
 
 
-def test_a_retired_key_names_its_successor(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(RETIRED, ("turn", "steps"), "turn.maxSteps")
-    effective = load_settings(environ={}, client={"turn": {"steps": 3}})
-    assert "turn.steps: no such setting any more: turn.maxSteps took its place" in effective.problems[0].message
-    assert effective.faults == ()
-
-
 def test_what_a_hostile_file_says_is_short_and_seen_whole(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     for text in (
@@ -396,3 +389,12 @@ def test_whatever_happens_to_a_file_no_rule_is_lost(tmp_path_factory: pytest.Tem
     assert later.for_a_turn() == good.value
     assert left_out.value.tools.bash.sandbox == "require"
     assert left_out.value.permissions.allow == []
+
+
+@pytest.mark.parametrize(
+    ("path", "line"), [(("a", "b"), 5), (("a", "x y"), 6), (("c", "d", "e"), 8), (("c", "f"), 7), (("z",), None)]
+)
+def test_lines_of_keys(path: tuple[str, ...], line: int | None) -> None:
+    written = "q = '''\n[a]\nb = 1\n'''\na.b = 1\na.'x y' = 2\n[c]\n  d.e = 3\n"
+    assert tomllib.loads(written)
+    assert line_of(written, path) == line

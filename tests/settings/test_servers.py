@@ -11,11 +11,11 @@ from codelaw.domain.errors import Refusal
 from codelaw.domain.served import Address, Program
 from codelaw.settings.servers.answers import FILE, answer, decline, read_answers
 from codelaw.settings.servers.filling import NotFilled, Surroundings, env_file, filled
-from codelaw.settings.servers.lenient_json import lenient_json
 from codelaw.settings.servers.written import (
     MOST_SERVERS,
     WrittenServer,
     in_force,
+    lenient_json,
     read_file,
     read_table,
     safe_name,

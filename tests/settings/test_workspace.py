@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from codelaw.settings import EffectiveSettings, Settings, load_settings
-from codelaw.settings.machine import usual_memory
+from codelaw.settings.workspace import usual_memory
 
 
 def with_file(tmp_path: Path, text: str, **given: Any) -> EffectiveSettings:

@@ -16,7 +16,7 @@ from codelaw.agent.turn.approval import Policy
 from codelaw.domain.chats import Mode, Notice
 from codelaw.permissions.policy import Denied, denied_to
 from codelaw.permissions.rules import Rule, parse, parse_all
-from codelaw.settings.machine import usual_memory
+from codelaw.settings.workspace import usual_memory
 from codelaw.tools.toolbox import ruled_tools
 from codelaw.tools.withholding import withheld
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from codelaw.domain.permissions import Grant
     from codelaw.ports.workspace import Processes, Workspace
     from codelaw.settings import Settings
-    from codelaw.settings.commands import BashGroup
+    from codelaw.settings.limits import BashGroup
 
 _MAGIC = re.compile(r"[*?\[{\\]")
 OUTDATED = Notice(

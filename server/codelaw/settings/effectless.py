@@ -9,9 +9,6 @@ from codelaw.domain.chats import Notice
 from codelaw.settings.model import Settings
 from codelaw.settings.reading import KeyPath, dotted
 
-PLANNED: dict[KeyPath, str] = {}
-"""What no code reads yet; a test compares this table with the code."""
-
 
 def _unless_embedding(*providers: str) -> Callable[[Settings], bool]:
     return lambda settings: settings.embedding.provider not in providers
@@ -51,18 +48,11 @@ IDLE: dict[KeyPath, tuple[Callable[[Settings], bool], str]] = {
 
 def notices(settings: Settings, leaves: Collection[tuple[KeyPath, Any]], sources: dict[str, str]) -> list[Notice]:
     """One for every setting of `leaves` that was set and does nothing; `sources` are by dotted key."""
-    defaults = _values(Settings())
+    defaults = Settings().model_dump(by_alias=True)
     found: list[Notice] = []
     for path, value in leaves:
+        idle, why = IDLE.get(path, (lambda _: False, ""))
         key = dotted(path)
-        why = PLANNED.get(path)
-        if path in IDLE and IDLE[path][0](settings):
-            why = IDLE[path][1]
-        if why is not None and key in sources and value != defaults.get(path):
+        if idle(settings) and key in sources and value != defaults[path[0]][path[1]]:
             found.append(Notice("warning", "setting_without_effect", f"{key} has no effect: {why} ({sources[key]})"))
     return found
-
-
-def _values(settings: Settings) -> dict[KeyPath, Any]:
-    raw = settings.model_dump(by_alias=True)
-    return {path: raw[path[0]][path[1]] for path in (*PLANNED, *IDLE)}

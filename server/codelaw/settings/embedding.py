@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from codelaw.settings.group import Group
-
-Name = Annotated[str, Field(min_length=1, max_length=200)]
-Count = Annotated[int, Field(ge=1)]
+from codelaw.settings.group import Count, Group, Name
 
 
 class EmbeddingGroup(Group):

@@ -13,23 +13,20 @@ from codelaw.domain.chats import DialectChoice, Strategy
 from codelaw.domain.laws import FILES
 from codelaw.domain.memories import Category
 from codelaw.domain.models import DEFAULT_MODEL, Effort, Platform
-from codelaw.settings.commands import BashGroup
 from codelaw.settings.embedding import EmbeddingGroup
-from codelaw.settings.group import Group
+from codelaw.settings.group import Count, Group, Name
 from codelaw.settings.hooks import HooksGroup
-from codelaw.settings.rules import PermissionsGroup
+from codelaw.settings.limits import BashGroup, PermissionsGroup
 from codelaw.settings.servers.written import problem_of
 
 Fraction = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Similarity = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=1, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
 Provider = Literal["anthropic", "offline", "scripted"]
 _NO_NAME = re.compile(r"[/\\\x00-\x1f\x7f]")
 CHAT_KINDS = {"headless", "inline", "panel", "shared"}
-Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 def _five_shares(shares: tuple[float, ...]) -> tuple[float, ...]:

@@ -30,8 +30,6 @@ SECRETS = frozenset({"apiKey", "authToken", "url", "baseUrl", "servers"})
 """Keys whose values never appear in a message (S-5)."""
 GUARDED: tuple[KeyPath, ...] = (("permissions",), ("hooks",), ("tools", "bash"), ("mcp",))
 """What decides what may be done: anything wrong here is a fault (S-1)."""
-RETIRED: dict[KeyPath, str] = {}
-"""Keys that are settings no longer, each with the one that took its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +216,6 @@ def _unknown(layer: Layer, path: KeyPath, group: type[Group]) -> None:
     close = [*alike, *difflib.get_close_matches(name, known, n=1)]
     meant = (*path[:-1], close[0]) if close else (*path[:-1], *name.split("."))
     hint = f"; did you mean {dotted(meant)}?" if close else ""
-    if path in RETIRED:
-        hint = f" any more: {RETIRED[path]} took its place"
     layer.wrong("unknown_setting", f"{dotted(path)[: MAX_SHOWN * 2]}: no such setting{hint}", path, meant=meant)
 
 

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from codelaw.settings.lines import line_of
 from codelaw.settings.reading import Fault, Layer, put, read_layer
 
 PREFIX = "CODELAW_"
@@ -21,6 +20,12 @@ MAX_FILE = 1 << 20
 """Bytes of a settings file."""
 UNREADABLE = "settings_unreadable"
 """The code of a file that gives nothing."""
+_KEY = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
+_HEADER = re.compile(rf"\s*\[\[?\s*({_KEY}(?:\s*\.\s*{_KEY})*)\s*\]")
+_VALUE = re.compile(rf"\s*({_KEY}(?:\s*\.\s*{_KEY})*)\s*=")
+_PART = re.compile(_KEY)
+_QUOTES = ('"""', "'''")
+"""Around texts of several lines, which may hold what looks like a key."""
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 SDK_VARIABLES = {
@@ -132,3 +137,29 @@ def from_command_line(raw: Mapping[str, Any]) -> Layer:
 def _camel(part: str) -> str:
     first, *rest = part.lower().split("_")
     return first + "".join(word.capitalize() for word in rest)
+
+
+def line_of(text: str, path: tuple[str, ...], value: object = None) -> int | None:
+    """The line in a TOML file, from 1, of the key `path` or of what stands nearest above it; None where nothing does.
+
+    With a text as `value`, the first line from there on that holds it.
+    """
+    lines, table, quote = text.splitlines(), (), ""
+    found, depth = None, 0
+    for number, line in enumerate(lines, 1):
+        if not quote and (match := _HEADER.match(line) or _VALUE.match(line)):
+            keys = tuple(part.strip("\"'") for part in _PART.findall(match[1]))
+            if match.re is _HEADER:
+                table = keys
+            else:
+                keys = table + keys
+            shared = next((at for at, pair in enumerate(zip(keys, path, strict=False)) if pair[0] != pair[1]), None)
+            shared = min(len(keys), len(path)) if shared is None else shared
+            if shared > depth:
+                found, depth = number, shared
+        opened = quote or next((one for one in _QUOTES if one in line), "")
+        if opened and line.count(opened) % 2:
+            quote = "" if quote else opened
+    if found is not None and isinstance(value, str) and value:
+        found = next((number for number, line in enumerate(lines[found - 1 :], found) if value in line), found)
+    return found

@@ -5,16 +5,17 @@ Whatever is not listed here is refused, so that a new key is safe until someone 
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from pathlib import Path
+from typing import Any, get_args
 
 from codelaw.domain.events import HookMoment
 from codelaw.domain.laws import FILES
 from codelaw.domain.safety.hosts import read_rules
-from codelaw.settings.machine import usual_memory
 from codelaw.settings.reading import KeyPath, Layer, dotted
 
-Rule = Literal["free", "lower", "add", "only"]
 Listed = bool | list[str]
 
 FREE: frozenset[KeyPath] = frozenset(
@@ -124,3 +125,12 @@ def _within(hosts: Listed, below: Listed) -> bool:
         return False
     known = read_rules(below)
     return all(any(one.covers(rule) for one in known) for rule in read_rules(hosts))
+
+
+def usual_memory() -> int:
+    """Three quarters of the memory that this machine, or the container, has; in megabytes."""
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        with contextlib.suppress(OSError, ValueError):
+            pages = min(pages, int(Path("/sys/fs/cgroup", name).read_text("ascii")))
+    return pages * 3 // 4 // (1 << 20)

@@ -6,31 +6,28 @@ stands the digest of all that the server is started with.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from codelaw.domain.errors import Refusal
-from codelaw.settings.own_lists import alone, put
 from codelaw.settings.servers.written import WrittenServer
+from codelaw.settings.trust import LARGEST, alone, put
 
 FILE = "servers.json"
 LOST = f"{FILE} in the data folder, the list of servers that are switched off, cannot be read"
-_LARGEST = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
+class Answers(BaseModel):
     """What the user has said of servers, by their keys."""
 
-    allowed: Mapping[str, str] = field(default_factory=dict[str, str])
+    model_config = ConfigDict(frozen=True, strict=True)
+    allowed: dict[str, str] = Field(default_factory=dict[str, str])
     """The digest of what was shown."""
     off: frozenset[str] = frozenset()
-    declined: Mapping[str, str] = field(default_factory=dict[str, str])
+    declined: dict[str, str] = Field(default_factory=dict[str, str])
     """The digest of what was shown when the user said: not now."""
-    lost: bool = False
+    lost: bool = Field(default=False, exclude=True)
     """The list is there and cannot be read: what was switched off is not known, so that nothing starts (S-1)."""
 
     def lets(self, server: WrittenServer) -> bool:
@@ -46,24 +43,11 @@ def read_answers(home: Path) -> Answers:
     """What is remembered; nothing where the list is missing, `lost` where it cannot be read. Touches the disk."""
     try:
         with (home / FILE).open("rb") as file:
-            content: Any = json.loads(file.read(_LARGEST))
+            return Answers.model_validate_json(file.read(LARGEST))
     except FileNotFoundError:
         return Answers(lost=(home / FILE).is_symlink())
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError):
         return Answers(lost=True)
-    table = cast("dict[str, Any]", content) if isinstance(content, dict) else None
-    allowed, off, declined = (None, None, None) if table is None else map(table.get, ("allowed", "off", "declined"))
-    if not isinstance(allowed, dict) or not isinstance(off, list) or not isinstance(declined or {}, dict):
-        return Answers(lost=True)
-    keys = cast("list[Any]", off)
-    if not all(isinstance(key, str) for key in keys):
-        return Answers(lost=True)
-    return Answers(_digests(allowed), frozenset(keys), _digests(declined))
-
-
-def _digests(given: Any) -> dict[str, str]:
-    named = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
-    return {key: digest for key, digest in named.items() if isinstance(digest, str)}
 
 
 def answer(home: Path, server: WrittenServer, *, enabled: bool) -> Answers:
@@ -81,14 +65,14 @@ def answer(home: Path, server: WrittenServer, *, enabled: bool) -> Answers:
         if enabled and server.folder is not None:
             allowed[server.key] = server.digest
         off = known.off - {server.key} if enabled else known.off | {server.key}
-        return _kept(home, Answers(allowed, frozenset(off), known.declined))
+        return _written(home, Answers(allowed=allowed, off=frozenset(off), declined=known.declined))
 
 
 def decline(home: Path, server: WrittenServer) -> Answers:
     """Remember that the user does not want to be asked about a server as it is written now; as `answer`."""
     with alone(home / FILE):
         known = _to_change(home)
-        return _kept(home, replace(known, declined={**known.declined, server.key: server.digest}))
+        return _written(home, known.model_copy(update={"declined": {**known.declined, server.key: server.digest}}))
 
 
 def _to_change(home: Path) -> Answers:
@@ -98,7 +82,6 @@ def _to_change(home: Path) -> Answers:
     return known
 
 
-def _kept(home: Path, known: Answers) -> Answers:
-    allowed, declined = dict(sorted(known.allowed.items())), dict(sorted(known.declined.items()))
-    put(home / FILE, {"allowed": allowed, "off": sorted(known.off), "declined": declined})
+def _written(home: Path, known: Answers) -> Answers:
+    put(home / FILE, {**known.model_dump(), "off": sorted(known.off)})
     return known

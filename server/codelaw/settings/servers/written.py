@@ -8,12 +8,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
 
 from codelaw.domain.chats import Notice
 from codelaw.domain.safety.unseen import visible_line
 from codelaw.domain.served import Pin
-from codelaw.settings.servers.lenient_json import lenient_json
 
 SETTINGS = "settings"
 """The source of servers that the user's own settings name."""
@@ -34,6 +36,10 @@ _FIELDS = frozenset({"type", "command", "args", "env", "envFile", "cwd", "url", 
 _TELLS_NOTHING = frozenset({"name", "description", "version", "gallery", "note"})
 """Fields of other programs that change nothing in how a server is started."""
 _SHOWN_NAME = 80
+_STRING = r'"(?:[^"\\\n]|\\.)*"?'
+_COMMENT = r"//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/)?"
+_TOKEN = re.compile(f"{_STRING}|{_COMMENT}")
+_COMMA = re.compile(rf"({_STRING})|,(?=\s*[\]}}])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +186,8 @@ def shown(server: WrittenServer) -> str:
 
 
 _ASSIGNMENT = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*")
-_VARIABLE_NAME = re.compile(r"[^=\0\ud800-\udfff]{1,200}")
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}")
+_VARIABLE_NAME = r"\A[^=\x00]{1,200}\z"
+_HEADER_NAME = r"\A[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}\z"
 _PLAIN_WORD = re.compile(r"[\w@%+=:,./${}~-]+", re.ASCII)
 
 
@@ -212,16 +218,47 @@ def _problem(source: str, why: str) -> Notice:
     return Notice("warning", PROBLEM, f"{source}: {why}; it is left aside.")
 
 
+def _text(value: object) -> object:
+    """A number or truth value as a text; what no program can be given is refused."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = str(value) if isinstance(value, int | float) else value
+    if isinstance(text, str) and ("\0" in text or text.encode("utf-8", "ignore").decode() != text):
+        message = "no program can be given that"
+        raise ValueError(message)
+    return text
+
+
+_Line = Annotated[str, Field(max_length=LONGEST_TEXT), BeforeValidator(_text)]
+_Plain = Annotated[str, Field(max_length=LONGEST_TEXT), AfterValidator(_text)]
+_Many = Field(max_length=MOST_TEXTS)
+
+
+class _Entry(BaseModel):
+    """The fields of a server's entry, as they are kept."""
+
+    model_config = ConfigDict(strict=True, alias_generator=to_camel)
+    type: str | None = None
+    command: _Plain | None = None
+    args: Annotated[list[_Line], _Many] | None = None
+    env: Annotated[dict[Annotated[str, Field(pattern=_VARIABLE_NAME)], _Line], _Many] | None = None
+    env_file: _Plain | None = None
+    cwd: _Plain | None = None
+    url: _Plain | None = None
+    headers: Annotated[dict[Annotated[str, Field(pattern=_HEADER_NAME)], _Line], _Many] | None = None
+    disabled: bool | None = None
+
+
 def _kept(entry: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Why the entry is not a server, else its fields as texts."""
-    kept: dict[str, Any] = {}
-    for key, value in entry.items():
-        if key not in _FIELDS or value is None:
-            continue
-        read = _texts(key, value)
-        if read is None:
-            return f"`{key}` is not what it should be", {}
-        kept[key] = read
+    given = {key: value for key, value in entry.items() if key in _FIELDS and value is not None}
+    for key in ("env", "headers"):
+        if isinstance(given.get(key), Mapping):
+            given[key] = {name: value for name, value in given[key].items() if value is not None}
+    try:
+        kept = _Entry.model_validate(given).model_dump(by_alias=True, exclude_unset=True)
+    except ValidationError as error:
+        return f"`{error.errors()[0]['loc'][0]}` is not what it should be", {}
     kind = kept.pop("type", "http" if "url" in kept and "command" not in kept else "stdio")
     if kind == "stdio":
         if not kept.get("command"):
@@ -234,30 +271,21 @@ def _kept(entry: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     return f"its type is {visible_line(str(kind))[:_SHOWN_NAME]!r}, and there are stdio and http", {}
 
 
-def _texts(key: str, value: Any) -> Any:
-    """The value of a field as it is kept; None where it is none."""
-    if key == "disabled":
-        return value if isinstance(value, bool) else None
-    if key == "args":
-        if not isinstance(value, list) or len(cast("list[Any]", value)) > MOST_TEXTS:
-            return None
-        words = [_text(item) for item in cast("list[Any]", value)]
-        return None if None in words else words
-    if key in {"env", "headers"}:
-        if not isinstance(value, Mapping) or len(cast("Mapping[str, Any]", value)) > MOST_TEXTS:
-            return None
-        table = {name: _text(item) for name, item in cast("Mapping[str, Any]", value).items() if item is not None}
-        fits = _HEADER_NAME if key == "headers" else _VARIABLE_NAME
-        return table if all(fits.fullmatch(name) and item is not None for name, item in table.items()) else None
-    return value if isinstance(value, str) and _text(value) is not None else None
+def lenient_json(text: str) -> Any:
+    """The value of a JSON text in which comments and last commas are allowed.
+
+    Raises:
+        ValueError: it is not such a text; the message says where.
+    """
+    plain = _TOKEN.sub(_without_comment, text.removeprefix("\ufeff"))
+    try:
+        return json.loads(_COMMA.sub(lambda match: match[1] or " ", plain))
+    except RecursionError as error:
+        message = "it is nested too deeply"
+        raise ValueError(message) from error
 
 
-def _text(value: Any) -> str | None:
-    """A text, or a number or truth value as one; None for anything else, and for what no program can be given."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return str(value)
-    if not isinstance(value, str) or len(value) > LONGEST_TEXT or "\0" in value:
-        return None
-    return value if value.isascii() or value.encode("utf-8", "ignore").decode() == value else None
+def _without_comment(match: re.Match[str]) -> str:
+    """A string as it is; blanks for a comment, so that what follows keeps its place."""
+    found = match[0]
+    return found if found.startswith('"') else re.sub(r"[^\n]", " ", found)

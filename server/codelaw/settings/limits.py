@@ -1,14 +1,56 @@
-"""The settings of commands that the model runs, `tools.bash` (T-6, S-4)."""
+"""The settings of what may be done: permissions (S-1), and commands that the model runs (T-6, S-4)."""
 
 from __future__ import annotations
 
+import posixpath
 from typing import Annotated, Literal, cast
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from codelaw.domain.safety.hosts import MOST_HOSTS, read_rules
+from codelaw.permissions.rules import MAX_RULES, parse
 from codelaw.settings.group import Group
-from codelaw.settings.kept import KeptPath
+
+
+def _rule(text: str) -> str:
+    from codelaw.tools.toolbox import ruled_tools  # noqa: PLC0415 - it is much, and many have no rules
+
+    parse(text, ruled_tools())
+    return text
+
+
+RuleList = Annotated[list[Annotated[str, AfterValidator(_rule)]], Field(max_length=MAX_RULES)]
+
+
+class PermissionsGroup(Group):
+    """What may be done without asking: rules such as `Bash(git diff:*)` (S-1)."""
+
+    allow: RuleList = Field(
+        default_factory=list[str], description="Rules for calls that are never asked about: `Bash(git diff:*)`."
+    )
+    deny: RuleList = Field(
+        default_factory=list[str], description="Rules for calls that are always refused: `Read(secrets/**)`."
+    )
+    default: Literal["ask", "allow", "deny"] = Field(
+        default="ask", description="What happens to writes and commands that no rule speaks of."
+    )
+
+
+def _one_path(path: str) -> str:
+    normal = posixpath.normpath(path)
+    if "\0" in path or normal in {"/", "//", ".", "~"} or normal.split("/")[0] == "..":
+        message = f"{path!r} names no file or folder that can be kept back: name one below the workspace or the home"
+        raise ValueError(message)
+    if path.startswith("~") and not path.startswith("~/"):
+        message = f"{path!r}: only your own home folder can be named, by ~/"
+        raise ValueError(message)
+    if any(char in path for char in "*?["):
+        message = f"{path!r} is a pattern, and here are paths only: write Read({path}) into permissions.deny"
+        raise ValueError(message)
+    return path
+
+
+KeptPath = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(_one_path)]
 
 
 def _hosts(value: object) -> object:
