@@ -11,8 +11,8 @@ import pytest
 from codelaw.adapters.stores.sqlite_chats import SqliteStore
 from codelaw.agent.chat.chat import AgentChat
 from codelaw.agent.dialects.base import ParsedReply
-from codelaw.agent.recording.open_turn import OpenTurn
 from codelaw.agent.recording.outbox import Outbox
+from codelaw.agent.recording.turn_record import TurnRecord
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.relief import given_way, relieve
 from codelaw.domain.chats import Chat, StoredTurn
@@ -20,6 +20,7 @@ from codelaw.domain.checkpoints import Aside, Demotion
 from codelaw.domain.messages import Call, Fragment, Message
 from codelaw.domain.results import ToolResult
 from tests.agent.conftest import Bench
+from tests.agent.planning import inputs_of
 from tests.agent.talking import blocks, said
 
 TEA = "The user likes tea"
@@ -195,7 +196,7 @@ class OfOneTurn:
     def __init__(self, store: SqliteStore) -> None:
         self.store = store
         question = Message("ask", "t1", "user", "hello")
-        self.opened = OpenTurn("c1", "t1", question, store, Outbox("c1", store, lambda _: None))
+        self.opened = TurnRecord("c1", "t1", question, store, Outbox("c1", store, lambda _: None))
         self.caller = Message("", "", "user", "")
 
     async def begin(self) -> OfOneTurn:
@@ -232,14 +233,14 @@ async def test_a_result_is_stored_together_with_what_stands_behind_it(turn: OfOn
 
 
 async def test_without_economy_it_is_shown_in_its_turn_only(turn: OfOneTurn):
-    turn.opened.keeping = False
+    turn.opened.inputs = inputs_of(100_000, economy=False)
     assert (await turn.call(1, RULES)).metadata.asides == (RULES,)
     assert (await turn.store.load("c1")).asides == ()
 
 
 @pytest.mark.parametrize("compressing", [True, False])
 async def test_what_has_given_way_in_the_turn_does_not_come_back_behind_it(turn: OfOneTurn, compressing: bool):
-    turn.opened.compressing = compressing
+    turn.opened.inputs = inputs_of(100_000, compress_results=compressing)
     first = await turn.call(1, RULES)
     await turn.call(2, RULES)
     await turn.call(3)

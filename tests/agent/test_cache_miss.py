@@ -10,7 +10,7 @@ import pytest
 
 from codelaw.agent.dialects.native import Native
 from codelaw.agent.model_calls.caching import Sent, missed
-from codelaw.agent.recording.open_turn import OpenTurn
+from codelaw.agent.recording.turn_record import TurnRecord
 from codelaw.agent.turn.model_call import Asker
 from codelaw.app import models
 from codelaw.context.sections import Section, View, message_section, text_section
@@ -138,7 +138,7 @@ async def test_each_request_names_the_reply_before_it_where_the_vendor_compares_
     nothing: Any = Posted()
     vendor: Any = Vendor()
     known = {"model": vendor, "dialect": Native(), "toolbox": default_toolbox(), "diagnosed": diagnosed}
-    turn = OpenTurn("c", "t", Message("ask", "t", "user", "one"), nothing, nothing)
+    turn = TurnRecord("c", "t", Message("ask", "t", "user", "one"), nothing, nothing)
     shown = View((text_section("L1", "core", "You are."), message_section("turn", "question", [turn.question])))
     asker = Asker(turn, replace(inputs_of(200_000), **known), shown, 100)
     assert (await asker.ask()).reply.id == "msg_2"

@@ -46,13 +46,13 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The chats that were loaded whole."""
     begun: list[str] = []
-    load = AgentChat._load
+    load = AgentChat.load
 
     async def counted(self: AgentChat, own: str | None = None) -> None:
         begun.append(self.chat.id)
         await load(self, own)
 
-    monkeypatch.setattr(AgentChat, "_load", counted)
+    monkeypatch.setattr(AgentChat, "load", counted)
     return begun
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.agent.chat import chat as chat_module
+from codelaw.agent.chat import turns as chat_module
 from codelaw.agent.model_calls.discreet import Discreet
 from codelaw.domain.models import Usage
 from tests.agent.conftest import Bench
@@ -59,7 +59,7 @@ async def test_whatever_an_adapter_raises_ends_the_turn(
     await goes_on(bench, first.chat_id)
 
 
-@pytest.mark.parametrize("place", ["result_of", "last_words", "Turn"])
+@pytest.mark.parametrize("place", ["result_of", "last_words", "TurnLoop"])
 async def test_whatever_fails_around_a_turn_ends_it(bench: Bench, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     bench.vendor.play(bench.finish("first"))
     first = await bench.turn("hello")
@@ -80,7 +80,7 @@ async def test_whatever_fails_around_a_turn_ends_it(bench: Bench, place: str, mo
     await goes_on(bench, first.chat_id)
 
 
-@pytest.mark.parametrize("place", ["OpenTurn", "Executor", "RunningTurn", "named"])
+@pytest.mark.parametrize("place", ["TurnRecord", "TurnRun", "RunningTurn", "named"])
 async def test_whatever_fails_where_a_turn_begins_leaves_the_chat_free(
     bench: Bench, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codelaw.agent.effects.reviewing import MOST_MOVED, moves, of_turns, renamed, reviewed
+from codelaw.agent.effects.undoing import MOST_MOVED, moves, of_turns, renamed, reviewed
 from codelaw.domain.edits import BINARY, DAMAGED, KeptChange
 from codelaw.domain.safety.redaction import Redaction
 

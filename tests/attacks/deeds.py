@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from codelaw.agent.recording.open_turn import OpenTurn
 from codelaw.agent.recording.outbox import Outbox
+from codelaw.agent.recording.turn_record import TurnRecord
+from codelaw.agent.services import ChatServices
 from codelaw.agent.turn.approval import Gate, Policy
-from codelaw.agent.turn.execution import Executor
-from codelaw.agent.turn.notes import Notes
-from codelaw.agent.turn.planned import planned
-from codelaw.domain.chats import Mode
+from codelaw.agent.turn.execution import Executor, planned
+from codelaw.agent.turn.pending import PendingMessages
+from codelaw.agent.turn.run import TurnRun
+from codelaw.domain.chats import Chat, Mode
 from codelaw.domain.files import Folder
 from codelaw.domain.messages import Call, Message
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion
@@ -23,6 +24,7 @@ from codelaw.domain.results import ToolResult
 from codelaw.permissions.options import options_for
 from codelaw.permissions.policy import CallFacts, Default, Rules, judge
 from codelaw.permissions.rules import parse
+from tests.agent.planning import inputs_of
 from tests.attacks.row import Action, Attack, NotRun
 from tests.attacks.world import SECRET, World
 from tests.fakes.book import Book
@@ -98,7 +100,7 @@ class Asked:
 
 
 @dataclass
-class Heard(OpenTurn):
+class Heard(TurnRecord):
     """A turn that keeps results as the tools gave them."""
 
     heard: list[ToolResult] = field(default_factory=list)
@@ -140,10 +142,21 @@ async def called(
     gate = Gate(policy, asked, book, [])
     outbox = Outbox("c", book, lambda _: None)
     turn = Heard("c", "t", Message("ask", "t", "user", ""), book, outbox, step=1)
-    notes = Notes(desk.workspace, gate)
-    executor = Executor(turn, desk.toolbox, desk.environment, gate, notes)
+    run = TurnRun(
+        record=turn,
+        inputs=replace(inputs_of(100_000), toolbox=desk.toolbox),
+        typed="",
+        chat=Chat("c", "", "panel", "agent", "model", "layered", 1.0, 1.0),
+        house=ChatServices(book, desk.workspace, desk.environment.processes, lambda _: None),
+        gate=gate,
+        pending=PendingMessages(desk.workspace, gate),
+        past=book,
+        compacting=book,
+        environment=desk.environment,
+    )
+    executor = Executor(run)
     for number, (name, given) in enumerate(calls):
-        await executor.run(planned([Call(f"call-{number}", name, dict(given))], desk.toolbox), said)
+        await executor.execute(planned([Call(f"call-{number}", name, dict(given))], desk.toolbox), said)
     await outbox.drain()
     return Answers(turn.heard, asked.questions)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from codelaw.agent.chat.chat import AgentChat
-from codelaw.agent.chat.halting import halt
+from codelaw.agent.chat.turns import halt
 from codelaw.app.ahead import Ahead
 from codelaw.domain.errors import Refusal
 
@@ -76,7 +76,7 @@ class OpenChats:
                 agent = agent or self._make(stores, await stores.chats.chat(chat_id))
                 agent.ledger = self._ledgers.pop(chat_id, agent.ledger)
                 self._chats[chat_id] = agent
-                await (agent.refresh() if whole else agent.glance.look())
+                await (agent.refresh() if whole else agent.look())
             except Refusal as refusal:
                 if refusal.code == "chat_not_found":
                     self.forget(chat_id)
@@ -118,5 +118,5 @@ class OpenChats:
 
 def _can_go(agent: AgentChat) -> bool:
     """Whether all but the ledger can be made again from the store."""
-    busy = not agent.idle or agent.rolling.in_flight or agent.following.in_flight
-    return not busy and agent.notes.empty and not agent.gate.grants and not agent.losses.any
+    busy = not agent.idle or agent.rolling.in_flight or agent.steering.in_flight
+    return not busy and agent.pending.empty and not agent.gate.grants and not agent.losses

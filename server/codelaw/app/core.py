@@ -15,10 +15,10 @@ from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.sandbox import Sandbox
 from codelaw.adapters.stores.opening import open_stores
 from codelaw.adapters.workspace.disk import DiskWorkspace
+from codelaw.agent.chat import turns
 from codelaw.agent.chat.chat import AgentChat
 from codelaw.agent.chat.leaving import TOOL, Decided, Leaving
 from codelaw.agent.chat.retrieved_context import BesideGatherer, SpanLimits
-from codelaw.agent.chat.services import House
 from codelaw.agent.effects.interrupted import settle_interrupted
 from codelaw.agent.model_calls.discreet import Discreet
 from codelaw.agent.recall.embedding import Embedding
@@ -26,6 +26,7 @@ from codelaw.agent.recall.question_vectors import patience
 from codelaw.agent.recall.retrieval import Retriever
 from codelaw.agent.recording.history import Past
 from codelaw.agent.recording.recorder import Recorder
+from codelaw.agent.services import ChatServices
 from codelaw.agent.turn.approval import Gate
 from codelaw.app import models
 from codelaw.app.chats import OpenChats
@@ -51,7 +52,7 @@ from codelaw.settings import login_name, own_folders, process_environment
 if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.recall.remembering import ChatMemory
-    from codelaw.agent.turn.notes import Steer
+    from codelaw.agent.turn.pending import Steer
     from codelaw.agent.turn.running import RunningTurn
     from codelaw.app.models import Answerer
     from codelaw.app.plans import TurnPlan, TurnRequest
@@ -231,17 +232,14 @@ class Core:
         agent.house, agent.compacting.hooks = replace(agent.house, processes=made, hooks=hooks), hooks
 
     def _make_agent(self, stores: Stores, chat: Chat) -> AgentChat:
-        house = House(
+        house = ChatServices(
             store=stores.chats,
             workspace=self._workspace,
             processes=self._processes,
             send=self._emit,
             services=self._services,
-            memories=stores.memories,
-            index=stores.index,
             redaction=self._redaction,
             recorder=self._recorder,
-            follow=self._follow,
             embedding=self._embedding,
             held=self._leftovers,
             code=self._code,
@@ -251,7 +249,7 @@ class Core:
         )
         rules, _ = policy(self._settings.value, chat.mode, self._processes, self._workspace.folders)
         gate = Gate(rules, self._approver, stores.chats, self._always, self._user, recorder=self._recorder)
-        return AgentChat(chat, house, gate)
+        return AgentChat(chat, house, gate, self._follow)
 
     def _own(self, grants: Sequence[Grant]) -> list[Grant]:
         """Those that count for this person; of one that names no folder nobody knows where it would (S-1)."""
@@ -309,7 +307,7 @@ class Core:
                 await agent.outbox.drain()
                 taken_back(asked.settings)
             kept = plan.question if plan is not None else self._redaction.value(await self._turns.bare(asked))
-            return await agent.start(kept, asked.text, None, steers=steers)
+            return await turns.start(agent, kept, asked.text, None, steers=steers)
         notices = [*plan.notices, *unread, *told, *self._servers.notices(agent.chat.id)]
         # Another window may have talked in the chat meanwhile: what it has said goes along (D-4).
         agent.chat = replace(agent.chat, places=(await (await self._chats.store()).chat(agent.chat.id)).places)
@@ -318,7 +316,7 @@ class Core:
             self._turns.profiles.look_up(asked.settings, who.name)
             notices += moved(agent.chat, who)
             await self._keep(agent, sent(agent.chat, who))
-        turn = await agent.start(plan.question, asked.text, inputs, notices, leaving=leaving, steers=steers)
+        turn = await turns.start(agent, plan.question, asked.text, inputs, notices, leaving=leaving, steers=steers)
         scope.becomes(turn)
         return turn
 

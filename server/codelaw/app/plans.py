@@ -17,7 +17,7 @@ from codelaw.transcript.repair.hygiene import turn_limit
 if TYPE_CHECKING:
     from codelaw.agent.inputs.gathering import Question
     from codelaw.agent.inputs.law_files import Law
-    from codelaw.agent.turn.notes import Steer
+    from codelaw.agent.turn.pending import Steer
     from codelaw.context.tokens import Window
     from codelaw.domain.chats import Chat, Strategy
     from codelaw.domain.models import Effort

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 from codelaw.agent.dialects.choosing import SWITCHED, Way, begun
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called, Facts, Question, question
 from codelaw.agent.inputs.law_files import find_law
+from codelaw.agent.inputs.learned import ShownLaws, TokenCalibration
 from codelaw.agent.inputs.looking import editor_fragment
 from codelaw.agent.inputs.many_tools import arranged
-from codelaw.agent.inputs.measures import Measures
 from codelaw.agent.inputs.subagents import described
 from codelaw.agent.inputs.turn_context import Agents, ModelFacts, SystemFacts, TurnInputs, TurnLimits
-from codelaw.agent.turn.laws import ShownLaws
 from codelaw.app import models
 from codelaw.app.bringing import Bringing, own_places
 from codelaw.app.brought.agents import BroughtAgents, own_agents
@@ -75,7 +74,7 @@ class TurnMaker:
         self._workspace = workspace
         self._services, self._servers, self._code = services, servers, code
         self._operating_system = f"{platform.system()} {platform.machine()}"
-        self.measures = Measures()
+        self.measures = TokenCalibration()
         self.profiles = Profiles()
         self.laws = ShownLaws()
         environment = process_environment()

@@ -2,54 +2,40 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import time
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 from codelaw.agent.chat import crash_recovery as crash
-from codelaw.agent.chat.following import Following
-from codelaw.agent.chat.glancing import Glance
-from codelaw.agent.chat.leaving import Leaving
+from codelaw.agent.chat.steering import SteerQueue
 from codelaw.agent.compaction.compacting import Compacting
 from codelaw.agent.compaction.compaction_plan import Cause
 from codelaw.agent.compaction.thread_summary import Rolling
 from codelaw.agent.recording.history import Past
-from codelaw.agent.recording.losses import Losses
-from codelaw.agent.recording.open_turn import OpenTurn
 from codelaw.agent.recording.outbox import Outbox
 from codelaw.agent.recording.pictures import Pictures
-from codelaw.agent.subagents.running import ChildTurns
-from codelaw.agent.turn.ending import FAILED, changed, ending_of, never_begun, result_of, tidy
-from codelaw.agent.turn.execution import Executor
-from codelaw.agent.turn.laws import TurnLaws
-from codelaw.agent.turn.notes import Notes
-from codelaw.agent.turn.running import RunningTurn
-from codelaw.agent.turn.turn import Ending, Turn, last_words
-from codelaw.agent.turn.window_fitter import WindowFitter
-from codelaw.domain.chats import Notice, StoredTurn, TurnError, TurnResult
+from codelaw.agent.turn.pending import PendingMessages
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import TurnEnded
-from codelaw.domain.messages import Message
-from codelaw.tools.base import ToolEnvironment
+from codelaw.domain.events import NoticeEvent
 from codelaw.tools.freshness import Ledger
-from codelaw.tools.reading.pages import named
 from codelaw.tools.todo_list import TodoList
 from codelaw.tools.watching import TreeWatch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from codelaw.agent.chat.services import House
-    from codelaw.agent.inputs.gathering import Question
     from codelaw.agent.inputs.turn_context import TurnInputs
+    from codelaw.agent.recording.turn_record import TurnRecord
+    from codelaw.agent.services import ChatServices
     from codelaw.agent.turn.approval import Gate
-    from codelaw.domain.chats import Chat, StoredChat
-    from codelaw.domain.checkpoints import CompactionReport
-    from codelaw.domain.media.images import Picture
+    from codelaw.agent.turn.pending import Steer
+    from codelaw.agent.turn.running import RunningTurn
+    from codelaw.domain.chats import Chat, StoredChat, StoredTurn
+    from codelaw.domain.checkpoints import Checkpoint, CompactionReport
+    from codelaw.domain.messages import Message
     from codelaw.ports.cancelling import Scope
+
+NAMED = 20
+"""Losses that one notice names; the log has all."""
 
 _log = logging.getLogger(__name__)
 
@@ -59,8 +45,10 @@ class AgentChat:
     """One chat. `refresh` it before use: another server may have written to it (D-4)."""
 
     chat: Chat
-    house: House
+    house: ChatServices
     gate: Gate
+    follow: Callable[[AgentChat, Sequence[Steer]], Awaitable[RunningTurn]]
+    """Starts the turn that waiting steers become, in this chat, which is claimed for it (R-9)."""
     todos: TodoList = field(default_factory=TodoList)
     noticed: set[str] = field(default_factory=set[str])
     """Once-per-chat notices already given."""
@@ -71,25 +59,33 @@ class AgentChat:
     greeted: bool = False
     """Hooks of the session's start have run here (X-7)."""
     running: RunningTurn | None = None
-    opened: OpenTurn | None = None
+    opened: TurnRecord | None = None
     """What has been said in the running turn."""
     outbox: Outbox = field(init=False)
     past: Past = field(init=False)
     """The finished rounds."""
     compacting: Compacting = field(init=False)
     rolling: Rolling = field(init=False)
-    notes: Notes = field(init=False)
+    pending: PendingMessages = field(init=False)
     """Steers and reminders that the model has not been told yet."""
-    following: Following = field(init=False)
-    losses: Losses = field(init=False)
+    steering: SteerQueue = field(init=False)
     pictures: Pictures = field(init=False)
-    _refs: int = 0
-    _starting: bool = False
-    glance: Glance = field(init=False)
+    checkpoints: tuple[Checkpoint, ...] = ()
+    """Those of the newest look."""
+    losses: set[str] = field(default_factory=set[str])
+    """What of the chat is damaged or missing, each reported once in a server's life (D-1)."""
     loaded: bool = False
     """`past` is what the store held at the last look."""
-    _owed: tuple[StoredTurn, list[Message]] | None = None
+    starting: bool = False
+    """It is claimed for a turn about to start."""
+    refs: int = 0
+    """Refs of results that were given (C-4)."""
+    owed: tuple[StoredTurn, list[Message]] | None = None
     """The end of a turn that the store could not take yet."""
+    _looked: bool = False
+    """For a compaction that a dead server left open."""
+    _newest: str = ""
+    """The turn behind which was looked for what a dead server had taken and not sent on."""
 
     def __post_init__(self) -> None:
         chat, house = self.chat, self.house
@@ -97,35 +93,35 @@ class AgentChat:
         self.past = Past(chat.id, house.store)
         self.compacting = Compacting(self.past, self.outbox)
         self.rolling = Rolling(self.past, self.outbox)
-        self.notes, self.following = Notes(house.workspace, self.gate), Following(self)
-        self.losses, self.pictures = Losses(chat.id, self.outbox), Pictures(chat.id, house.store)
-        self.glance = Glance(self)
+        self.pending = PendingMessages(house.workspace, self.gate)
+        self.pictures = Pictures(chat.id, house.store)
+        self.steering = SteerQueue(self.outbox, self.pending, self.pictures, self._follow)
 
     @property
     def idle(self) -> bool:
         """No turn and no compaction runs here, none is about to, and all of it is stored."""
-        return self.running is None and not self._starting and self._owed is None and not self.compacting.in_flight
+        return self.running is None and not self.starting and self.owed is None and not self.compacting.in_flight
 
     @property
     def owes(self) -> str | None:
         """The turn whose end is not stored yet."""
-        return self._owed and self._owed[0].id
+        return None if self.owed is None else self.owed[0].id
 
     @property
     def running_turn(self) -> str | None:
         """The turn that runs here, or in another living server."""
         if self.running is not None:
             return self.running.turn_id
-        return self.chat.running if self._owed is None else None
+        return self.chat.running if self.owed is None else None
 
     async def refresh(self) -> None:
         """Take in what another server did; cheap when there is nothing (D-4). A turn that runs here goes on untouched.
 
         A turn whose server died is closed (D-1). Calls must not overlap.
         """
-        if self._owed is not None and self.running is None:
+        if self.owed is not None and self.running is None:
             try:
-                await self._settle()
+                await self.settle()
             except Refusal as refusal:
                 _log.warning("chat %s: %s", self.chat.id, refusal.message)
         if not self.idle:
@@ -137,7 +133,25 @@ class AgentChat:
         same = self.loaded and now.running is None and (now.turns, now.generation) == known
         self.chat = now
         if not same:
-            await self._load()
+            await self.load()
+
+    async def look(self) -> None:
+        """As `refresh`, but a chat that is not loaded stays so: a page of a long one must not cost all of it (D-1).
+
+        It is loaded where a server that died has left a turn to be closed.
+        """
+        if self.idle and not self.loaded:
+            head = await self.house.store.head(self.chat.id)
+            if not head.crashed and self.idle and not self.loaded:
+                self.chat, self.checkpoints = head.chat, head.checkpoints
+                self.report_losses(head.losses)
+                await self._close_compaction()
+                if head.last is not None and head.last.id != self._newest:
+                    self._newest = head.last.id
+                    await self._look_back(head.last)
+                return
+        await self.refresh()
+        self.checkpoints = self.past.transcript.checkpoints
 
     def unload(self) -> None:
         """Give the transcript's memory back; the next `refresh` loads it again. What was read and granted is kept."""
@@ -145,105 +159,19 @@ class AgentChat:
             self.past.forget()
             self.loaded = False
 
-    def environment(self) -> ToolEnvironment:
-        """What this chat's tools may use."""
-
-        async def result(ref: str) -> dict[str, object] | None:
-            return self.past.result(ref) or await self.house.store.result(self.chat.id, ref)
-
-        house, memory = self.house, self.house.memory
-        known = (house.workspace, house.processes, self.ledger, result, self.todos, False, None, self.tree)
-        enabled = memory if memory is not None and memory.limits.enabled else None
-        return ToolEnvironment(*known, house.services, enabled, code=house.code, servers=house.servers)
-
-    def _named_urls(self, typed: str) -> frozenset[str]:
-        """The addresses that the user has named: in what is sent now, and in all that was (T-8)."""
-        said = (message for message in self.past.transcript.messages if message.role == "user")
-        return named((typed, *(one.content for one in said if one.metadata.note in {None, "steer"})))
-
     def claim(self) -> None:
-        """Reserve the chat for a turn about to start; `start` or `release` must follow.
+        """Reserve the chat for a turn about to start; `turns.start` or `release` must follow.
 
         Raises:
             Refusal: `chat_busy`.
         """
-        if self._starting or self.running_turn is not None:
+        if self.starting or self.running_turn is not None:
             raise Refusal("chat_busy", "A turn is running in this chat.", "Wait for it, cancel it, or steer it.")
-        self._starting = True
+        self.starting = True
 
     def release(self) -> None:
         """Give back a claim without having started a turn."""
-        self._starting = False
-
-    async def start(
-        self,
-        question: Question,
-        typed: str,
-        inputs: TurnInputs | None,
-        notices: Sequence[Notice] = (),
-        *,
-        leaving: Leaving | None = None,
-        steers: tuple[str, ...] = (),
-    ) -> RunningTurn:
-        """Store the question, made of `steers`, and run the turn, `leaving` first; the chat must have been claimed.
-
-        Without `inputs` it was cancelled while it began, and ends so (R-8).
-        """
-        turn_id = uuid4().hex[:12]
-        user = Message(f"ask_{turn_id}", turn_id, "user", question.content, question.metadata)
-        stored = StoredTurn(turn_id, self.chat.id, "running", self.house.store.owner, time.time())
-        try:
-            await self._begin(stored, user, question.pictures)
-        finally:
-            self._starting = False
-        try:
-            self.running = running = RunningTurn(self.chat.id, turn_id)
-            self.notes.drop(steer for steer in self.notes.waiting if steer.id in steers)
-            known = (self.chat.id, turn_id, user, self.house.store, self.outbox, self._refs)
-            self.opened = opened = OpenTurn(*known, pictures=self.pictures, noticed=self.noticed)
-            self.outbox.turn = turn_id
-            opened.emit(question.started(typed, steers))
-            for notice in notices:
-                opened.notice(notice)
-            executor = None if inputs is None else self._executor(opened, typed, inputs)
-            work = never_begun() if executor is None or inputs is None else self._work(executor, typed, inputs, leaving)
-            running.work = asyncio.create_task(work, name=f"turn {turn_id}")
-            running.conduct = asyncio.create_task(self._conduct(running, opened, executor, stored))
-        except Exception:  # a bug must not leave the chat busy for ever (R-10)
-            self._owed, self.loaded = (crash.ended(stored), crash.last_words(stored, [])), False
-            if self.opened is not None:
-                failed = result_of(self.chat.id, self.opened, Ending("failed", error=FAILED))
-                self.outbox.post(turn_id, TurnEnded(failed))
-            self.running = self.opened = None
-            self.outbox.turn = ""
-            raise
-        return running
-
-    def _executor(self, opened: OpenTurn, typed: str, inputs: TurnInputs) -> Executor:
-        opened.compressing, opened.keeping = inputs.settings.compress_results, inputs.settings.economy
-        opened.as_text = inputs.settings.as_text
-        urls, house = self._named_urls(typed), self.house
-        environment = replace(self.environment(), skills=inputs.skills, named_urls=urls, sees=inputs.sees)
-        known = (opened, inputs.toolbox, environment, self.gate, self.notes, house.held, house.redaction)
-        return Executor(*known, house.recorder, hooks=house.hooks)
-
-    async def _work(self, executor: Executor, typed: str, inputs: TurnInputs, leaving: Leaving | None) -> Ending:
-        """Run the turn, after the question where there is one. Never raises but for a second cancel."""
-        opened = executor.open
-        settled = inputs if leaving is None else await leaving.settled(opened, inputs)
-        if isinstance(settled, Ending):
-            return settled
-        self.rolling.inputs = settled
-        opened.model, opened.prices = settled.model_name, settled.prices
-        house = self.house
-        around = (self.chat, house.workspace, self.gate.denied("Read", "reads"), house.laws, house.redaction)
-        executor.laws = laws = TurnLaws(settled, opened, *around)
-        known = (self.past, self.compacting, self.todos, laws, house.measures, house.redaction)
-        fitter = WindowFitter(opened, settled, *known)
-        if settled.agents is not None:
-            children = ChildTurns(executor, fitter, settled.agents)
-            executor.environment = replace(executor.environment, subagents=children)
-        return await Turn(opened, typed, fitter, executor).run()
+        self.starting = False
 
     async def compact(self, inputs: TurnInputs, scope: Scope) -> CompactionReport:
         """Compact now, keeping exactly `keep_rounds` rounds; joins a compaction in flight, which `scope` stops (K-8).
@@ -273,26 +201,11 @@ class AgentChat:
         if self.opened is not None:
             self.opened.last_usage = None
 
-    async def _begin(self, turn: StoredTurn, user: Message, pictures: Sequence[Picture]) -> None:
-        await self._settle()
-        kept = await self.pictures.taken(pictures)
-        await self.outbox.reserve()
-        try:
-            before = await self.house.store.begin_turn(turn, user, kept)
-            if before != self.chat.turns:  # another server was here since the last look
-                await self._load(own=turn.id)
-        except BaseException as error:
-            # It may have begun although the store failed, and nobody else would end it.
-            if not isinstance(error, Refusal) or error.code != "chat_busy":
-                self._owed = crash.ended(turn), crash.last_words(turn, [])
-            raise
-        self.chat = replace(self.chat, turns=before + 1)
-
-    async def _load(self, own: str | None = None) -> None:
+    async def load(self, own: str | None = None) -> None:
         """Everything from the store but the turn `own`, and turns that run elsewhere, which are not history yet."""
         store = self.house.store
         stored = await store.load(self.chat.id)
-        await self.glance.close_compaction()
+        await self._close_compaction()
         for turn in stored.turns:
             if turn.id != own and turn.status == "running" and not await store.is_alive(turn.owner):
                 await self._close_crashed(turn, stored)
@@ -301,29 +214,23 @@ class AgentChat:
         self.chat = stored.chat if own is None else replace(stored.chat, running=None)
         self.past.take(stored, left_out)
         await self.past.recall()
-        self.losses.tell(stored.losses)
+        self.report_losses(stored.losses)
         self.todos.now = self.todos.saved = stored.todos
         self.noticed = set(stored.notices)
-        self._refs = max(self._refs, sum(message.role == "tool" for message in stored.messages))
+        self.refs = max(self.refs, sum(message.role == "tool" for message in stored.messages))
         self.loaded = not left_out - {own}
-        if own is None:
-            await self.following.look_back(stored.turns[-1] if stored.turns else None)
+        if own is None and stored.turns:
+            await self._look_back(stored.turns[-1])
 
-    async def _close_crashed(self, turn: StoredTurn, stored: StoredChat) -> None:
-        await self.house.settle_interrupted()
-        for event in await crash.closed(self.house.store, turn, stored.messages):
-            self.outbox.post(turn.id, event)
-        await self.outbox.drain()
-
-    async def _settle(self) -> None:
+    async def settle(self) -> None:
         """Write the end that is owed.
 
         Raises:
             Refusal: `store_unavailable`: not yet.
         """
-        if self._owed is None:
+        if self.owed is None:
             return
-        turn, last = self._owed
+        turn, last = self.owed
         try:
             await self.house.store.end_turn(turn, last)
         except Refusal as refusal:
@@ -331,69 +238,41 @@ class AgentChat:
                 raise
             _log.warning("turn %s is gone from the store: %s", turn.id, refusal.message)
             self.loaded = False
-        self._owed = None
+        self.owed = None
 
-    async def _conduct(
-        self, running: RunningTurn, opened: OpenTurn, executor: Executor | None, stored: StoredTurn
-    ) -> TurnResult:
-        assert running.work is not None  # noqa: S101 - set before this task was made
-        ending = await ending_of(running.work, opened.id)
+    def report_losses(self, losses: Sequence[str]) -> None:
+        """Report those that are new, in one notice."""
+        new = [loss for loss in dict.fromkeys(losses) if loss not in self.losses]
+        if not new:
+            return
+        self.losses.update(new)
+        _log.warning("chat %s: damaged: %s", self.chat.id, "; ".join(new))
+        named = "; ".join(new[:NAMED]) + (f"; and {len(new) - NAMED} more" if len(new) > NAMED else "")
+        message = f"Damaged on the disk in this chat: {named}. What can still be read of it is shown, and marked."
+        self.outbox.tell(NoticeEvent("warning", "record_damaged", message))
+
+    async def _follow(self, steers: Sequence[Steer]) -> RunningTurn:
         try:
-            result = await self._conclude(ending, opened, executor, stored)
-        except Exception:  # noqa: BLE001 - a bug must not leave the chat busy for ever (R-10)
-            _log.exception("turn %s could not be concluded", opened.id)
-            self._owed = self._owed or (crash.ended(stored), crash.last_words(stored, opened.record))
-            self.loaded = False
-            result = result_of(self.chat.id, opened, Ending("failed", error=FAILED))
-        try:
-            self.notes.heard(opened)
-            if result.stop_reason != "finished":
-                self.following.give_back(opened.id)
+            return await self.follow(self, steers)
         finally:
-            self.outbox.post(opened.id, TurnEnded(result))
-            self._refs = opened.refs
-            self.running = self.opened = None
-            self.outbox.turn = ""
-        self._starting = self.following.begin(opened.id)
+            self.release()
+
+    async def _close_crashed(self, turn: StoredTurn, stored: StoredChat) -> None:
+        await self.house.settle_interrupted()
+        for event in await crash.closed(self.house.store, turn, stored.messages):
+            self.outbox.post(turn.id, event)
         await self.outbox.drain()
-        await tidy(self.house.store, self.chat.id, opened.id)
-        self.rolling.after_turn(self.house.measures.known)
-        if self.house.embedding is not None:
-            self.house.embedding.kick(self.chat.id)
-        return result
 
-    async def _conclude(
-        self, ending: Ending, opened: OpenTurn, executor: Executor | None, stored: StoredTurn
-    ) -> TurnResult:
-        self.loaded &= await opened.recall()
-        left = [call for _, call in opened.open_calls()]
-        last = last_words(opened, ending)
-        ended = replace(stored, status="ended", last_usage=opened.last_usage, stop_reason=ending.stop)
-        error = await self._write_end(ended, last, (crash.ended(stored), crash.last_words(stored, opened.record)))
-        if error is not None:
-            ending = replace(ending, stop="failed", error=error)
-        for call in left:
-            if executor is not None:
-                executor.tell(call, "interrupted")
-        said, known = [opened.question, *opened.record, *last], (opened.id, stored.started_at, opened.last_usage)
-        self.past.ended(said, *known, time.time(), told=opened.told, asides=opened.asides)
-        await self.past.shorten((*opened.gave_way(), *self.past.refused(opened.refused)))
-        return result_of(self.chat.id, opened, ending, await changed(opened))
+    async def _close_compaction(self) -> None:
+        """Send the end of a compaction whose server died (K-6); looked for once."""
+        left = None if self._looked else await crash.compaction_left_open(self.house.store, self.chat.id)
+        self._looked = True
+        if left is not None:
+            self.outbox.post(*left)
+            await self.outbox.drain()
 
-    async def _write_end(
-        self, turn: StoredTurn, last: list[Message], plain: tuple[StoredTurn, list[Message]]
-    ) -> TurnError | None:
-        """Store a turn's end; what the store cannot take is owed to it, in `plain` words where it never will."""
-        self._owed = turn, last
-        error: TurnError | None = None
-        try:
-            await self._settle()
-            if self.todos.now != self.todos.saved:
-                await self.todos.save(self.house.store, self.chat.id)
-        except Refusal as refusal:
-            error = TurnError(refusal.code, refusal.message, refusal.hint)
-        except Exception:  # noqa: BLE001 - a bug must not leave the chat busy for ever (R-10)
-            _log.exception("the end of turn %s could not be stored", turn.id)
-            self._owed, error = self._owed and plain, FAILED
-        self.todos.now = self.todos.saved
-        return error
+    async def _look_back(self, last: StoredTurn) -> None:
+        """Send what a server that died has not sent: what it had taken, and the end of its newest turn `last` (D-1)."""
+        for turn_id, event in await crash.left_untold(self.house.store, last):
+            self.outbox.post(turn_id, event)
+        await self.outbox.drain()

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from codelaw.agent.turn.notes import left_waiting
+from codelaw.agent.turn.pending import left_waiting
 from codelaw.context.escaping import neutralise, one_line
 from codelaw.context.mentions import without_reminder
 from codelaw.domain.chats import StoredTurn, TurnError, TurnResult

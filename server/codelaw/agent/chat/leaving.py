@@ -8,14 +8,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from codelaw.agent.turn.turn import Ending
+from codelaw.agent.turn.run import Ending
 from codelaw.domain.chats import Notice, TurnError
 from codelaw.domain.errors import Refusal
 from codelaw.domain.permissions import ApprovalOption, ApprovalQuestion
 
 if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import TurnInputs
-    from codelaw.agent.recording.open_turn import OpenTurn
+    from codelaw.agent.recording.turn_record import TurnRecord
     from codelaw.ports.approver import Approver
 
 Decided = Literal["send", "stay"]
@@ -44,7 +44,7 @@ class Leaving:
     stay: Callable[[], Awaitable[TurnInputs]]
     """What the turn works with when the offline model answers it."""
 
-    async def settled(self, opened: OpenTurn, inputs: TurnInputs) -> TurnInputs | Ending:
+    async def settled(self, opened: TurnRecord, inputs: TurnInputs) -> TurnInputs | Ending:
         """What the turn goes on with, or how it has ended. Never raises but for a second cancel."""
         try:
             settled = await self._asked(opened, inputs)
@@ -57,7 +57,7 @@ class Leaving:
             settled = TurnError("internal_error", "codelaw failed inside; the log says why.", "Please report it.")
         return Ending("failed", error=settled, why=settled.message) if isinstance(settled, TurnError) else settled
 
-    async def _asked(self, opened: OpenTurn, inputs: TurnInputs) -> TurnInputs | TurnError:
+    async def _asked(self, opened: TurnRecord, inputs: TurnInputs) -> TurnInputs | TurnError:
         options = (
             ApprovalOption("send", f"Send this chat to {self.host}", "allow_chat"),
             ApprovalOption("cancel", "Do not send", "reject"),

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from codelaw.agent.chat.file_undo import FileUndo
 from codelaw.agent.chat.reverting import alone, names, undo_folders
 from codelaw.agent.effects.journal import StoredJournal
-from codelaw.agent.effects.sealing import opened
-from codelaw.agent.effects.undoing import CannotUndo
+from codelaw.agent.effects.undoing import CannotUndo, opened
 from codelaw.domain.edits import RESTORED, CheckpointFile, CheckpointReport, KeptChange, RevertConflict, by_turns
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.events import NoticeEvent

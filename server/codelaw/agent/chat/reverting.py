@@ -8,8 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from codelaw.agent.chat.file_undo import FileUndo, placed
-from codelaw.agent.effects.sealing import opened
-from codelaw.agent.effects.undoing import CannotUndo
+from codelaw.agent.effects.undoing import CannotUndo, opened
 from codelaw.agent.recording.history import to_the_end
 from codelaw.domain.edits import (
     FOLDER,

@@ -19,8 +19,8 @@ from codelaw.agent.inputs.selection import layered
 from codelaw.agent.inputs.surroundings import as_sent
 from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
 from codelaw.agent.recording.history import Past
-from codelaw.agent.recording.open_turn import OpenTurn
 from codelaw.agent.recording.outbox import Outbox
+from codelaw.agent.recording.turn_record import TurnRecord
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import Checkpoint, CompactionReason, CompactionReport, SummarySource
 from codelaw.domain.errors import ModelFailure, Refusal
@@ -98,7 +98,7 @@ class Compacting:
         """Whether automatic compactions have failed too often; one that is asked for starts them again (K-7)."""
         return self.failures >= FAILURES
 
-    def begin(self, inputs: TurnInputs, cause: Cause, turn: OpenTurn | None = None) -> RunningCompaction:
+    def begin(self, inputs: TurnInputs, cause: Cause, turn: TurnRecord | None = None) -> RunningCompaction:
         """Compact, or join the one in flight.
 
         A `turn` that needs it pays for it, and is told what its user should know.

@@ -12,8 +12,8 @@ from codelaw.agent.dialects.binding import stripped
 from codelaw.agent.dialects.react import React
 from codelaw.agent.inputs.turn_context import TurnInputs
 from codelaw.agent.model_calls.recovery import Recovery, Retry
-from codelaw.agent.recording.open_turn import OpenTurn
 from codelaw.agent.recording.outbox import Outbox
+from codelaw.agent.recording.turn_record import TurnRecord
 from codelaw.context.builder import Gathered, History, build
 from codelaw.context.sections import message_tokens, text_section
 from codelaw.context.shortening.compressor import middle_out
@@ -38,7 +38,7 @@ class Audience:
     """One compaction's."""
 
     outbox: Outbox
-    turn: OpenTurn | None
+    turn: TurnRecord | None
     """None for a compaction that a person has asked for."""
 
     def hears(self, event: CompactionEvent) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from codelaw.agent.effects.sealing import sealed, sealed_text
+from codelaw.agent.effects.undoing import sealed, sealed_text
 from codelaw.agent.recording.history import to_the_end
 from codelaw.domain.chats import Notice
 from codelaw.domain.edits import BINARY, FOLDER, LOST, KeptChange
@@ -17,7 +17,7 @@ from codelaw.domain.safety.redaction import Redaction
 from codelaw.ports.held import HeldFile
 
 if TYPE_CHECKING:
-    from codelaw.agent.recording.open_turn import OpenTurn
+    from codelaw.agent.recording.turn_record import TurnRecord
     from codelaw.domain.files import FileImage, FileText, Located
     from codelaw.ports.held import HeldImages
     from codelaw.ports.store import ChatStore
@@ -39,7 +39,7 @@ class StoredJournal:
     """What stands in a file and is not kept as it is (S-5)."""
     held: HeldImages | None = None
     """Keeps what commands may change while they run."""
-    turn: OpenTurn | None = None
+    turn: TurnRecord | None = None
     """Is told what the user should know of the undo."""
     _odd: dict[int, Located] = field(default_factory=dict[int, "Located"])
     """The planned changes of files that hold bytes which are no UTF-8."""
@@ -185,7 +185,7 @@ class StoredJournal:
 
 
 def journal_of(
-    turn: OpenTurn, call_id: str, workspace: Workspace, *, redaction: Redaction, held: HeldImages | None
+    turn: TurnRecord, call_id: str, workspace: Workspace, *, redaction: Redaction, held: HeldImages | None
 ) -> StoredJournal:
     """The journal of a call of that turn."""
     return StoredJournal(

@@ -40,6 +40,10 @@ class Pictures:
         self._keep({one.image.digest: one.content for one in pictures})
         return await asyncio.to_thread(_rows, pictures)
 
+    async def keep(self, pictures: Sequence[Picture]) -> None:
+        """Store them, each once."""
+        await self._store.append(self._chat_id, (), await self.taken(pictures))
+
     async def sent_with(self, request: ModelRequest) -> Mapping[str, bytes]:
         """The bytes of a request's pictures, by digest; one that is lost, or has no room, is told of in words.
 

@@ -1,34 +1,50 @@
-"""Runs child turns: the engine of every turn, with a scratchpad, tools and limits of its own (X-4)."""
+"""Runs child turns: the engine of every turn, with a record, tools and limits of its own (X-4)."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codelaw.agent.compaction.compacting import Compacting
 from codelaw.agent.inputs.subagents import inputs_of, reads_only, task_text
 from codelaw.agent.recording.history import Past, to_the_end
-from codelaw.agent.recording.open_turn import OpenTurn
-from codelaw.agent.subagents.reporting import report
-from codelaw.agent.turn.execution import Executor
-from codelaw.agent.turn.notes import Notes
-from codelaw.agent.turn.turn import Ending, Turn, last_words
-from codelaw.agent.turn.window_fitter import WindowFitter
+from codelaw.agent.recording.turn_record import TurnRecord
+from codelaw.agent.turn.call import report as report_call
+from codelaw.agent.turn.pending import PendingMessages
+from codelaw.agent.turn.run import Ending, TurnRun, last_words
+from codelaw.agent.turn.turn import TurnLoop
+from codelaw.domain.chats import TurnStop
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.messages import Message, Metadata
+from codelaw.domain.results import ToolError, ToolResult
+from codelaw.tools.bounds import cut_middle
 from codelaw.tools.freshness import Ledger
 from codelaw.tools.todo_list import TodoList
 
 if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import Agents, Kind, TurnInputs
-    from codelaw.agent.turn.laws import TurnLaws
-    from codelaw.domain.results import ToolResult
+    from codelaw.domain.models import Usage
+    from codelaw.domain.results import FileChange
     from codelaw.ports.subagents import Order
 
 ENVIRONMENT = "environment"
 """The fragment of the question above that a child is given too."""
+LONGEST_REPORT = 24_000
+"""Characters of a report; of a longer one the middle is left out."""
+MOST_FILES = 100
+"""Changed files that are named."""
+_ENDED: dict[TurnStop, str] = {
+    "finished": "finished",
+    "step_limit": "step limit",
+    "token_limit": "token limit",
+    "refused": "refused",
+    "failed": "failed",
+    "cancelled": "cancelled",
+}
 
 _log = logging.getLogger(__name__)
 
@@ -37,92 +53,120 @@ _log = logging.getLogger(__name__)
 class ChildTurns:
     """Implements `Subagents` for one turn: its children have its permissions, its law and its way out for events."""
 
-    above: Executor
-    fitter: WindowFitter
-    """Of the turn above."""
+    above: TurnRun
     agents: Agents
-
-    @property
-    def inputs(self) -> TurnInputs:
-        """Of the turn above, as they are now."""
-        return self.fitter.inputs
 
     def reads_only(self, kind: str) -> bool:
         known = self.agents.by_name.get(kind)
-        return known is None or reads_only(known, self.agents.mode, self.inputs.toolbox)
+        return known is None or reads_only(known, self.agents.mode, self.above.inputs.toolbox)
 
     async def run(self, order: Order) -> ToolResult:
         kind = self.agents.by_name.get(order.kind)
         if kind is None:
             raise ToolFailure("INVALID_PARAM", f"kind is one of: {', '.join(self.agents.by_name)}.")
-        inputs = inputs_of(kind, self.agents, self.inputs)
-        opened = self._opened(kind, order, inputs)
-        await opened.begin()
-        laws = replace(self.fitter.laws, inputs=inputs, open=opened)
-        executor = self._executor(opened, inputs, laws)
-        past = Past(opened.chat_id, opened.store)
-        todos = executor.environment.todos
-        compacting = Compacting(past, opened.outbox)
-        known = (past, compacting, todos, laws, self.fitter.measures, executor.redaction)
-        fitter = WindowFitter(opened, inputs, *known)
-        ending = await Turn(opened, order.prompt, fitter, executor).run()
-        changed = {change.path for change in opened.changes}
-        self.above.environment.ledger.heard(executor.environment.ledger, changed)
-        await to_the_end(asyncio.ensure_future(_closed(opened, ending, executor)))
+        run = self._run_of(kind, order)
+        record = run.record
+        await record.begin()
+        ending = await TurnLoop(run).ending()
+        changed = {change.path for change in record.changes}
+        self.above.environment.ledger.heard(run.environment.ledger, changed)
+        await to_the_end(asyncio.ensure_future(_closed(run, ending)))
         if ending.stop == "cancelled":
             raise asyncio.CancelledError
-        said, changes = opened.record, opened.changes
-        return report(kind.name, ending, said, steps=opened.step, usage=opened.usage, changes=changes)
+        said, changes = record.record, record.changes
+        return report(kind.name, ending, said, steps=record.step, usage=record.usage, changes=changes)
 
-    def _opened(self, kind: Kind, order: Order, inputs: TurnInputs) -> OpenTurn:
-        above = self.above.open
+    def _run_of(self, kind: Kind, order: Order) -> TurnRun:
+        """A run beside that of the turn above: its calls are judged by the same gate; it has read and planned nothing.
+
+        Its todo list is its own.
+        """
+        above, inputs = self.above, inputs_of(kind, self.agents, self.above.inputs)
+        record = self._record_of(kind, order, inputs)
+        past, workspace = Past(record.chat_id, record.store), above.environment.workspace
+        own = replace(above.environment, ledger=Ledger(), todos=TodoList(), subagents=None, sees=inputs.sees)
+        return replace(
+            above,
+            record=record,
+            inputs=inputs,
+            typed=order.prompt,
+            pending=PendingMessages(workspace, above.gate),
+            past=past,
+            compacting=Compacting(past, record.outbox),
+            environment=own,
+        )
+
+    def _record_of(self, kind: Kind, order: Order, inputs: TurnInputs) -> TurnRecord:
+        above = self.above.record
         around = tuple(part for part in above.question.metadata.fragments if part.name == ENVIRONMENT)
         metadata = Metadata(fragments=around, parent=order.call_id)
         task = Message(f"ask_{order.call_id}", above.id, "user", task_text(kind, order.prompt), metadata)
-        return OpenTurn(
+        return TurnRecord(
             chat_id=above.chat_id,
             id=above.id,
             question=task,
             store=above.store,
             outbox=above.outbox,
-            compressing=above.compressing,
-            keeping=inputs.settings.economy,
-            as_text=above.as_text,
+            inputs=inputs,
             pictures=above.pictures,
-            model=inputs.model_name,
-            prices=inputs.prices,
             parent=order.call_id,
             agent=kind.name,
             above=above,
             touched=above.touched,
         )
 
-    def _executor(self, opened: OpenTurn, inputs: TurnInputs, laws: TurnLaws) -> Executor:
-        """The calls of a child are judged by the same gate; it has read nothing yet, and its todo list is its own."""
-        above = self.above
-        own = replace(above.environment, ledger=Ledger(), todos=TodoList(), subagents=None)
-        environment = replace(own, sees=inputs.sees)
-        return Executor(
-            open=opened,
-            toolbox=inputs.toolbox,
-            environment=environment,
-            gate=above.gate,
-            notes=Notes(environment.workspace, above.gate),
-            held=above.held,
-            redaction=above.redaction,
-            recorder=above.recorder,
-            hooks=above.hooks,
-            laws=laws,
-        )
 
-
-async def _closed(opened: OpenTurn, ending: Ending, executor: Executor) -> None:
+async def _closed(run: TurnRun, ending: Ending) -> None:
     """Write the end of a child that did not finish: a result for each open call, and the marked last word (R-6)."""
-    left = [call for _, call in opened.open_calls()]
-    if last := last_words(opened, ending):
+    record = run.record
+    left = [call for _, call in record.open_calls()]
+    if last := last_words(record, ending):
         try:
-            await opened.store.append(opened.chat_id, last)
+            await record.store.append(record.chat_id, last)
         except Refusal as refusal:
-            _log.warning("the end of subagent %s is not kept: %s", opened.parent, refusal.message)
+            _log.warning("the end of subagent %s is not kept: %s", record.parent, refusal.message)
     for call in left:
-        executor.tell(call, "interrupted")
+        report_call(run, call, "interrupted")
+
+
+def report(
+    kind: str,
+    ending: Ending,
+    said: Sequence[Message],
+    *,
+    steps: int,
+    usage: Usage,
+    changes: Sequence[FileChange],
+) -> ToolResult:
+    """The result of the `Task` call; `said` is what the child said.
+
+    A limit is no success: the result is `partial` then, and has the last that was said in place of an answer.
+    """
+    calls = Counter(call.tool for message in said for call in message.metadata.calls)
+    finished = ending.stop == "finished"
+    words = ending.answer if finished else ending.answer or last_said(said)
+    data: dict[str, Any] = {
+        "kind": kind,
+        "ended": _ENDED[ending.stop],
+        "steps": steps,
+        "tokens": usage.total_tokens,
+        "tools": dict(sorted(calls.items())),
+    }
+    changed = list(dict.fromkeys(change.path for change in changes))
+    if changed:
+        data["changed"] = changed[:MOST_FILES]
+    data["report"] = cut_middle(words, LONGEST_REPORT)
+    if len(words) > LONGEST_REPORT:
+        data["truncated"] = True
+    if finished:
+        return ToolResult("partial" if "truncated" in data else "success", data, "The subagent has finished.")
+    if ending.stop in {"step_limit", "token_limit"}:
+        return ToolResult("partial", data, f"The subagent has not finished: {ending.why}. Its last words follow.")
+    why = f"The subagent has not finished: {ending.why or ending.stop}."
+    return ToolResult("error", data, "", ToolError("EXECUTION_ERROR", why))
+
+
+def last_said(said: Sequence[Message]) -> str:
+    """What a child said last with words of its own; empty where it said nothing."""
+    spoken = (message.content.strip() for message in reversed(said) if message.role == "assistant")
+    return next((text for text in spoken if text), "")

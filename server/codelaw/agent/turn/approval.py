@@ -48,7 +48,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ApprovalPrompt:
     """What the user is told of a call that needs their word."""
 
     title: str
@@ -155,7 +155,7 @@ class Gate:
         """What rules deny to that tool; None where no rule speaks of it."""
         return denied_to(tool, paths, self.policy.deny)
 
-    async def ask(self, facts: CallFacts, call: Call, asked: Asked, *, chat_id: str, turn_id: str) -> Verdict:
+    async def ask(self, facts: CallFacts, call: Call, asked: ApprovalPrompt, *, chat_id: str, turn_id: str) -> Verdict:
         """Put the question to the user; a standing answer becomes a grant, and of S-8's files none is offered."""
         folder, _ = home(facts, self.folders)
         kept = kept_rule(facts, self.folders) if folder else None

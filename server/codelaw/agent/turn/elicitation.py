@@ -17,7 +17,7 @@ from codelaw.domain.safety.unseen import title, visible, visible_line
 from codelaw.domain.served import ServerAnswer
 
 if TYPE_CHECKING:
-    from codelaw.agent.recording.open_turn import OpenTurn
+    from codelaw.agent.recording.turn_record import TurnRecord
     from codelaw.domain.messages import Call
     from codelaw.domain.permissions import ApprovalAnswer
     from codelaw.domain.served import ServerQuestion
@@ -94,7 +94,7 @@ class ServerAsking:
     """Implements `Asking` for one call of a turn."""
 
     approver: Approver
-    open: OpenTurn
+    open: TurnRecord
     call: Call
     asked: int = 0
 

@@ -1,4 +1,4 @@
-"""From calls to results: validate, judge, ask, run; one result for every call (R-6, R-10, S-1)."""
+"""From the calls of a reply to their results: one for every call, in their order (R-4, R-6, R-7, R-10)."""
 
 from __future__ import annotations
 
@@ -6,60 +6,71 @@ import asyncio
 import json
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from codelaw.agent.effects.journal import journal_of
-from codelaw.agent.hooks.running import At
-from codelaw.agent.recording.redacting import redacted, refuse_marks
-from codelaw.agent.turn.afterwards import Afterwards
-from codelaw.agent.turn.approval import Asked, refusal, spelled, strictness, with_git
-from codelaw.agent.turn.elicitation import ServerAsking
-from codelaw.agent.turn.hooking import Hooked
-from codelaw.agent.turn.live_output import LiveOutput
-from codelaw.agent.turn.planned import PlannedCall
+from codelaw.agent.dialects.base import InvalidCall
+from codelaw.agent.recording.redacting import redacted
+from codelaw.agent.turn.call import CallRun, report
+from codelaw.agent.turn.hooking import call_hooks
 from codelaw.domain.errors import Refusal, ToolFailure
-from codelaw.domain.events import CallStatus, TodoEvent, ToolCallEvent
+from codelaw.domain.events import CallStatus, TodoEvent
 from codelaw.domain.messages import Call
-from codelaw.domain.permissions import Decision
 from codelaw.domain.results import ToolResult, failure
-from codelaw.domain.safety.redaction import Redaction
-from codelaw.domain.safety.unseen import title
-from codelaw.permissions.persistent_grants import home
-from codelaw.permissions.policy import CallFacts
-from codelaw.permissions.sensitive_files import named_paths
 from codelaw.templates.render import render
-from codelaw.tools.base import Preview, run_tool
-from codelaw.tools.paths import located
-from codelaw.tools.withholding import Withheld
+from codelaw.tools.finding.call_tool import CALL_TOOL, unwrapped
+from codelaw.tools.naming import named
 
 if TYPE_CHECKING:
-    from codelaw.agent.hooks.running import Hooks
-    from codelaw.agent.recording.open_turn import OpenTurn
-    from codelaw.agent.recording.recorder import Recorder
-    from codelaw.agent.turn.approval import Gate
-    from codelaw.agent.turn.laws import TurnLaws
-    from codelaw.agent.turn.notes import Notes
-    from codelaw.domain.audit import By
+    from codelaw.agent.turn.hooking import CallHooks
+    from codelaw.agent.turn.run import TurnRun
     from codelaw.domain.messages import Fragment, Message
-    from codelaw.ports.held import HeldImages
-    from codelaw.tools.base import Tool, ToolEnvironment
+    from codelaw.domain.permissions import Decision
     from codelaw.tools.toolbox import Toolbox
 
 WARN_AFTER = 3
 """Equal failures after which the model is told (R-7)."""
 STOP_AFTER = 6
 """Equal failures after which the turn ends (R-7)."""
-TITLE = 200
-"""Characters of a call's title."""
-DESCRIBED = 120
-"""Characters of the model's own words for a call."""
-TOLD_DIFF = 60_000
-"""Characters of a diff in an event; who is asked about it gets all of it."""
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCall:
+    """One call that a reply asks for, under the names that its tool declares (T-11)."""
+
+    call: Call
+    problem: str = ""
+    """Why it cannot be read; such a call is answered with this and never run (R-6)."""
+    told: str = ""
+    """What the model is told about the names of its arguments, with the result."""
+
+
+def planned(calls: Sequence[Call | InvalidCall], toolbox: Toolbox) -> tuple[PlannedCall, ...]:
+    """The calls with their arguments' names as declared, so that nothing behind this sees another spelling.
+
+    A call through `call_tool` is from here on the call of the tool that it names (X-11).
+    """
+    return tuple(_planned(item, toolbox) for item in calls)
+
+
+def _planned(item: Call | InvalidCall, toolbox: Toolbox) -> PlannedCall:
+    if isinstance(item, InvalidCall):
+        return PlannedCall(item.call, item.problem)
+    if item.tool == CALL_TOOL:
+        inside = unwrapped(item.arguments)
+        if inside.problem:
+            return PlannedCall(item, inside.problem)
+        item = replace(item, tool=inside.name, arguments=inside.arguments)
+    tool = toolbox.get(item.tool)
+    if tool is None:
+        return PlannedCall(item)
+    read = named(tool.arguments, item.arguments)
+    item = item if item.tool == tool.name else replace(item, tool=tool.name)
+    return PlannedCall(replace(item, arguments=read.arguments) if read.renamed else item, told=read.told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,23 +83,9 @@ class _Outcome:
 
 @dataclass(slots=True)
 class Executor:
-    """Runs the calls of one turn."""
+    """Runs the calls of one run of the engine."""
 
-    open: OpenTurn
-    toolbox: Toolbox
-    environment: ToolEnvironment
-    gate: Gate
-    notes: Notes
-    """Keep what the user says at an approval (M-7)."""
-    held: HeldImages | None = None
-    """Keeps what commands may change while they run (E-2)."""
-    redaction: Redaction = field(default_factory=Redaction)
-    recorder: Recorder | None = None
-    """Keeps on record what is decided (S-8)."""
-    laws: TurnLaws | None = None
-    """Tell the laws of the folders that calls touch (X-10)."""
-    hooks: Hooks | None = None
-    """The user's, which hear of every call (X-7)."""
+    run: TurnRun
     _failures: Counter[str] = field(default_factory=Counter[str])
 
     @property
@@ -96,10 +93,10 @@ class Executor:
         """The same call has failed the same way too often (R-7)."""
         return any(count >= STOP_AFTER for count in self._failures.values())
 
-    async def run(self, calls: Sequence[PlannedCall], caller: Message) -> None:
+    async def execute(self, calls: Sequence[PlannedCall], caller: Message) -> None:
         """Run all calls of a message; neighbours that only read run together, all else one by one (R-4).
 
-        Results are stored in the order of the calls, as early as that order allows, and a call's end is told only when
+        Results are stored in the order of the calls, as early as that order allows, and a call's end is sent only when
         its result is durable (D-1).
 
         Raises:
@@ -120,58 +117,20 @@ class Executor:
                 for call in batch:
                     await self._conclude(await self._run_one(call), caller)
 
-    def hooked(self, call_id: str) -> Hooked:
-        """What hooks do around a call; its journal keeps what they and the call do to files (E-2)."""
-        workspace = self.environment.workspace
-        journal = journal_of(self.open, call_id, workspace, redaction=self.redaction, held=self.held)
-        within = replace(self.environment, journal=journal)
-        return Hooked(self.hooks, within, self.redaction, At(self.open.step, call_id))
-
-    def tell(self, call: Call, status: CallStatus, **more: Any) -> None:
-        """Emit the state of a call."""
-        tool = self.toolbox.get(call.tool)
-        self.open.emit(ToolCallEvent(call.id, call.tool, self._title(tool, call), status, self.open.step, **more))
-
     def _reads_only(self, planned: PlannedCall) -> bool:
-        tool = self.toolbox.get(planned.call.tool)
-        given = planned.call.arguments
-        return tool is not None and tool.effect == "read" and not tool.alone(given, self.environment)
-
-    async def _conclude(self, outcome: _Outcome, caller: Message) -> None:
-        behind: tuple[Fragment, ...] = ()
-        try:
-            try:
-                behind = await self.laws.behind(outcome.call, outcome.result) if self.laws is not None else ()
-            finally:
-                # What the call has done is told, even if a cancel came in that very moment.
-                await self.open.observe(caller, outcome.call, outcome.result, behind)
-            if outcome.call.tool == "TodoWrite" and outcome.result.status == "success" and not self.open.parent:
-                todos = await self.environment.todos.save(self.open.store, self.open.chat_id)
-                self.open.emit(TodoEvent(todos, self.open.step))
-        except asyncio.CancelledError:
-            # The result has been stored all the same.
-            self._tell_end(outcome)
-            raise
-        self._tell_end(outcome)
-
-    def _tell_end(self, outcome: _Outcome) -> None:
-        result = outcome.result
-        refused = result.error is not None and result.error.code == "PERMISSION_DENIED"
-        status: CallStatus = "rejected" if refused else "failed" if result.status == "error" else "completed"
-        diff = "\n".join(change.diff for change in result.changes if change.diff) or None
-        summary = result.error.message if result.error else result.text
-        self.tell(outcome.call, status, summary=summary, diff=diff, decision=outcome.decision)
+        tool, environment = self.run.inputs.toolbox.get(planned.call.tool), self.run.environment
+        return tool is not None and tool.effect == "read" and not tool.alone(planned.call.arguments, environment)
 
     async def _run_one(self, planned: PlannedCall) -> _Outcome:
-        call = planned.call
-        self.tell(call, "pending", args=call.arguments)
+        call, run = planned.call, self.run
+        report(run, call, "pending", args=call.arguments)
         decisions: list[Decision] = []
-        hooked = self.hooked(call.id)
+        hooks = call_hooks(run, call.id)
         try:
             if planned.problem:
                 result = failure("INVALID_PARAM", planned.problem)
             else:
-                result = await self._judged(call, decisions, hooked)
+                result = await self._result(call, hooks, decisions)
         except ToolFailure as error:
             result = failure(error.code, error.message)
         except Refusal:
@@ -179,138 +138,25 @@ class Executor:
         except Exception:  # noqa: BLE001 - a tool's bug must not end the server (R-10)
             _log.exception("the tool %s failed", call.tool)
             result = failure("INTERNAL_ERROR", f"{call.tool} failed inside codelaw; the log says why. Try another way.")
-        tool = self.toolbox.get(call.tool)
+        tool, pictures = run.inputs.toolbox.get(call.tool), result.pictures
         effect = "read" if tool is None else tool.effect
-        pictures = result.pictures
-        result = redacted(replace(result, pictures=()), effect, call.arguments.get("path"), self.redaction)
-        result = replace(result, pictures=pictures)
-        result = self._counted(call, result)
-        result = await hooked.commented(call, result, decisions[-1] if decisions else None)
+        result = redacted(replace(result, pictures=()), effect, call.arguments.get("path"), run.redaction)
+        result = self._counted(call, replace(result, pictures=pictures))
+        decision = decisions[-1] if decisions else None
+        result = await hooks.commented(call, result, decision)
         if planned.told:
             result = replace(result, text=" ".join(filter(None, (result.text, planned.told))))
-        return _Outcome(call, result, decisions[-1] if decisions else None)
+        return _Outcome(call, result, decision)
 
-    async def _judged(self, call: Call, decisions: list[Decision], hooked: Hooked) -> ToolResult:
-        tool = self.toolbox.get(call.tool)
+    async def _result(self, call: Call, hooks: CallHooks, decisions: list[Decision]) -> ToolResult:
+        toolbox = self.run.inputs.toolbox
+        tool = toolbox.get(call.tool)
         if tool is None:
-            servers = self.environment.servers
+            servers = self.run.environment.servers
             states = () if servers is None else servers.states()
-            return failure("INVALID_PARAM", await asyncio.to_thread(self.toolbox.unknown, call.tool, states))
-        arguments = self.toolbox.parse(tool, call.arguments)
-        subject = await self._subject(tool, arguments)
-        await refuse_marks(call, tool.effect, subject, self.environment.workspace, self.redaction)
-        facts = CallFacts(tool.name, tool.effect, subject, call.arguments, tool.paths)
-        facts = await with_git(self.environment.workspace, facts, tool.subject(arguments))
-        facts, decision = await self._strictest(tool, arguments, facts)
-        decision = await hooked.permitted(decision, facts, call, self.gate)
-        if (decision.action, decision.source) == ("allow", "default") and (why := tool.asks(arguments)):
-            decision = Decision("ask", "default", why)
-        decisions.append(decision)
-        comment, environment, by = "", self.environment, None
-        reviewing = decision.action == "ask" and not decision.always_asked and tool.effect == "write"
-        if reviewing and await tool.reviewed(arguments, self.environment):
-            decision = Decision("allow", "default", "You confirm each part in the editor.")
-            decisions.append(decision)
-            environment = replace(environment, confirmed_in_editor=True)
-        if decision.action == "ask":
-            # What would be written holds no key: it is what stood there before that may.
-            preview = self.redaction.value(await tool.preview(arguments, self.environment))
-            told = preview.diff[:TOLD_DIFF] if preview.diff is not None else None
-            self.tell(call, "awaiting_approval", diff=told, decision=decision)
-            asked = Asked(
-                self.asked_title(tool.title(arguments)),
-                preview if preview != Preview() else Preview(text=spelled(call.arguments)),
-                title(tool.described(arguments), DESCRIBED),
-                decision,
-            )
-            verdict = await self.gate.ask(facts, call, asked, chat_id=self.open.chat_id, turn_id=self.open.id)
-            if verdict.allowed and decision.always_asked and tool.effect == "execute":
-                # What the user has seen named is open in the first run already: nobody is asked twice.
-                environment = replace(environment, opened=self._named(facts.subject or ""))
-            decision, comment, by = verdict.decision, self.redaction.text(verdict.comment), verdict.by
-            decisions.append(decision)
-            if comment:
-                await self.notes.comment(comment)
-        about = self._about(tool, arguments, facts, comment)
-        await self.recorded(tool, decision, by, about)
-        if decision.action != "allow":
-            why = "The user refused this call." if by is not None else refusal(decision)
-            return failure("PERMISSION_DENIED", f"{why} The user says: {comment}" if comment else why)
-        self.tell(call, "running", decision=decision)
-        asking = ServerAsking(self.gate.approver, self.open, call)
-        journal = hooked.environment.journal
-        seen = replace(self._seen_by(tool, environment), journal=journal, asking=asking, call_id=call.id)
-        result = await self.run_it(call, tool, arguments, seen)
-        if self.recorder is not None and tool.effect == "execute":
-            self.recorder.violated(result, **about)
-        shut, aside = tool.blocked(result), tool.aside(result)
-        if shut or aside:
-            after = Afterwards(self, call, tool, arguments, facts, about=about, decisions=decisions)
-            if shut:
-                result, said = await after.again(seen, result, shut)
-                comment, aside = " ".join(filter(None, (comment, said))), tool.aside(result)
-            if aside:
-                result, said = await after.brought_back(seen, result, aside)
-                comment = " ".join(filter(None, (comment, said)))
-        return replace(result, text=f"{result.text} The user says: {comment}") if comment else result
-
-    async def run_it(self, call: Call, tool: Tool[Any], arguments: Any, environment: ToolEnvironment) -> ToolResult:
-        """Run a call; what a command prints is told meanwhile."""
-        if tool.effect != "execute":
-            return await run_tool(tool, arguments, environment)
-        live = LiveOutput(self.open, call.id, self.redaction)
-        try:
-            return await run_tool(tool, arguments, replace(environment, listener=live))
-        finally:
-            live.close()
-
-    def _named(self, command: str) -> tuple[str, ...]:
-        """The paths that a command is seen to name and other programs obey, from the folder that it runs in."""
-        folders = self.environment.workspace.folders
-        return tuple(str(folders[0].root / path) for path in named_paths(command)) if folders else ()
-
-    async def recorded(self, tool: Tool[Any], decision: Decision, by: By | None, about: Mapping[str, str]) -> None:
-        """Put a decision on record before what it allows can happen; that something may be read is no news (S-8)."""
-        if self.recorder is not None and (decision.action != "allow" or tool.effect != "read"):
-            self.recorder.judged(decision, by, **about)
-            if decision.action == "allow":
-                await self.recorder.settled()
-
-    def _about(self, tool: Tool[Any], arguments: Any, facts: CallFacts, comment: str) -> dict[str, str]:
-        """What the record says of a call."""
-        said = f"The user says: {comment}" if comment else ""
-        detail = "\n".join(text for text in (facts.subject, said) if text)
-        folder, _ = home(facts, self.gate.folders)
-        title = tool.title(arguments)
-        return {"chat_id": self.open.chat_id, "tool": tool.name, "title": title, "detail": detail, "folder": folder}
-
-    def _seen_by(self, tool: Tool[Any], environment: ToolEnvironment) -> ToolEnvironment:
-        """The world as a tool that reads may see it: without what rules deny it (S-1)."""
-        denied = self.gate.denied(tool.name, tool.paths) if tool.paths == "reads" else None
-        if denied is None:
-            return environment
-        return replace(environment, workspace=Withheld(environment.workspace, denied), withheld=True)
-
-    async def _strictest(self, tool: Tool[Any], arguments: Any, facts: CallFacts) -> tuple[CallFacts, Decision]:
-        """The judgement of a call; of one that changes several files the strictest, and the file it is about."""
-        decision = await self.gate.judge(facts)
-        if decision.action != "deny":
-            for subject in await tool.subjects(arguments, self.environment):
-                other = await with_git(self.environment.workspace, replace(facts, subject=subject), subject)
-                judged = await self.gate.judge(other)
-                if strictness(judged) > strictness(decision):
-                    facts, decision = other, judged
-        return facts, decision
-
-    async def _subject(self, tool: Tool[Any], arguments: Any) -> str | None:
-        """What rules match: a path as it is shown, so that no other spelling of it escapes a rule."""
-        subject = tool.subject(arguments)
-        if subject is None or tool.effect == "execute" or (tool.effect == "read" and not self.gate.ruled):
-            return subject
-        try:
-            return (await located(self.environment.workspace, subject)).shown
-        except ToolFailure:
-            return subject
+            return failure("INVALID_PARAM", await asyncio.to_thread(toolbox.unknown, call.tool, states))
+        arguments = toolbox.parse(tool, call.arguments)
+        return await CallRun(self.run, call, tool, arguments, hooks=hooks, decisions=decisions).result()
 
     def _counted(self, call: Call, result: ToolResult) -> ToolResult:
         if result.error is None:
@@ -321,14 +167,27 @@ class Executor:
         times = self._failures[key]
         return replace(result, text=render("repeated", times=times)) if times >= WARN_AFTER else result
 
-    def asked_title(self, done: str) -> str:
-        """What the user is asked about; of a subagent's call whose it is (X-4)."""
-        return title(f"Subagent {self.open.agent}: {done}" if self.open.parent else done, TITLE)
-
-    def _title(self, tool: Tool[Any] | None, call: Call) -> str:
-        if tool is None:
-            return title(call.tool, TITLE)
+    async def _conclude(self, outcome: _Outcome, caller: Message) -> None:
+        record, call, result = self.run.record, outcome.call, outcome.result
+        behind: tuple[Fragment, ...] = ()
         try:
-            return title(tool.title(self.toolbox.parse(tool, call.arguments)), TITLE)
-        except ToolFailure:
-            return title(call.tool, TITLE)
+            try:
+                behind = await self.run.laws.behind(call, result)
+            finally:
+                # What the call has done is stored, even if a cancel came in that very moment.
+                await record.observe(caller, call, result, behind)
+            if call.tool == "TodoWrite" and result.status == "success" and not record.parent:
+                record.emit(TodoEvent(await self.run.environment.todos.save(record.store, record.chat_id), record.step))
+        except asyncio.CancelledError:
+            # The result has been stored all the same.
+            self._report_end(outcome)
+            raise
+        self._report_end(outcome)
+
+    def _report_end(self, outcome: _Outcome) -> None:
+        result = outcome.result
+        refused = result.error is not None and result.error.code == "PERMISSION_DENIED"
+        status: CallStatus = "rejected" if refused else "failed" if result.status == "error" else "completed"
+        diff = "\n".join(change.diff for change in result.changes if change.diff) or None
+        summary = result.error.message if result.error else result.text
+        report(self.run, outcome.call, status, summary=summary, diff=diff, decision=outcome.decision)

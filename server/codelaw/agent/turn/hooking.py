@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from codelaw.agent.effects.changed_files import ChangedFile, changed_files
+from codelaw.agent.effects.journal import journal_of
 from codelaw.agent.hooks.running import At
 from codelaw.domain.permissions import Decision
 from codelaw.domain.results import FileChange, ToolResult
@@ -16,6 +17,7 @@ from codelaw.hooks.answers import NOTHING
 if TYPE_CHECKING:
     from codelaw.agent.hooks.running import Hooks
     from codelaw.agent.turn.approval import Gate
+    from codelaw.agent.turn.run import TurnRun
     from codelaw.domain.events import HookMoment
     from codelaw.domain.messages import Call
     from codelaw.domain.safety.redaction import Redaction
@@ -32,7 +34,7 @@ SEEN = "`hook_diff` is what a hook made of files after this; you need not read t
 
 
 @dataclass(slots=True)
-class Hooked:
+class CallHooks:
     """The hooks around one call, or at the answer, and what they have done by now."""
 
     hooks: Hooks | None
@@ -120,6 +122,15 @@ class Hooked:
             elif shown and read:
                 self.diffs.append(file.diff)
                 room -= len(file.diff)
+
+
+def call_hooks(run: TurnRun, call_id: str) -> CallHooks:
+    """What hooks do around a call; its journal keeps what they and the call do to files (E-2)."""
+    house, workspace = run.house, run.environment.workspace
+    journal = journal_of(run.record, call_id, workspace, redaction=house.redaction, held=house.held)
+    return CallHooks(
+        house.hooks, replace(run.environment, journal=journal), house.redaction, At(run.record.step, call_id)
+    )
 
 
 def _about(call: Call) -> dict[str, Any]:

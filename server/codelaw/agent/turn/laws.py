@@ -1,69 +1,32 @@
-"""The law as a turn is given it: L2 at each step, and laws of folders behind results that touch them (L-4, X-10).
-
-What a session has shown last, and which turn a law, is remembered beside it (E-5).
-"""
+"""The law as a turn is given it: L2 at each step, and laws of folders behind results that touch them (L-4, X-10)."""
 
 from __future__ import annotations
 
 import logging
-import time
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from codelaw.agent.inputs.law_files import Listed, find_law, laws_above
 from codelaw.context.past.projection import standing
 from codelaw.context.system.law import Nested, most_shown, to_tell
-from codelaw.context.system.law_check import change_told
 from codelaw.domain.chats import Notice
-from codelaw.domain.laws import LawUse
 
 if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import TurnInputs
-    from codelaw.agent.recording.open_turn import OpenTurn
+    from codelaw.agent.recording.turn_record import TurnRecord
+    from codelaw.agent.services import ChatServices
     from codelaw.context.sections import Section, View
     from codelaw.context.system.law import LawText
     from codelaw.domain.chats import Chat
     from codelaw.domain.messages import Call, Fragment
     from codelaw.domain.results import ToolResult
-    from codelaw.domain.safety.redaction import Redaction
     from codelaw.permissions.policy import Denied
-    from codelaw.ports.workspace import Workspace
 
-KEPT = 64
-"""Chats, and texts of laws, that are remembered (S-6)."""
 TOUCHED = 8
 """Files that one call has changed whose folders are looked at."""
 
-V = TypeVar("V")
-
 _log = logging.getLogger(__name__)
-
-
-class ShownLaws:
-    """The memory of one session: after a restart nothing is known of before."""
-
-    def __init__(self) -> None:
-        self._by_chat: OrderedDict[str, Sequence[LawText]] = OrderedDict()
-        self._uses: OrderedDict[str, LawUse] = OrderedDict()
-
-    def shown(self, chat: Chat, documents: Sequence[LawText]) -> Notice | None:
-        """A step of `chat` was given these; the notice when they are others than at its step before."""
-        for document in documents:
-            self.used(chat, document)
-        before = self._by_chat.get(chat.id)
-        _keep(self._by_chat, chat.id, documents)
-        told = "" if before is None else change_told(before, documents)
-        return Notice("info", "law_changed", told) if told else None
-
-    def used(self, chat: Chat, document: LawText) -> None:
-        """A turn of `chat` was shown this text."""
-        _keep(self._uses, document.digest, LawUse(time.time(), chat.id, chat.title))
-
-    def last_use(self, digest: str) -> LawUse | None:
-        """The last turn that was shown the text with that digest."""
-        return self._uses.get(digest)
 
 
 @dataclass(slots=True)
@@ -71,13 +34,11 @@ class TurnLaws:
     """Reads the law for one turn, and compares what counts in the folders that calls touch with what the view shows."""
 
     inputs: TurnInputs
-    open: OpenTurn
+    record: TurnRecord
     chat: Chat
-    workspace: Workspace
+    house: ChatServices
     denied: Denied | None
     """What rules keep from being read."""
-    shown: ShownLaws
-    redaction: Redaction
     listed: Listed = field(init=False)
     _documents: Sequence[LawText] = ()
     _view: View | None = None
@@ -92,9 +53,9 @@ class TurnLaws:
         """L2 as it is now, without known keys (L-4); nothing where the editor does not trust the folder (S-7)."""
         if self.inputs.restricted:
             return ()
-        found = await find_law(self.workspace, self.denied, self.inputs.law_files)
+        found = await find_law(self.house.workspace, self.denied, self.inputs.law_files)
         self._documents = found.documents
-        return self.redaction.value(found.layer)
+        return self.house.redaction.value(found.layer)
 
     def sent(self, view: View) -> None:
         """The model is asked with this view."""
@@ -102,7 +63,7 @@ class TurnLaws:
 
     def news(self) -> Notice | None:
         """A step was given what was looked up last; what the user is told when the step before was given another."""
-        return self.shown.shown(self.chat, self._documents)
+        return self.house.laws.shown(self.chat, self._documents)
 
     async def behind(self, call: Call, result: ToolResult) -> tuple[Fragment, ...]:
         """The texts that belong behind the result of a call, none where it failed. Never raises but for a cancel."""
@@ -119,7 +80,7 @@ class TurnLaws:
         chain: dict[str, Nested] = {}
         for one in touched[:TOUCHED]:
             # Without known keys, as the text will stand in the view.
-            chain.update((law.folder, self.redaction.value(law)) for law in await self._below(one))
+            chain.update((law.folder, self.house.redaction.value(law)) for law in await self._below(one))
         if not chain:
             return ()
         texts = to_tell([*chain.values()], self._told, restricted=self.inputs.restricted)
@@ -129,7 +90,7 @@ class TurnLaws:
     async def _below(self, path: str) -> list[Nested]:
         """What counts in the folders from below the root down to `path`; the user is told what is wrong with it."""
         chain: list[Nested] = []
-        for shown, law in await laws_above(self.workspace, self.denied, self.inputs.law_files, path, self.listed):
+        for shown, law in await laws_above(self.house.workspace, self.denied, self.inputs.law_files, path, self.listed):
             document = None if law is None else law.document
             if law is None or document is None:
                 chain.append(Nested(shown))
@@ -138,7 +99,7 @@ class TurnLaws:
                 continue
             nested = Nested(shown, f"{shown}/{law.name}", document.text, most_shown(self.inputs.limits.window))
             chain.append(nested)
-            self.shown.used(self.chat, document)
+            self.house.laws.used(self.chat, document)
             if nested.is_cut:
                 message = f"{nested.file} is long: the model is shown its first {nested.most} characters."
                 self._warn("law_large", message)
@@ -147,7 +108,7 @@ class TurnLaws:
     def _warn(self, code: str, message: str) -> None:
         if message not in self._warned:
             self._warned.add(message)
-            self.open.notice(Notice("warning", code, message))
+            self.record.notice(Notice("warning", code, message))
 
     @property
     def _told(self) -> dict[str, str]:
@@ -156,10 +117,3 @@ class TurnLaws:
             messages = [message for section in sections for message in section.messages]
             self._standing = dict(standing(messages))
         return self._standing
-
-
-def _keep(memory: OrderedDict[str, V], key: str, value: V) -> None:
-    memory[key] = value
-    memory.move_to_end(key)
-    while len(memory) > KEPT:
-        memory.popitem(last=False)

@@ -11,7 +11,7 @@ from codelaw.domain.events import ToolOutputEvent
 from codelaw.domain.files import OutputStream
 
 if TYPE_CHECKING:
-    from codelaw.agent.recording.open_turn import OpenTurn
+    from codelaw.agent.recording.turn_record import TurnRecord
     from codelaw.domain.safety.redaction import Redaction
 
 INTERVAL = 0.1
@@ -33,7 +33,7 @@ class LiveOutput:
     What may be the beginning of a key is held back: no more than the last word, and a private key until its end.
     """
 
-    def __init__(self, turn: OpenTurn, call_id: str, redaction: Redaction) -> None:
+    def __init__(self, turn: TurnRecord, call_id: str, redaction: Redaction) -> None:
         self._turn = turn
         self._call_id = call_id
         self._streams = {stream: _Stream(redaction) for stream in get_args(OutputStream)}

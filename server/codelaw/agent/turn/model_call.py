@@ -37,7 +37,7 @@ from codelaw.templates.render import render
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Stream
     from codelaw.agent.inputs.turn_context import TurnInputs
-    from codelaw.agent.recording.open_turn import OpenTurn
+    from codelaw.agent.recording.turn_record import TurnRecord
     from codelaw.context.sections import View
 
 LONG_REPLY = 1 << 16
@@ -61,7 +61,7 @@ _TELLING = 8
 
 
 @dataclass(slots=True)
-class Asked:
+class ModelAttempt:
     """A reply and what it says; `cut` says why it is still incomplete after all continuations."""
 
     reply: ModelReply
@@ -114,7 +114,7 @@ class Joint:
 class Asker:
     """Asks the model for one step of `turn`, with `view`."""
 
-    turn: OpenTurn
+    turn: TurnRecord
     inputs: TurnInputs
     view: View
     estimated: int
@@ -133,7 +133,7 @@ class Asker:
     _searches: list[WebSearch] = field(default_factory=list[WebSearch])
     """Of all requests of the step."""
 
-    async def ask(self) -> Asked:
+    async def ask(self) -> ModelAttempt:
         """The reply. An empty one is asked again once, with a hint.
 
         Raises:
@@ -147,7 +147,7 @@ class Asker:
             asked = await self._whole("", (ApiMessage("user", (TextBlock(hint),)),))
         return asked
 
-    async def _whole(self, kept: str, after: tuple[ApiMessage, ...]) -> Asked:
+    async def _whole(self, kept: str, after: tuple[ApiMessage, ...]) -> ModelAttempt:
         for number in count(1):
             reply = await self._recovered(kept, after)
             stopped = await self._stopped(reply)
@@ -194,12 +194,12 @@ class Asker:
         dialect = self.inputs.dialect
         return await asyncio.to_thread(dialect.whole, reply) if _long(reply) else dialect.whole(reply)
 
-    def _read(self, reply: ModelReply, reading: ParsedReply) -> Asked:
+    def _read(self, reply: ModelReply, reading: ParsedReply) -> ModelAttempt:
         for channel, text in self._stream.finish(reading):
             self._show(channel, text)
         # Broken calls stand behind the others in a reading, wherever they stood in the reply.
         items = self._items.before(0) if self._items is not None and reply.broken_calls else self._items
-        return Asked(reply, replace(reading, searches=tuple(self._searches), items=items))
+        return ModelAttempt(reply, replace(reading, searches=tuple(self._searches), items=items))
 
     async def _recovered(self, kept: str, after: tuple[ApiMessage, ...]) -> ModelReply:
         recovery = Recovery()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 from codelaw.domain.chats import Notice
 
 if TYPE_CHECKING:
-    from codelaw.agent.recording.open_turn import OpenTurn
+    from codelaw.agent.recording.turn_record import TurnRecord
 
 QUIET_SECONDS = 30.0
 """Without content, whatever signs of life the connection gives."""
@@ -19,7 +19,7 @@ SILENT = "model_silent"
 class Silence:
     """Around one request of a turn: gives a notice once for each silence; `heard` ends one."""
 
-    def __init__(self, turn: OpenTurn) -> None:
+    def __init__(self, turn: TurnRecord) -> None:
         self._turn = turn
         self._loop = asyncio.get_running_loop()
         self._last = 0.0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.inputs.selection import layered, select
@@ -39,59 +39,42 @@ from codelaw.context.sections import message_tokens
 from codelaw.domain.chats import Notice
 from codelaw.domain.checkpoints import Aside
 from codelaw.domain.errors import ModelFailure, Refusal
-from codelaw.tools.todo_list import TodoList
 
 if TYPE_CHECKING:
-    from codelaw.agent.compaction.compacting import Compacting
     from codelaw.agent.compaction.compaction_plan import Cause
-    from codelaw.agent.inputs.measures import Measures
     from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
-    from codelaw.agent.recording.history import Past
-    from codelaw.agent.recording.open_turn import OpenTurn
-    from codelaw.agent.turn.laws import TurnLaws
+    from codelaw.agent.turn.run import TurnRun
     from codelaw.context.past.strategies import Selection
     from codelaw.context.sections import View
-    from codelaw.domain.safety.redaction import Redaction
 
 
-@dataclass(slots=True)
 class WindowFitter:
-    """One turn's way of staying inside the window."""
+    """One run's way of staying inside the window."""
 
-    open: OpenTurn
-    inputs: TurnInputs
-    """As they are now: the law of this step, and what the vendor has taught."""
-    past: Past
-    compacting: Compacting
-    todos: TodoList
-    laws: TurnLaws
-    measures: Measures
-    """The session's, which is told what the vendor says of the model (W-4)."""
-    redaction: Redaction
-    """Takes keys out of what is kept of L1 and L2 (S-5)."""
-    _typed: str = ""
-    _selected: Selection | None = None
-    """What the turn shows of the past, decided once (B-1); None for all that no compaction has archived."""
-    _progress: Progress = field(default_factory=Progress)
-    _around: Surroundings | None = None
-    """What stands around the past in the newest view."""
-    _compacting: tuple[bool, int] | None = None
-    """While a compaction is waited for: whether this turn began it, and the generation of the history before it."""
+    def __init__(self, run: TurnRun) -> None:
+        self.run, self.record = run, run.record
+        self.past, self.compacting = run.past, run.compacting
+        self._selected: Selection | None = None
+        """What the turn shows of the past, decided once (B-1); None for all that no compaction has archived."""
+        self._progress = Progress()
+        self._around: Surroundings | None = None
+        """What stands around the past in the newest view."""
+        self._compacting: tuple[bool, int] | None = None
+        """While a compaction is waited for: whether this turn began it, and the generation of the history before it."""
 
-    async def prepare(self, typed: str) -> None:
+    async def prepare(self) -> None:
         """Before the first step: wait for a settled history, compact when it is due (W-2), demote what is old (C-6)."""
-        self._typed = typed
-        self.inputs = replace(self.inputs, system=self.redaction.value(self.inputs.system))
+        self.run.inputs = replace(self.run.inputs, system=self.run.redaction.value(self.run.inputs.system))
         if self.compacting.in_flight:
             await self._do(Wait())
-        if self.inputs.settings.strategy != "layered" or self.inputs.budget.enforced:
+        if self.run.inputs.settings.strategy != "layered" or self.run.inputs.budget.enforced:
             await self._look_up()
-            asked = message_tokens(self.open.question)
-            self._selected = await asyncio.to_thread(select, self.inputs, self.past.transcript, asked=asked)
+            asked = message_tokens(self.record.question)
+            self._selected = await asyncio.to_thread(select, self.run.inputs, self.past.transcript, asked=asked)
         await self._settle_ttl()
-        await self.past.shorten(unkept(self.inputs, self.past.transcript))
+        await self.past.shorten(unkept(self.run.inputs, self.past.transcript))
         now = await self._now()
-        action = await asyncio.to_thread(before_first_step, now, typed, time.time())
+        action = await asyncio.to_thread(before_first_step, now, self.run.typed, time.time())
         if action is not None:
             await self._do(action)
 
@@ -110,20 +93,20 @@ class WindowFitter:
         Raises:
             Refusal: `context_overflow`: there is none left.
         """
-        learned = heard(self.inputs, self._progress, view, failure)
-        self.inputs, self._progress = learned.inputs, learned.progress
+        learned = heard(self.run.inputs, self._progress, view, failure)
+        self.run.inputs, self._progress = learned.inputs, learned.progress
         if learned.limit is not None:
-            self.measures.shrink(self.inputs.model_name, learned.limit)
+            self.run.house.measures.shrink(self.run.inputs.model_name, learned.limit)
         if isinstance(learned.action, Refuse):
             raise _refusal(learned.action)
         return view if learned.action is not None else await self._fitting(await self._now(view))
 
     def learn(self, view: View, reported: int) -> None:
         """Take in the tokens of input that the model has reported for a view (W-4)."""
-        if not self.inputs.dialect.system_messages:
-            self.measures.plain.add(self.inputs.model_name)
-        known = self.measures.learn(self.inputs.model_name, view, reported)
-        self.inputs = replace(self.inputs, calibration=known)
+        if not self.run.inputs.dialect.system_messages:
+            self.run.house.measures.plain.add(self.run.inputs.model_name)
+        known = self.run.house.measures.learn(self.run.inputs.model_name, view, reported)
+        self.run.inputs = replace(self.run.inputs, calibration=known)
 
     async def _fitting(self, now: Moment) -> View:
         """Do what is decided until the view can be sent."""
@@ -136,7 +119,7 @@ class WindowFitter:
             match action:
                 case Send(view):
                     await self._freeze(now.selection)
-                    self.past.sent, self.past.ttl = view.named("history"), self.inputs.ttl
+                    self.past.sent, self.past.ttl = view.named("history"), self.run.inputs.ttl
                     return view
                 case Refuse():
                     raise _refusal(action)
@@ -157,24 +140,24 @@ class WindowFitter:
             case Demote(demotions):
                 await self.past.shorten(demotions)
             case Shorten(scratchpad):
-                self.open.scratchpad = list(scratchpad)
+                self.record.scratchpad = list(scratchpad)
             case Lighten():
-                self.inputs, self.open.beside = replace(self.inputs, beside=()), ()
+                self.run.inputs, self.record.beside = replace(self.run.inputs, beside=()), ()
             case Send() | Refuse():
                 pass
 
     async def _now(self, view: View | None = None) -> Moment:
         """All there is to decide on, with the law and the history as they are now; a `view` that was sent stays."""
-        selection = self._selected if self._selected is not None else layered(self.inputs)
-        inputs = self.inputs if view is not None else await self._look_up()
+        selection = self._selected if self._selected is not None else layered(self.run.inputs)
+        inputs = self.run.inputs if view is not None else await self._look_up()
         history = await self._state(selection)
-        opened, said = self.open, in_turn(self.open.question, self.open.scratchpad)
+        opened, said = self.record, in_turn(self.record.question, self.record.scratchpad)
         self._around = around = surroundings(
             inputs,
             history,
             opened.question,
             said,
-            reminders(inputs, self.todos.now, self._typed or opened.question.content),
+            reminders(inputs, self.run.environment.todos.now, self.run.typed or opened.question.content),
             beside=opened.beside,
             asides=opened.asides,
             freezing=selection.keeps_bytes,
@@ -190,7 +173,7 @@ class WindowFitter:
             record=opened.record,
             compactions=Compactions(self.compacting.in_flight, self.compacting.paused),
         )
-        if not now.layered or not (now.near or is_due(now, self._typed)):
+        if not now.layered or not (now.near or is_due(now, self.run.typed)):
             return now
         archive = history
         if selection != layered(inputs):
@@ -207,22 +190,24 @@ class WindowFitter:
 
     async def _look_up(self) -> TurnInputs:
         """The inputs with the law as it is now (L-4)."""
-        self.inputs = replace(self.inputs, law=await self.laws.layer())
-        return self.inputs
+        self.run.inputs = replace(self.run.inputs, law=await self.run.laws.layer())
+        return self.run.inputs
 
     async def _settle_ttl(self) -> None:
         """Decide how long the vendor's cache keeps what stays, once, so that marks do not come and go (L-6)."""
-        inputs, seen, used = self.inputs, Pauses(), self.past.last_usage
+        inputs, seen, used = self.run.inputs, Pauses(), self.past.last_usage
         if inputs.settings.cache_ttl == "auto" and "1h" in inputs.ttls:
-            seen = pauses(await self.open.store.begun(COUNTED))
+            seen = pauses(await self.record.store.begun(COUNTED))
         tokens = inputs.corrected(inputs.fixed) if used is None else used.total_tokens
-        self.inputs = replace(inputs, ttl=lasting(inputs.settings.cache_ttl, inputs.ttls, inputs.prices, seen, tokens))
+        self.run.inputs = replace(
+            inputs, ttl=lasting(inputs.settings.cache_ttl, inputs.ttls, inputs.prices, seen, tokens)
+        )
 
     async def _freeze(self, selection: Selection) -> None:
         """From now on all of this stands where it is sent, and when the turn has ended where that saves anything."""
-        around, opened = self._around, self.open
+        around, opened = self._around, self.record
         assert around is not None  # noqa: S101 - narrowing; the view that is sent was made with it
-        beside, about = around.gathered.beside, self.inputs.about
+        beside, about = around.gathered.beside, self.run.inputs.about
         kept = [
             *around.head,
             *(
@@ -235,7 +220,7 @@ class WindowFitter:
         if around.behind:
             opened.scratchpad = [*behind(opened.scratchpad, around.behind)]
             kept += [Aside(opened.scratchpad[-1].id, one.name, one.text) for one in around.behind]
-        if self.inputs.settings.economy and selection.keeps_bytes:
+        if self.run.inputs.settings.economy and selection.keeps_bytes:
             await opened.freeze(kept)
 
     async def _compact(self, cause: Cause) -> None:
@@ -243,10 +228,10 @@ class WindowFitter:
         joined = self.compacting.in_flight
         self._compacting = not joined, self.past.generation
         try:
-            inputs = self._around.inputs if self._around is not None else self.inputs
-            report = await self.compacting.begin(inputs, cause, self.open).result()
+            inputs = self._around.inputs if self._around is not None else self.run.inputs
+            report = await self.compacting.begin(inputs, cause, self.record).result()
             if report.checkpoint_id is not None:
-                self.open.last_usage = None  # it says nothing of the new view (W-2)
+                self.record.last_usage = None  # it says nothing of the new view (W-2)
         except asyncio.CancelledError:
             if not joined:
                 await self.compacting.cancel()
@@ -254,7 +239,7 @@ class WindowFitter:
         except Refusal as refusal:
             if refusal.code != "chat_busy":
                 raise
-            self.open.notice(Notice("warning", "compaction_stale", refusal.message))
+            self.record.notice(Notice("warning", "compaction_stale", refusal.message))
         self._compacting = None
 
     def timed_out(self, seconds: float) -> tuple[str, str]:

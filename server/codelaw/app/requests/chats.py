@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from codelaw.agent.chat.halting import halt
+from codelaw.agent.chat.turns import halt
 from codelaw.agent.inputs.gathering import NOTHING_CALLED
 from codelaw.agent.recording.history import with_summaries
 from codelaw.app import models
@@ -114,7 +114,7 @@ class ChatRequests(Core):
             await agent.outbox.drain()
             if paged:
                 record = await store.page(chat_id, turns, before_turn)
-                record = replace(record, messages=with_summaries(record.messages, agent.glance.checkpoints))
+                record = replace(record, messages=with_summaries(record.messages, agent.checkpoints))
             elif limit == 0:
                 chat, events = await store.chat(chat_id), await store.events(chat_id, since_seq or 0)
                 record = ChatRecord(chat, (), tuple(events), running)
@@ -124,7 +124,7 @@ class ChatRequests(Core):
                 messages = _page(agent.past.told(stored.messages), before, limit)
                 record = ChatRecord(stored.chat, messages, tuple(events), running)
             if agent.running_turn == running:
-                agent.losses.tell(record.losses)
+                agent.report_losses(record.losses)
                 return replace(record, chat=replace(self._shown(record.chat), running=running), running=running)
 
     async def send(
@@ -213,7 +213,7 @@ class ChatRequests(Core):
         if pictures and (unseen := models.unseen(self._settings.value, name, told)) is not None:
             called = replace(called, notices=(*called.notices, Notice("warning", "image_unseen", unseen)))
         called = self._redaction.value(called)
-        return await agent.following.steer(text, editor, called, hooked=hooked, attachments=attachments)
+        return await agent.steering.steer(text, editor, called, hooked=hooked, attachments=attachments)
 
     async def picture(self, chat_id: str, digest: str) -> tuple[str, bytes]:
         """A picture of a chat by its digest, sent or of a result: what it is, and its bytes (M-6).
@@ -233,7 +233,7 @@ class ChatRequests(Core):
 
     async def unsteer(self, chat_id: str, steer_id: str) -> bool:
         """Withdraw what the model has not been told yet; says whether it could be (R-9)."""
-        return await (await self._chats.get(chat_id)).following.unsteer(steer_id)
+        return await (await self._chats.get(chat_id)).steering.unsteer(steer_id)
 
     async def stop_call(self, chat_id: str, call_id: str) -> bool:
         """End the command that a call runs; the turn goes on with what it has printed. False: none runs (R-8)."""

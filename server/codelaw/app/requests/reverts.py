@@ -7,8 +7,7 @@ from collections.abc import Collection, Sequence
 
 from codelaw.agent.chat.restoring import checkpoint, restore, undo_restore
 from codelaw.agent.chat.reverting import revert
-from codelaw.agent.effects.reviewing import moves, of_turns, renamed, reviewed
-from codelaw.agent.effects.sealing import opened
+from codelaw.agent.effects.undoing import moves, of_turns, opened, renamed, reviewed
 from codelaw.app.core import Core
 from codelaw.domain.edits import (
     BINARY,

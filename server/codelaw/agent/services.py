@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codelaw.agent.effects.interrupted import settle_interrupted
-from codelaw.agent.inputs.measures import Measures
-from codelaw.agent.turn.laws import ShownLaws
-from codelaw.domain.errors import Refusal
+from codelaw.agent.inputs.learned import ShownLaws, TokenCalibration
 from codelaw.domain.safety.redaction import Redaction
 
 if TYPE_CHECKING:
-    from codelaw.agent.chat.chat import AgentChat
     from codelaw.agent.hooks.running import Hooks
     from codelaw.agent.recall.embedding import Embedding
     from codelaw.agent.recall.remembering import ChatMemory
     from codelaw.agent.recording.recorder import Recorder
-    from codelaw.agent.turn.notes import Steer
-    from codelaw.agent.turn.running import RunningTurn
     from codelaw.domain.events import ChatEvent
     from codelaw.ports.code import CodeIndex
     from codelaw.ports.held import HeldImages
-    from codelaw.ports.index import MessageIndex
-    from codelaw.ports.memories import MemoryStore
     from codelaw.ports.servers import KnownServers
     from codelaw.ports.services import LanguageServices
     from codelaw.ports.store import ChatStore
     from codelaw.ports.workspace import Processes, Workspace
 
 
-async def _refused(agent: AgentChat, _steers: Sequence[Steer]) -> RunningTurn:
-    message = f"Nothing starts the next turn of chat {agent.chat.id}."
-    raise Refusal("model_unavailable", message, "Send the message again.")
-
-
 @dataclass(frozen=True, slots=True)
-class House:
+class ChatServices:
     """The store, the world, and the way to the client."""
 
     store: ChatStore
@@ -45,23 +33,19 @@ class House:
     processes: Processes
     send: Callable[[ChatEvent], None]
     services: LanguageServices | None = None
-    memories: MemoryStore | None = None
-    index: MessageIndex | None = None
     memory: ChatMemory | None = None
     """The chat's own, as the settings were when its last turn began; None before."""
     redaction: Redaction = field(default_factory=Redaction)
     """What is taken out of all that is said, kept and told (S-5)."""
     recorder: Recorder | None = None
     """Keeps on record what is decided (S-8)."""
-    follow: Callable[[AgentChat, Sequence[Steer]], Awaitable[RunningTurn]] = _refused
-    """Starts the turn that waiting steers become, in a claimed chat (R-9)."""
     embedding: Embedding | None = None
     """Indexes what was said when a turn has ended (B-5)."""
     hooks: Hooks | None = None
     """As the settings were when the chat's last turn began; None without any (X-7)."""
     held: HeldImages | None = None
     """Keeps files while commands run."""
-    measures: Measures = field(default_factory=Measures)
+    measures: TokenCalibration = field(default_factory=TokenCalibration)
     """What is learned of the models (W-4)."""
     laws: ShownLaws = field(default_factory=ShownLaws)
     """Which law chats were shown (L-4)."""

@@ -16,7 +16,7 @@ from codelaw.templates.render import render
 
 if TYPE_CHECKING:
     from codelaw.agent.inputs.gathering import Worded
-    from codelaw.agent.recording.open_turn import OpenTurn
+    from codelaw.agent.recording.turn_record import TurnRecord
     from codelaw.agent.turn.approval import Gate
     from codelaw.domain.media.images import Image
     from codelaw.domain.messages import Fragment
@@ -55,8 +55,8 @@ class Steer:
 
 
 @dataclass(slots=True)
-class Notes:
-    """Notes that have come in and are not told yet."""
+class PendingMessages:
+    """What has come in and the model was not told yet."""
 
     workspace: Workspace
     gate: Gate
@@ -116,7 +116,7 @@ class Notes:
         if block := reminder((await self._worded(text)).mentions):
             self._reminders.append(block)
 
-    async def tell(self, opened: OpenTurn, ledger: Ledger) -> None:
+    async def tell(self, opened: TurnRecord, ledger: Ledger) -> None:
         """Put everything into the turn, files of the ledger that the user changed too (R-9, F-5).
 
         What the turn has not taken is kept for the next time.
@@ -135,14 +135,14 @@ class Notes:
                 if len(opened.record) > told:
                     del self._reminders[0]
 
-    def heard(self, opened: OpenTurn) -> None:
+    def heard(self, opened: TurnRecord) -> None:
         """Let go of the steer that stands in the record although the store said that it failed."""
         recorded = {message.content for message in opened.record if message.metadata.note == "steer"}
         for steer in self.waiting:
             if steer.content in recorded:
                 self._tell_told(steer, opened)
 
-    async def _tell_steer(self, steer: Steer, opened: OpenTurn) -> None:
+    async def _tell_steer(self, steer: Steer, opened: TurnRecord) -> None:
         steer.taken = True
         told = len(opened.record)
         worded = None
@@ -161,7 +161,7 @@ class Notes:
         """The user's words, made ready for the model."""
         return await added(text, editor, self.workspace, self.gate.denied("Read", "reads"), attachments)
 
-    def _tell_told(self, steer: Steer, opened: OpenTurn, worded: Worded | None = None) -> None:
+    def _tell_told(self, steer: Steer, opened: TurnRecord, worded: Worded | None = None) -> None:
         self.drop([steer])
         for notice in (*steer.called.notices, *(worded.notices if worded is not None else ())):
             opened.notice(notice)

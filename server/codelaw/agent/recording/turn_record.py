@@ -25,6 +25,7 @@ from codelaw.transcript.repair.closing import final_message, open_calls, result_
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import ParsedReply
+    from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.recording.outbox import Outbox
     from codelaw.agent.recording.pictures import Pictures
     from codelaw.domain.files import Located
@@ -35,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class OpenTurn:
+class TurnRecord:
     """What has been said in the running turn, twice: as the history will keep it, and in full for the model.
 
     Every method that adds something has stored it when it returns.
@@ -48,14 +49,10 @@ class OpenTurn:
     outbox: Outbox
     refs: int = 0
     """Refs of results that the chat has given; the next one is unique in it (C-4)."""
-    compressing: bool = True
-    """Whether results are cut for the history (C-1)."""
+    inputs: TurnInputs | None = None
+    """What the turn works with; None until that is settled."""
     pictures: Pictures | None = None
     """The chat's; None where nothing is sent."""
-    keeping: bool = True
-    """Whether the view shows them whole all the same until a batch pays (C-6)."""
-    as_text: bool = True
-    """Whether the model is shown results as text (C-7)."""
     record: list[Message] = field(default_factory=list[Message])
     """Steers, assistant messages and compressed results: joins the history when the turn ends."""
     scratchpad: list[Message] = field(default_factory=list[Message])
@@ -64,10 +61,6 @@ class OpenTurn:
     """What is sent right after the question, and is in no record (L-3)."""
     asides: list[Aside] = field(default_factory=list[Aside])
     """What of that, and of the texts behind results, the view goes on to show when the turn has ended."""
-    model: str = ""
-    """Which is asked; empty until that is settled."""
-    prices: Prices | None = None
-    """What it costs; None where that is not known."""
     step: int = 0
     usage: Usage = field(default_factory=Usage)
     last_usage: Usage | None = None
@@ -87,7 +80,7 @@ class OpenTurn:
     """The call that began it, for a child turn (X-4)."""
     agent: str = ""
     """What kind of subagent a child turn is."""
-    above: OpenTurn | None = None
+    above: TurnRecord | None = None
     """The turn of that call, to which a child's cost, changes and notices belong."""
     below: Usage = field(default_factory=Usage)
     """Usage of its children."""
@@ -101,6 +94,21 @@ class OpenTurn:
     """By the ids of their calls, what stops the commands that run (R-8)."""
     _doubtful: list[tuple[Message, Message]] = field(default_factory=list[tuple[Message, Message]], repr=False)
     """As in `record` and `scratchpad`, what the store may have kept although it said that it failed."""
+
+    @property
+    def model(self) -> str:
+        """Which is asked; empty until that is settled."""
+        return "" if self.inputs is None else self.inputs.model_name
+
+    @property
+    def prices(self) -> Prices | None:
+        """What it costs; None where that is not known."""
+        return None if self.inputs is None else self.inputs.prices
+
+    @property
+    def as_text(self) -> bool:
+        """Whether the model is shown results as text (C-7)."""
+        return self.inputs is None or self.inputs.settings.as_text
 
     @property
     def name(self) -> str:
@@ -213,15 +221,16 @@ class OpenTurn:
         if pictures:
             images = tuple(one.image for one in pictures)
             full = replace(full, metadata=replace(full.metadata, images=images))
-        kept = full
-        if self.compressing:
+        kept, settings = full, None if self.inputs is None else self.inputs.settings
+        economy = settings is None or settings.economy  # the view shows results whole until a batch pays (C-6)
+        if settings is None or settings.compress_results:
             kept = replace(full, content=one_line(compress(call.tool, envelope, ref)))
-            if self.keeping:
+            if economy:
                 self.told[ref] = full.content
                 kept = replace(kept, metadata=replace(kept.metadata, whole=True))
             elif pictures:
                 kept = without_pictures(kept)
-        asides = [Aside(full.id, one.name, one.text) for one in behind] if self.keeping else []
+        asides = [Aside(full.id, one.name, one.text) for one in behind] if economy else []
         full = replace(full, metadata=replace(full.metadata, asides=behind))
         rows = self.pictures.of_result(pictures) if self.pictures is not None and pictures else []
         await self._write([(kept, full)], [(ref, envelope), *rows], asides)

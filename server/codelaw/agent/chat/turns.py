@@ -1,0 +1,246 @@
+"""A turn of a chat: begun, run, ended whatever goes wrong in it, and stopped (R-1, R-8, R-10, D-1)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from codelaw.agent.chat import crash_recovery as crash
+from codelaw.agent.recording.turn_record import TurnRecord
+from codelaw.agent.subagents.running import ChildTurns
+from codelaw.agent.turn.call import report
+from codelaw.agent.turn.run import Ending, TurnRun, last_words
+from codelaw.agent.turn.running import FAILED, RunningTurn, changed, ending_of, never_begun, result_of, tidy
+from codelaw.agent.turn.turn import TurnLoop
+from codelaw.domain.chats import StoredTurn, TurnError, TurnResult
+from codelaw.domain.errors import Refusal
+from codelaw.domain.events import TurnEnded
+from codelaw.domain.messages import Message
+from codelaw.tools.base import ToolEnvironment
+from codelaw.tools.reading.pages import named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codelaw.agent.chat.chat import AgentChat
+    from codelaw.agent.chat.leaving import Leaving
+    from codelaw.agent.inputs.gathering import Question
+    from codelaw.agent.inputs.turn_context import TurnInputs
+    from codelaw.domain.chats import Notice
+    from codelaw.domain.media.images import Picture
+
+_log = logging.getLogger(__name__)
+
+
+async def start(
+    agent: AgentChat,
+    question: Question,
+    typed: str,
+    inputs: TurnInputs | None,
+    notices: Sequence[Notice] = (),
+    *,
+    leaving: Leaving | None = None,
+    steers: tuple[str, ...] = (),
+) -> RunningTurn:
+    """Store the question, made of `steers`, and run the turn, `leaving` first; the chat must have been claimed.
+
+    Without `inputs` it was cancelled while it began, and ends so (R-8).
+    """
+    turn_id = uuid4().hex[:12]
+    user = Message(f"ask_{turn_id}", turn_id, "user", question.content, question.metadata)
+    stored = StoredTurn(turn_id, agent.chat.id, "running", agent.house.store.owner, time.time())
+    try:
+        await _store_beginning(agent, stored, user, question.pictures)
+    finally:
+        agent.release()
+    try:
+        agent.running = running = RunningTurn(agent.chat.id, turn_id)
+        agent.pending.drop(steer for steer in agent.pending.waiting if steer.id in steers)
+        known = (agent.chat.id, turn_id, user, agent.house.store, agent.outbox, agent.refs)
+        record = TurnRecord(*known, pictures=agent.pictures, noticed=agent.noticed)
+        agent.opened = agent.steering.record = record
+        agent.outbox.turn = turn_id
+        record.emit(question.started(typed, steers))
+        for notice in notices:
+            record.notice(notice)
+        run = None if inputs is None else _run_of(agent, record, typed, inputs)
+        work = never_begun() if run is None else _work(agent, run, leaving)
+        running.work = asyncio.create_task(work, name=f"turn {turn_id}")
+        running.conduct = asyncio.create_task(_conduct(agent, running.work, record, run, stored))
+    except Exception:  # a bug must not leave the chat busy for ever (R-10)
+        agent.owed, agent.loaded = (crash.ended(stored), crash.last_words(stored, [])), False
+        if agent.opened is not None:
+            agent.outbox.post(turn_id, TurnEnded(result_of(agent.opened, Ending("failed", error=FAILED))))
+        _free(agent)
+        raise
+    return running
+
+
+async def _store_beginning(agent: AgentChat, turn: StoredTurn, user: Message, pictures: Sequence[Picture]) -> None:
+    await agent.settle()
+    kept = await agent.pictures.taken(pictures)
+    await agent.outbox.reserve()
+    try:
+        before = await agent.house.store.begin_turn(turn, user, kept)
+        if before != agent.chat.turns:  # another server was here since the last look
+            await agent.load(own=turn.id)
+    except BaseException as error:
+        # It may have begun although the store failed, and nobody else would end it.
+        if not isinstance(error, Refusal) or error.code != "chat_busy":
+            agent.owed = crash.ended(turn), crash.last_words(turn, [])
+        raise
+    agent.chat = replace(agent.chat, turns=before + 1)
+
+
+def _run_of(agent: AgentChat, record: TurnRecord, typed: str, inputs: TurnInputs) -> TurnRun:
+    """What the turn works on, with what this chat's tools may use."""
+
+    async def result(ref: str) -> dict[str, object] | None:
+        return agent.past.result(ref) or await agent.house.store.result(agent.chat.id, ref)
+
+    house, memory = agent.house, agent.house.memory
+    # The addresses that the user has named: in what is sent now, and in all that was (T-8).
+    said = (message for message in agent.past.transcript.messages if message.role == "user")
+    urls = named((typed, *(one.content for one in said if one.metadata.note in {None, "steer"})))
+    environment = ToolEnvironment(
+        workspace=house.workspace,
+        processes=house.processes,
+        ledger=agent.ledger,
+        results=result,
+        todos=agent.todos,
+        tree=agent.tree,
+        services=house.services,
+        memory=memory if memory is not None and memory.limits.enabled else None,
+        skills=inputs.skills,
+        code=house.code,
+        named_urls=urls,
+        servers=house.servers,
+        sees=inputs.sees,
+    )
+    return TurnRun(
+        record=record,
+        inputs=inputs,
+        typed=typed,
+        chat=agent.chat,
+        house=house,
+        gate=agent.gate,
+        pending=agent.pending,
+        past=agent.past,
+        compacting=agent.compacting,
+        environment=environment,
+    )
+
+
+async def _work(agent: AgentChat, run: TurnRun, leaving: Leaving | None) -> Ending:
+    """Run the turn, after the question where there is one. Never raises but for a second cancel."""
+    if leaving is not None:
+        settled = await leaving.settled(run.record, run.inputs)
+        if isinstance(settled, Ending):
+            return settled
+        run = replace(run, inputs=settled)
+    run.record.inputs = agent.rolling.inputs = run.inputs
+    if run.inputs.agents is not None:
+        run.environment = replace(run.environment, subagents=ChildTurns(run, run.inputs.agents))
+    return await TurnLoop(run).ending()
+
+
+async def _conduct(
+    agent: AgentChat, work: asyncio.Task[Ending], record: TurnRecord, run: TurnRun | None, stored: StoredTurn
+) -> TurnResult:
+    ending = await ending_of(work, record.id)
+    try:
+        result = await _conclude(agent, ending, record, run, stored)
+    except Exception:  # noqa: BLE001 - a bug must not leave the chat busy for ever (R-10)
+        _log.exception("turn %s could not be concluded", record.id)
+        agent.owed = agent.owed or (crash.ended(stored), crash.last_words(stored, record.record))
+        agent.loaded = False
+        result = result_of(record, Ending("failed", error=FAILED))
+    try:
+        agent.pending.heard(record)
+        if result.stop_reason != "finished":
+            agent.steering.give_back(record.id)
+    finally:
+        agent.outbox.post(record.id, TurnEnded(result))
+        agent.refs = record.refs
+        _free(agent)
+    agent.starting = agent.steering.begin(record.id)
+    await agent.outbox.drain()
+    await tidy(agent.house.store, agent.chat.id, record.id)
+    agent.rolling.after_turn(agent.house.measures.known)
+    if agent.house.embedding is not None:
+        agent.house.embedding.kick(agent.chat.id)
+    return result
+
+
+def _free(agent: AgentChat) -> None:
+    agent.running = agent.opened = agent.steering.record = None
+    agent.outbox.turn = ""
+
+
+async def _conclude(
+    agent: AgentChat, ending: Ending, record: TurnRecord, run: TurnRun | None, stored: StoredTurn
+) -> TurnResult:
+    agent.loaded &= await record.recall()
+    left = [call for _, call in record.open_calls()]
+    last = last_words(record, ending)
+    ended = replace(stored, status="ended", last_usage=record.last_usage, stop_reason=ending.stop)
+    plain = crash.ended(stored), crash.last_words(stored, record.record)
+    error = await _write_end(agent, (ended, last), plain)
+    if error is not None:
+        ending = replace(ending, stop="failed", error=error)
+    for call in left:
+        if run is not None:
+            report(run, call, "interrupted")
+    said, known = [record.question, *record.record, *last], (record.id, stored.started_at, record.last_usage)
+    agent.past.ended(said, *known, time.time(), told=record.told, asides=record.asides)
+    await agent.past.shorten((*record.gave_way(), *agent.past.refused(record.refused)))
+    return result_of(record, ending, await changed(record))
+
+
+async def _write_end(
+    agent: AgentChat, end: tuple[StoredTurn, list[Message]], plain: tuple[StoredTurn, list[Message]]
+) -> TurnError | None:
+    """Store a turn's end; what the store cannot take is owed to it, in `plain` words where it never will."""
+    agent.owed, todos = end, agent.todos
+    error: TurnError | None = None
+    try:
+        await agent.settle()
+        if todos.now != todos.saved:
+            await todos.save(agent.house.store, agent.chat.id)
+    except Refusal as refusal:
+        error = TurnError(refusal.code, refusal.message, refusal.hint)
+    except Exception:  # noqa: BLE001 - a bug must not leave the chat busy for ever (R-10)
+        _log.exception("the end of turn %s could not be stored", end[0].id)
+        agent.owed, error = agent.owed and plain, FAILED
+    todos.now = todos.saved
+    return error
+
+
+def halt(agent: AgentChat) -> asyncio.Task[None] | None:
+    """Stop the turn and the compaction that run, and a turn that is about to follow; None: there is none (R-8).
+
+    What begins later is left alone. The task ends when all of it has ended, and is not to be cancelled.
+    """
+    turn = agent.running
+    if turn is None and not agent.steering.in_flight and not agent.compacting.in_flight:
+        return None
+    if turn is not None:
+        turn.cancel()
+    # Seen now: it may have begun by the time that the task runs.
+    before = agent.steering.after if agent.steering.in_flight else None
+    return asyncio.create_task(_halted(agent, turn, before), name=f"stop of chat {agent.chat.id}")
+
+
+async def _halted(agent: AgentChat, turn: RunningTurn | None, before: str | None) -> None:
+    """`before` is the turn that the one about to begin follows."""
+    await agent.compacting.cancel()
+    if turn is None and before is not None:
+        turn = await agent.steering.next(before)
+    while turn is not None:
+        turn.cancel()
+        await turn.result()
+        turn = await agent.steering.next(turn.turn_id)

@@ -1,0 +1,266 @@
+"""One call: judged, perhaps asked about, and run (S-1, S-2, S-8, X-7)."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from codelaw.agent.recording.redacting import refuse_marks
+from codelaw.agent.turn.approval import ApprovalPrompt, refusal, spelled, strictness, with_git
+from codelaw.agent.turn.elicitation import ServerAsking
+from codelaw.agent.turn.live_output import LiveOutput
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.events import CallStatus, ToolCallEvent
+from codelaw.domain.permissions import Decision
+from codelaw.domain.results import failure
+from codelaw.domain.safety.unseen import title
+from codelaw.permissions.persistent_grants import home
+from codelaw.permissions.policy import CallFacts
+from codelaw.permissions.sensitive_files import named_paths
+from codelaw.tools.base import Preview, run_tool
+from codelaw.tools.changing.snapshots import kept
+from codelaw.tools.paths import located
+from codelaw.tools.withholding import Withheld
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from codelaw.agent.turn.approval import Verdict
+    from codelaw.agent.turn.hooking import CallHooks
+    from codelaw.agent.turn.run import TurnRun
+    from codelaw.domain.audit import By
+    from codelaw.domain.messages import Call
+    from codelaw.domain.results import ToolResult
+    from codelaw.tools.base import Tool, ToolEnvironment
+
+TITLE = 200
+"""Characters of a call's title."""
+DESCRIBED = 120
+"""Characters of the model's own words for a call."""
+SHOWN_DIFF = 60_000
+"""Characters of a diff in an event; who is asked about it gets all of it."""
+
+
+def report(run: TurnRun, call: Call, status: CallStatus, **more: Any) -> None:
+    """Emit the state of a call."""
+    toolbox, named = run.inputs.toolbox, call.tool
+    if (tool := toolbox.get(call.tool)) is not None:
+        with suppress(ToolFailure):
+            named = tool.title(toolbox.parse(tool, call.arguments))
+    run.record.emit(ToolCallEvent(call.id, call.tool, title(named, TITLE), status, run.record.step, **more))
+
+
+@dataclass(slots=True)
+class CallRun:
+    """A call whose tool and arguments are known."""
+
+    run: TurnRun
+    call: Call
+    tool: Tool[Any]
+    arguments: Any
+    hooks: CallHooks
+    decisions: list[Decision]
+    """What was decided about it by now."""
+    facts: CallFacts = field(init=False)
+    audited: dict[str, str] = field(init=False)
+    """What the audit says of it."""
+    comments: list[str] = field(default_factory=list[str])
+    """What the user has said to the model about it."""
+
+    async def result(self) -> ToolResult:
+        """What comes of the call.
+
+        Raises:
+            ToolFailure: it cannot be run.
+        """
+        decision, by, environment = await self._decided()
+        said = f"The user says: {self.comments[0]}" if self.comments else ""
+        self.audited = {
+            "chat_id": self.run.record.chat_id,
+            "tool": self.tool.name,
+            "title": self.tool.title(self.arguments),
+            "detail": "\n".join(filter(None, (self.facts.subject, said))),
+            "folder": home(self.facts, self.run.gate.folders)[0],
+        }
+        await self._audit(decision, by)
+        if decision.action != "allow":
+            why = "The user refused this call." if by is not None else refusal(decision)
+            return failure("PERMISSION_DENIED", f"{why} {said}" if said else why)
+        self._report("running", decision=decision)
+        environment = replace(
+            self._seen_by_tool(environment),
+            journal=self.hooks.environment.journal,
+            asking=ServerAsking(self.run.gate.approver, self.run.record, self.call),
+            call_id=self.call.id,
+        )
+        result = await self._executed(environment)
+        if shut := self.tool.blocked(result):
+            result = await self._again(environment, result, shut)
+        if aside := self.tool.aside(result):
+            result = await self._brought_back(environment, result, aside)
+        return (
+            replace(result, text=f"{result.text} The user says: {' '.join(self.comments)}") if self.comments else result
+        )
+
+    async def _decided(self) -> tuple[Decision, By | None, ToolEnvironment]:
+        """The decision about the call, whose it is where it was no rule's, and in what world the call runs."""
+        run, tool, arguments = self.run, self.tool, self.arguments
+        environment = run.environment
+        subject = await self._subject()
+        await refuse_marks(self.call, tool.effect, subject, environment.workspace, run.redaction)
+        facts = CallFacts(tool.name, tool.effect, subject, self.call.arguments, tool.paths)
+        self.facts = await with_git(environment.workspace, facts, tool.subject(arguments))
+        decision = await self.hooks.permitted(await self._strictest(), self.facts, self.call, run.gate)
+        if (decision.action, decision.source) == ("allow", "default") and (why := tool.asks(arguments)):
+            decision = Decision("ask", "default", why)
+        self.decisions.append(decision)
+        reviewing = decision.action == "ask" and not decision.always_asked and tool.effect == "write"
+        if reviewing and await tool.reviewed(arguments, environment):
+            decision = Decision("allow", "default", "You confirm each part in the editor.")
+            self.decisions.append(decision)
+            environment = replace(environment, confirmed_in_editor=True)
+        if decision.action != "ask":
+            return decision, None, environment
+        # What would be written holds no key: it is what stood there before that may.
+        preview = run.redaction.value(await tool.preview(arguments, run.environment))
+        preview = preview if preview != Preview() else Preview(text=spelled(self.call.arguments))
+        verdict = await self._ask(decision, tool.title(arguments), preview)
+        if verdict.allowed and decision.always_asked and tool.effect == "execute":
+            # What the user has seen named is open in the first run already: nobody is asked twice.
+            environment = replace(environment, opened=self._named(self.facts.subject or ""))
+        await self._comment(verdict)
+        return verdict.decision, verdict.by, environment
+
+    async def _subject(self) -> str | None:
+        """What rules match: a path as it is shown, so that no other spelling of it escapes a rule."""
+        subject, effect = self.tool.subject(self.arguments), self.tool.effect
+        if subject is None or effect == "execute" or (effect == "read" and not self.run.gate.ruled):
+            return subject
+        try:
+            return (await located(self.run.environment.workspace, subject)).shown
+        except ToolFailure:
+            return subject
+
+    async def _strictest(self) -> Decision:
+        """The judgement of the call; of one that changes several files the strictest, and the file it is about."""
+        gate, facts, environment = self.run.gate, self.facts, self.run.environment
+        decision = await gate.judge(facts)
+        if decision.action != "deny":
+            for subject in await self.tool.subjects(self.arguments, environment):
+                other = await with_git(environment.workspace, replace(facts, subject=subject), subject)
+                judged = await gate.judge(other)
+                if strictness(judged) > strictness(decision):
+                    self.facts = facts = other
+                    decision = judged
+        return decision
+
+    async def _ask(self, decision: Decision, heading: str, preview: Preview) -> Verdict:
+        """Put a question about the call to the user; of a subagent's call it names whose it is (X-4)."""
+        record = self.run.record
+        diff = preview.diff[:SHOWN_DIFF] if preview.diff is not None else None
+        self._report("awaiting_approval", diff=diff, decision=decision)
+        heading = title(f"Subagent {record.agent}: {heading}" if record.parent else heading, TITLE)
+        prompt = ApprovalPrompt(heading, preview, title(self.tool.described(self.arguments), DESCRIBED), decision)
+        verdict = await self.run.gate.ask(self.facts, self.call, prompt, chat_id=record.chat_id, turn_id=record.id)
+        self.decisions.append(verdict.decision)
+        return verdict
+
+    async def _comment(self, verdict: Verdict) -> None:
+        comment = self.run.redaction.text(verdict.comment)
+        if comment:
+            self.comments.append(comment)
+            await self.run.pending.comment(comment)
+
+    async def _audit(self, decision: Decision, by: By | None, detail: str = "") -> None:
+        """Put a decision on record before what it allows can happen; that something may be read is no news (S-8)."""
+        recorder = self.run.house.recorder
+        if recorder is not None and (decision.action != "allow" or self.tool.effect != "read"):
+            noted = "\n".join(filter(None, (detail, self.audited["detail"])))
+            recorder.judged(decision, by, **{**self.audited, "detail": noted})
+            if decision.action == "allow":
+                await recorder.settled()
+
+    async def _executed(self, environment: ToolEnvironment) -> ToolResult:
+        """Run it; what a command prints is shown meanwhile, and what it met is put on record."""
+        if self.tool.effect != "execute":
+            return await run_tool(self.tool, self.arguments, environment)
+        live = LiveOutput(self.run.record, self.call.id, self.run.redaction)
+        try:
+            result = await run_tool(self.tool, self.arguments, replace(environment, listener=live))
+        finally:
+            live.close()
+        if self.run.house.recorder is not None:
+            self.run.house.recorder.violated(result, **self.audited)
+        return result
+
+    async def _again(self, environment: ToolEnvironment, failed: ToolResult, shut: Sequence[str]) -> ToolResult:
+        """Ask whether a call that failed on paths which other programs obey may run again and change them (S-8)."""
+        named = ", ".join(shut)
+        why = f"It ran and failed: other programs obey {named}."
+        preview = self.run.redaction.value(await self.tool.preview(self.arguments, environment))
+        heading = f"Run again what failed, and let it change {named}"
+        verdict = await self._ask_afterwards(why, heading, preview, f"To change {named}")
+        if not verdict.allowed:
+            error = failed.error
+            if error is not None:
+                error = replace(error, message=f"{error.message} The user did not let it run again to change {named}.")
+            return replace(failed, error=error)
+        self._report("running", decision=verdict.decision)
+        result = await self._executed(replace(environment, opened=(*environment.opened, *shut)))
+        before = f"It had run before and failed on {named}; the user let it run again and change that."
+        if result.error is not None:
+            return replace(result, error=replace(result.error, message=f"{before} {result.error.message}"))
+        return replace(result, text=f"{before} {result.text}")
+
+    async def _brought_back(
+        self, environment: ToolEnvironment, result: ToolResult, aside: Mapping[str, Path]
+    ) -> ToolResult:
+        """Ask whether what a command made under names that other programs obey shall come back (S-8)."""
+        named, processes = ", ".join(aside), environment.processes
+        files: dict[str, str] = {}
+        for shown, place in aside.items():
+            above = shown.rpartition("/")[0]
+            found = await asyncio.to_thread(processes.kept_files, place)
+            files |= {f"{above}/{name}".lstrip("/"): text for name, text in found.items()}
+        text = "\n".join(f"{name}\n{content}".rstrip() for name, content in files.items()) or f"{named}: empty"
+        preview = self.run.redaction.value(Preview(text=text))
+        why = f"It made {named}, which other programs obey and which was taken away."
+        heading = f"Bring back {named}, which the command has made"
+        verdict = await self._ask_afterwards(why, heading, preview, f"To bring back {named}")
+        told = f"The user did not let {named} come back."
+        if verdict.allowed:
+            async with kept(shlex.join(files), environment):
+                problems = [await asyncio.to_thread(processes.bring_back, place) for place in aside.values()]
+            told = " ".join(filter(None, problems)) or f"The user let {named} come back."
+        if result.error is not None:
+            return replace(result, error=replace(result.error, message=f"{result.error.message} {told}"))
+        return replace(result, text=f"{result.text} {told}")
+
+    async def _ask_afterwards(self, why: str, heading: str, preview: Preview, detail: str) -> Verdict:
+        """Put a question about a command that has run, which only a person answers."""
+        decision = Decision("ask", "default", why, always_asked=True)
+        self.decisions.append(decision)
+        verdict = await self._ask(decision, heading, preview)
+        await self._audit(verdict.decision, verdict.by, detail)
+        await self._comment(verdict)
+        return verdict
+
+    def _report(self, status: CallStatus, **more: Any) -> None:
+        report(self.run, self.call, status, **more)
+
+    def _named(self, command: str) -> tuple[str, ...]:
+        """The paths that a command is seen to name and other programs obey, from the folder that it runs in."""
+        folders = self.run.environment.workspace.folders
+        return tuple(str(folders[0].root / path) for path in named_paths(command)) if folders else ()
+
+    def _seen_by_tool(self, environment: ToolEnvironment) -> ToolEnvironment:
+        """The world as a tool that reads may see it: without what rules deny it (S-1)."""
+        tool = self.tool
+        denied = self.run.gate.denied(tool.name, tool.paths) if tool.paths == "reads" else None
+        if denied is None:
+            return environment
+        return replace(environment, workspace=Withheld(environment.workspace, denied), withheld=True)
