@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from codelaw.context.builder import History
 from codelaw.context.past.loaded import body_room, carried
-from codelaw.context.past.strategies import Chosen, Material, Selection, choose, thread_message, told
+from codelaw.context.past.strategies import Material, Selection, choose, thread_message, told
 from codelaw.context.pictures import with_those_of
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demoted
@@ -60,7 +60,11 @@ def project(transcript: Transcript, selection: Selection = _LAYERED) -> History:
     chosen = choose(material, selection)
     if archived and chosen.summaries == material.archived and len(material.archived) < len(transcript.summaries):
         dropped.append(Dropped("older summaries", "the archive's share of the window is full; Read brings them back"))
-    messages = shown if len(chosen.rounds) == len(material.rounds) else _flat(chosen)
+    messages = (
+        shown
+        if len(chosen.rounds) == len(material.rounds)
+        else [message for round_ in chosen.rounds for message in round_.messages]
+    )
     standing = {message.turn_id for message in messages}
     away = [message for message in transcript.unwithdrawn if message.turn_id not in standing]
     # Where the parts of the view are measured, bodies have what the summaries leave of their share.
@@ -92,26 +96,16 @@ def retold(messages: Sequence[Message], transcript: Transcript) -> Sequence[Mess
     """
     if not transcript.told:
         return messages
-    whole = transcript.whole
-    told = {ref: content for ref, content in transcript.told.items() if ref in whole}
-    return [
-        replace(message, content=told[message.metadata.ref])
-        if message.role == "tool" and message.metadata.ref in told
-        else message
-        for message in messages
-    ]
+    told = {own: transcript.told[ref] for ref, own in transcript.whole.items() if ref in transcript.told}
+    return [replace(one, content=told[one.id]) if one.id in told else one for one in messages]
 
 
 def with_asides(messages: Sequence[Message], transcript: Transcript) -> Sequence[Message]:
     """The messages with what stands behind them (L-3)."""
-    if not transcript.asides:
-        return messages
-    beside = transcript.beside
+    beside = transcript.beside if transcript.asides else {}
     return [
-        replace(message, metadata=replace(message.metadata, asides=tuple(beside[message.id])))
-        if message.id in beside
-        else message
-        for message in messages
+        replace(one, metadata=replace(one.metadata, asides=tuple(beside[one.id]))) if one.id in beside else one
+        for one in messages
     ]
 
 
@@ -154,10 +148,6 @@ def _material(transcript: Transcript, shown: Sequence[Message], selection: Selec
     ]
     covered = sum(turns.get(round_.turn_id, -1) <= last for round_ in whole)
     return Material(whole, archived, _within(tuple(newer), left), thread, covered)
-
-
-def _flat(chosen: Chosen) -> list[Message]:
-    return [message for round_ in chosen.rounds for message in round_.messages]
 
 
 def _turns(messages: Sequence[Message]) -> int:

@@ -1,4 +1,4 @@
-"""What of a chat's past is shown: one function for each strategy, from values to values (B-1, B-3).
+"""What of a chat's past each strategy shows, from values to values (B-1, B-3).
 
 Each keeps rounds whole, so that no call is parted from its result, and the newest first. Rounds that would go over the
 room for what is recent are left out, oldest first; the newest stays in any case, and what is too big then is the
@@ -114,67 +114,60 @@ def resolve(strategy: Strategy, messages: int) -> Resolved:
 
 
 def choose(material: Material, selection: Selection) -> Chosen:
-    """What the selection's strategy shows of the material."""
-    match selection.strategy:
-        case "layered":
-            return layered(material, selection)
-        case "full":
-            return full(material, selection)
+    """What the selection's strategy shows of the material, and why the rest is left out."""
+    rounds, thread, strategy = material.rounds, material.thread, selection.strategy
+    summarised = strategy in SUMMARISED
+    shown, why = f"{strategy} shows the newest {selection.recent_max} messages", ""
+    match strategy:
+        case "layered" | "full":
+            kept = rounds
         case "last-n":
-            return last_n(material, selection)
+            kept, why = newest(rounds, at_least=selection.last), f"last-n shows the newest {selection.last} messages"
         case "summary+recent":
-            return summary_recent(material, selection)
+            kept, why = _recent(rounds, selection), shown
         case "span-retrieval":
-            return span_retrieval(material, selection)
+            # What is found among the older ones stands beside the question (B-4).
+            kept, why = _recent(rounds, selection), f"{shown}, and what it finds among the older ones"
         case "sliding-window":
-            return sliding_window(material, selection)
+            kept, why = _window(material, selection), f"sliding-window shows the newest {selection.rounds} rounds"
+            why = why if thread is None else "the rolling summary tells of them"
+    dropped: list[Dropped] = []
+    older = len(rounds) - len(kept)
+    if older:
+        messages = sum(len(round_.messages) for round_ in rounds[:older])
+        dropped.append(Dropped("rounds left out", f"{older} older rounds ({messages} messages): {why}"))
+    if selection.room is not None:
+        fit = fitting(kept, room=selection.room)
+        if over := len(kept) - len(fit):
+            reason = f"{over} rounds that the {selection.room} tokens for recent rounds have no room for"
+            dropped.append(Dropped("rounds over budget", reason))
+        kept = fit
+    unknown = len(rounds) - len(kept) - (material.covered if thread is not None else 0)
+    if summarised and unknown > 0 and selection.summary:
+        reason = f"{unknown} of the older rounds are not in the rolling summary yet"
+        dropped.append(Dropped("not summarised", reason))
+    # The archive's own summaries stand as long as there is no rolling one.
+    rolling = thread if summarised else None
+    summaries = material.archived if rolling is None else (*material.uncovered, rolling)
+    return Chosen(summaries, kept, tuple(dropped))
 
 
-def layered(material: Material, selection: Selection) -> Chosen:
-    """Every round that no compaction has archived, and the summaries of those it has (K-2)."""
-    return _within(material.rounds, selection, Chosen(material.archived, material.rounds))
-
-
-def full(material: Material, selection: Selection) -> Chosen:
-    """Every round whole."""
-    return _within(material.rounds, selection, Chosen(material.archived, material.rounds))
-
-
-def last_n(material: Material, selection: Selection) -> Chosen:
-    """The newest messages, rounded outward to whole rounds."""
-    kept = newest(material.rounds, at_least=selection.last)
-    why = f"last-n shows the newest {selection.last} messages"
-    return _within(material.rounds, selection, Chosen(material.archived, kept), why)
-
-
-def summary_recent(material: Material, selection: Selection) -> Chosen:
-    """The rolling summary, and the newest messages."""
-    return _summarised(material, selection, _recent(material.rounds, selection))
-
-
-def span_retrieval(material: Material, selection: Selection) -> Chosen:
-    """The newest messages; what is found among the older ones stands beside the question (B-4)."""
-    why = f"span-retrieval shows the newest {selection.recent_max} messages, and what it finds among the older ones"
-    kept = _recent(material.rounds, selection)
-    return _within(material.rounds, selection, Chosen(material.archived, kept), why)
-
-
-def sliding_window(material: Material, selection: Selection) -> Chosen:
-    """The rolling summary, and the rounds behind it: none is in neither, and none in both.
+def _window(material: Material, selection: Selection) -> tuple[Round, ...]:
+    """The rounds behind the rolling summary: none is in neither, and none in both.
 
     Where these leave half of the window empty, the newest rounds fill it, also those that the summary tells of. Without
     a rolling summary in sight the newest rounds stand alone.
     """
     rounds = material.rounds
     if not selection.summary:
-        return _summarised(material, selection, rounds[-max(1, selection.rounds) :])
+        return rounds[-max(1, selection.rounds) :]
     if material.thread is None:
-        return _summarised(material, selection, rounds)
+        return rounds
     behind = rounds[material.covered :]
     half = None if selection.room is None else selection.room // 2
     if len(fitting(behind, room=half, most=selection.rounds // 2)) < len(behind):
-        return _summarised(material, selection, behind)
-    return _summarised(material, selection, fitting(rounds, room=selection.room, most=selection.rounds))
+        return behind
+    return fitting(rounds, room=selection.room, most=selection.rounds)
 
 
 def newest(rounds: Sequence[Round], *, at_least: int) -> tuple[Round, ...]:
@@ -233,41 +226,6 @@ def _recent(rounds: Sequence[Round], selection: Selection) -> tuple[Round, ...]:
             break
         place, found = place - 1, more
     return tuple(rounds[place:])
-
-
-def _summarised(material: Material, selection: Selection, kept: tuple[Round, ...]) -> Chosen:
-    """`kept` behind the rolling summary, or behind the archive's own summaries as long as there is none."""
-    thread = material.thread
-    summaries = material.archived if thread is None else (*material.uncovered, thread)
-    if selection.strategy == "sliding-window":
-        why = f"sliding-window shows the newest {selection.rounds} rounds"
-        if thread is not None:
-            why = "the rolling summary tells of them"
-    else:
-        why = f"summary+recent shows the newest {selection.recent_max} messages"
-    shown = _within(material.rounds, selection, Chosen(summaries, kept), why)
-    unknown = len(material.rounds) - len(shown.rounds) - (material.covered if thread is not None else 0)
-    if unknown > 0 and selection.summary:
-        reason = f"{unknown} of the older rounds are not in the rolling summary yet"
-        return replace(shown, dropped=(*shown.dropped, Dropped("not summarised", reason)))
-    return shown
-
-
-def _within(rounds: Sequence[Round], selection: Selection, chosen: Chosen, why: str = "") -> Chosen:
-    """The chosen rounds without the oldest, as far as the room asks for it, and the reason for what is left out."""
-    dropped = list(chosen.dropped)
-    older = len(rounds) - len(chosen.rounds)
-    if older:
-        messages = sum(len(round_.messages) for round_ in rounds[:older])
-        dropped.append(Dropped("rounds left out", f"{older} older rounds ({messages} messages): {why}"))
-    kept = chosen.rounds
-    if selection.room is not None:
-        kept = fitting(kept, room=selection.room)
-        if len(kept) < len(chosen.rounds):
-            over = len(chosen.rounds) - len(kept)
-            reason = f"{over} rounds that the {selection.room} tokens for recent rounds have no room for"
-            dropped.append(Dropped("rounds over budget", reason))
-    return Chosen(chosen.summaries, kept, tuple(dropped))
 
 
 def thread_message(text: str, covers: str, room: int | None) -> Message:
