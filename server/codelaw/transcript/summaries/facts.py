@@ -23,6 +23,8 @@ _TARGETS = ("path", "command", "pattern", "query", "name", "url")
 _WRITERS = frozenset({"Edit", "MultiEdit", "Write"})
 _SPREAD = frozenset({"Rename", "QuickFix"})
 """Tools whose calls change several files."""
+_TELLING = frozenset({"Bash", "Task"})
+"""Tools whose results only name what has changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +83,18 @@ class Facts:
 def facts(messages: Sequence[Message], started: Mapping[str, float]) -> Facts:
     """The facts of `messages`; `started` tells when each turn began, in seconds since the epoch. Never raises."""
     files: dict[str, ChangedFile] = {}
-    changes: list[tuple[str, str]] = []
+    texts: list[tuple[str, str]] = []
     commands: dict[str, Command] = {}
     failures: dict[tuple[str, str, str], FailedCall] = {}
     for outcome in outcomes(messages):
-        changes.extend(_note_files(outcome, files))
+        changes, lines = _changes(outcome)
+        noted = [path for change in changes if (path := _note(files, change))]
+        texts += [] if lines is None else [(path, lines) for path in noted]
         if _ran(outcome):
             _note_command(outcome, commands)
         elif outcome.code:
             _note_failure(outcome, failures)
-    named = names_by_place(changes)
+    named = names_by_place(texts)
     times = [time for message in messages if (time := _time(started.get(message.turn_id))) is not None]
     return Facts(
         min(times, default=None),
@@ -115,40 +119,28 @@ def _time(value: object) -> float | None:
     return None
 
 
-def _note_files(outcome: Outcome, files: dict[str, ChangedFile]) -> Iterator[tuple[str, str]]:
-    """Take in what a call changed; gives the path and the lines it changed."""
+def _changes(outcome: Outcome) -> tuple[list[ChangedFile], str | None]:
+    """What a call changed, and the text of that; None where only the files are known."""
     data, tool = outcome.data, outcome.call.tool
-    if tool == "Bash":
-        for name in as_list(data.get("changed")):
-            _note(files, as_text(name), by_command=True)
-        return
-    if tool == "Task":
-        # Of what a subagent did only the files are known here.
-        for name in as_list(data.get("changed")):
-            _note(files, as_text(name), edits=1)
-        return
-    applied = data.get("applied")
-    done = outcome.status == "success" and applied is not False
-    if not (applied is True or (tool in _WRITERS and done)) or outcome.status == "error" or data.get("dry_run") is True:
-        return
+    if tool in _TELLING:
+        how = ChangedFile("", by_command=True) if tool == "Bash" else ChangedFile("", edits=1)
+        return [replace(how, path=as_text(name)) for name in as_list(data.get("changed"))], None
+    done = tool in _WRITERS and outcome.status == "success" and data.get("applied") is not False
+    if not (done or data.get("applied") is True) or outcome.status == "error" or data.get("dry_run") is True:
+        return [], None
     if tool in _SPREAD:
         # The editor worked it out: what was changed stands in the result alone.
-        every = [as_text(as_object(file).get("path")) for file in as_list(data.get("files"))]
+        paths = [as_object(file).get("path") for file in as_list(data.get("files"))]
         named = " ".join(as_text(outcome.call.arguments.get(name)) for name in ("symbol", "new_name"))
-        for path in [*every, *map(as_text, as_list(data.get("also")))]:
-            if noted := _note(files, path, edits=1):
-                yield noted, named
-        return
-    path = as_text(data.get("path")) or outcome.text("path")
-    operation = data.get("operation")
-    if operation == "created":
-        noted = _note(files, path, created=True)
-    elif operation == "overwritten" or tool == "Write":
-        noted = _note(files, path, overwritten=1)
+        return [ChangedFile(as_text(path), edits=1) for path in (*paths, *as_list(data.get("also")))], named
+    change = ChangedFile(as_text(data.get("path")) or outcome.text("path"))
+    if data.get("operation") == "created":
+        change = replace(change, created=True)
+    elif data.get("operation") == "overwritten" or tool == "Write":
+        change = replace(change, overwritten=1)
     else:
-        noted = _note(files, path, edits=1)
-    if noted:
-        yield noted, "\n".join(_changed_lines(outcome.call.arguments))
+        change = replace(change, edits=1)
+    return [change], "\n".join(_changed_lines(outcome.call.arguments))
 
 
 def _changed_lines(arguments: Mapping[str, Any]) -> Iterator[str]:
@@ -159,27 +151,18 @@ def _changed_lines(arguments: Mapping[str, Any]) -> Iterator[str]:
         yield from set(old) ^ set(new)
 
 
-def _note(
-    files: dict[str, ChangedFile],
-    name: str,
-    *,
-    created: bool = False,
-    edits: int = 0,
-    overwritten: int = 0,
-    by_command: bool = False,
-) -> str:
+def _note(files: dict[str, ChangedFile], more: ChangedFile) -> str:
     """Take in one change; gives the path as it is shown, empty when there is none."""
-    path = one_line(name, LONGEST_PATH)
-    if not path:
-        return ""
-    known = files.pop(path, None) or ChangedFile(path)
-    files[path] = replace(
-        known,
-        created=known.created or created,
-        edits=known.edits + edits,
-        overwritten=known.overwritten + overwritten,
-        by_command=known.by_command or by_command,
-    )
+    path = one_line(more.path, LONGEST_PATH)
+    if path:
+        known = files.pop(path, ChangedFile(path))
+        files[path] = ChangedFile(
+            path,
+            known.created or more.created,
+            known.edits + more.edits,
+            known.overwritten + more.overwritten,
+            known.by_command or more.by_command,
+        )
     return path
 
 
@@ -203,18 +186,13 @@ def _ended(outcome: Outcome) -> str:
 
 
 def _note_command(outcome: Outcome, commands: dict[str, Command]) -> None:
-    text = one_line(outcome.text("command"), LONGEST_COMMAND)
+    text, ended = one_line(outcome.text("command"), LONGEST_COMMAND), _ended(outcome)
     if not text:
         return
-    known = commands.pop(text, None) or Command(text, (), failed=False)
-    ended = _ended(outcome)
-    runs = list(known.runs)
-    if runs and runs[-1][0] == ended:
-        runs[-1] = (ended, runs[-1][1] + 1)
-    else:
-        runs.append((ended, 1))
-    failed = known.failed or ended not in {"exit 0", "done"}
-    commands[text] = Command(text, tuple(runs[-_MOST_RUNS:]), failed)
+    known = commands.pop(text, Command(text, (), failed=False))
+    *runs, (last, times) = known.runs or (("", 0),)
+    runs = [*runs, (ended, times + 1)] if last == ended else [*known.runs, (ended, 1)]
+    commands[text] = Command(text, tuple(runs[-_MOST_RUNS:]), known.failed or ended not in {"exit 0", "done"})
 
 
 def _note_failure(outcome: Outcome, failures: dict[tuple[str, str, str], FailedCall]) -> None:

@@ -38,24 +38,19 @@ def fact_lines(
     what even these do not hold is told as a number. The other failed calls and commands share what is left of the
     budget, newest first. `described` has a sentence for some of the files, beyond the budget.
     """
-    failed = [command for command in reversed(facts.commands) if command.failed]
-    passed = [command for command in reversed(facts.commands) if not command.failed]
-    never_ran = [call for call in reversed(facts.failures) if call.tool == "Bash"]
     others = [call for call in reversed(facts.failures) if call.tool != "Bash"]
-    must = _Must(facts.files, failed, never_ran, count)
-    files, commands, calls = must.written(budget, max(budget, most or 0))
+    passed = [_command(one, _WIDTHS[1]) for one in reversed(facts.commands) if not one.failed]
+    files, commands, calls = _must(facts, budget, max(budget, most or 0), count)
     left = max(0, budget - _cost([*files, *commands, *calls], count))
     failures = _failures(others, left if not passed else int(left * _FAILURES), count)
     left -= _cost(failures, count)
-    succeeded = _fitting([_command(one, _WIDTHS[1]) for one in passed], left, count, ", none of which failed")
+    succeeded = _fitting(passed, left, count, ", none of which failed")
     left -= _cost(succeeded, count)
-    if _flat(files, facts.files):
+    flat = len(files) == len(facts.files)
+    if flat and all(line.startswith(f"{code(one.path)}: ") for line, one in zip(files, facts.files, strict=True)):
         files = _named(files, facts.files, left, count)
-        said = described or {}
-        files = [
-            f"{line}; {said[one.path]}" if one.path in said else line
-            for line, one in zip(files, facts.files, strict=True)
-        ]
+        said = {path: f"; {words}" for path, words in (described or {}).items()}
+        files = [f"{line}{said.get(one.path, '')}" for line, one in zip(files, facts.files, strict=True)]
     return FactLines(tuple(files), (*commands, *succeeded), (*calls, *failures))
 
 
@@ -65,36 +60,23 @@ def code(text: str) -> str:
     return f"`{text}`" if fence == "`" else f"{fence} {text} {fence}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Must:
-    """What has to be said: the changed files, the commands that failed and those that never ran, newest first."""
+def _must(facts: Facts, budget: int, most: int, count: Count) -> tuple[list[str], list[str], list[str]]:
+    """What has to be said: the changed files, the commands that failed and those that never ran, newest first.
 
-    files: Sequence[ChangedFile]
-    failed: Sequence[Command]
-    never_ran: Sequence[FailedCall]
-    count: Count
-
-    def written(self, budget: int, most: int) -> tuple[list[str], list[str], list[str]]:
-        """In the roomiest writing that leaves some of the budget, else in the tightest, in at most `most` tokens."""
-        flat = [_file(one) for one in self.files]
-        tight = [code(path) for path in folded(one.path for one in self.files)]
-        for plain, width in ((flat, _WIDTHS[0]), (flat, _WIDTHS[1]), (tight, _WIDTHS[1]), (tight, _WIDTHS[2])):
-            commands, calls = self._runs(width)
-            if _cost([*plain, *commands, *calls], self.count) <= budget * _MUST:
-                return plain, commands, calls
-        commands, calls = self._runs(_WIDTHS[2])
-        files = _bounded(self.files, max(most // 2, most - _cost([*commands, *calls], self.count)), self.count)
-        commands = _fitting(commands, most - _cost([*files, *calls], self.count), self.count, " that failed")
-        calls = _fitting(calls, most - _cost([*files, *commands], self.count), self.count, " that never ran")
-        return files, commands, calls
-
-    def _runs(self, width: int) -> tuple[list[str], list[str]]:
-        return [_command(one, width) for one in self.failed], [_failure(one, width, width) for one in self.never_ran]
-
-
-def _flat(lines: Sequence[str], files: Sequence[ChangedFile]) -> bool:
-    """Whether every file has a line of its own."""
-    return len(lines) == len(files) and all(map(str.startswith, lines, (f"{code(one.path)}: " for one in files)))
+    In the roomiest writing that leaves some of the budget, else in the tightest, in at most `most` tokens.
+    """
+    flat = [_file(one) for one in facts.files]
+    tight = [code(path) for path in folded(one.path for one in facts.files)]
+    commands, calls = list[str](), list[str]()
+    for files, width in ((flat, _WIDTHS[0]), (flat, _WIDTHS[1]), (tight, _WIDTHS[1]), (tight, _WIDTHS[2])):
+        commands = [_command(one, width) for one in reversed(facts.commands) if one.failed]
+        calls = [_failure(one, width, width) for one in reversed(facts.failures) if one.tool == "Bash"]
+        if _cost([*files, *commands, *calls], count) <= budget * _MUST:
+            return files, commands, calls
+    files = _bounded(facts.files, max(most // 2, most - _cost([*commands, *calls], count)), count)
+    commands = _fitting(commands, most - _cost([*files, *calls], count), count, " that failed")
+    calls = _fitting(calls, most - _cost([*files, *commands], count), count, " that never ran")
+    return files, commands, calls
 
 
 def _named(lines: Sequence[str], files: Sequence[ChangedFile], budget: int, count: Count) -> list[str]:
