@@ -10,20 +10,20 @@ from hypothesis import strategies as st
 
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call, Message, Metadata
+from codelaw.domain.models import ModelReply
 from codelaw.transcript.summaries.facts import ChangedFile, Command, Facts, FailedCall
 from codelaw.transcript.summaries.facts_text import FactLines
 from codelaw.transcript.summaries.headings import REQUIRED, heading, sections
 from codelaw.transcript.summaries.summary import (
-    BadSummary,
     Border,
     archive_text,
     assemble,
     border,
-    check,
     instruction,
     is_instruction,
     sizes,
 )
+from codelaw.transcript.summaries.summary_check import BadSummary, check
 from tests.transcript.calls import bash, edit, failed, said
 
 HEADINGS = [
@@ -61,8 +61,9 @@ GOOD = """## 📌 Archived Session Summary
 
 
 def read(text: str, **facts: object) -> str:
-    given_ = {"stop_reason": "end_turn", "tool_called": False, "source_tokens": 9_000, "limit_tokens": 2_000} | facts
-    return check(text, count=estimate, **given_)  # pyright: ignore[reportArgumentType]
+    given_ = {"stop_reason": "end_turn", "calls": (), "source_tokens": 9_000, "limit_tokens": 2_000} | facts
+    reply = ModelReply(text, given_.pop("stop_reason"), calls=given_.pop("calls"))  # pyright: ignore[reportArgumentType]
+    return check(reply, count=estimate, **given_)  # pyright: ignore[reportArgumentType]
 
 
 def without(name: str) -> str:
@@ -93,7 +94,7 @@ BAD: dict[str, tuple[str, dict[str, object], str]] = {
     "Finish with nothing inside": ("Thought: done\nAction: Finish[]", {}, "empty"),
     "cut by the output limit": (GOOD, {"stop_reason": "max_tokens"}, "cut off"),
     "refusal": ("I can't help with that.", {"stop_reason": "refusal"}, "refused"),
-    "a native tool call beside text": (GOOD, {"tool_called": True}, "tool was called"),
+    "a native tool call beside text": (GOOD, {"calls": (Call("c", "Read", {}),)}, "tool was called"),
     "stopped for a tool": (GOOD, {"stop_reason": "tool_use"}, "tool was called"),
     "a tool call in the text dialect": ('Thought: look\nAction: Read[{"path": "a.py"}]', {}, "tool was called"),
     "a summary that ends in a call": (with_end('Action: Bash[{"command": "git push"}]'), {}, "tool was called"),

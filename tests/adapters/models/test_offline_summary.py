@@ -10,7 +10,8 @@ from codelaw.domain.messages import Call
 from codelaw.domain.models import ApiMessage, CallBlock, ModelRequest, ResultBlock, TextBlock
 from codelaw.templates.render import preload, render
 from codelaw.transcript.summaries.headings import sections
-from codelaw.transcript.summaries.summary import check, instruction
+from codelaw.transcript.summaries.summary import instruction
+from codelaw.transcript.summaries.summary_check import check
 
 ITSELF = "I am codelaw's offline reader, not a language model: I search the workspace and quote what I find."
 
@@ -53,14 +54,7 @@ async def summary(*said: ApiMessage, limit: int = 1_000, dialect: str = "react",
     reply = await OfflineModel().reply(ModelRequest("offline", (), messages, 1_000), lambda _: None)
     assert reply.calls == ()
     source = sum(estimate(block.text) for message in said for block in message.blocks if isinstance(block, TextBlock))
-    text = check(
-        reply.text,
-        stop_reason=reply.stop_reason,
-        tool_called=bool(reply.calls),
-        source_tokens=source,
-        limit_tokens=limit,
-        count=estimate,
-    )
+    text = check(reply, source_tokens=source, limit_tokens=limit, count=estimate)
     assert text == reply.text.strip()
     return text
 

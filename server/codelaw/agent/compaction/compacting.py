@@ -27,7 +27,8 @@ from codelaw.domain.errors import ModelFailure, Refusal
 from codelaw.domain.events import CompactionEvent, CompactionPhase, HookMoment
 from codelaw.domain.messages import Message
 from codelaw.ports.cancelling import give_cancel
-from codelaw.transcript.summaries.summary import BadSummary, archive_text, sizes
+from codelaw.transcript.summaries.summary import archive_text, sizes
+from codelaw.transcript.summaries.summary_check import BadSummary
 
 TIMED_OUT = "Summary generation timed out, keeping recent history only."
 """Shown exactly so (K-6)."""

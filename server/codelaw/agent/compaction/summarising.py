@@ -28,7 +28,8 @@ from codelaw.domain.models import Delta, ModelReply, ModelRequest, Usage
 from codelaw.ports.model import ChatModel
 from codelaw.templates.render import render
 from codelaw.transcript.rounds import Round, rounds
-from codelaw.transcript.summaries.summary import BadSummary, Border, Sizes, border, check, instruction
+from codelaw.transcript.summaries.summary import Border, Sizes, border, instruction
+from codelaw.transcript.summaries.summary_check import BadSummary, check
 
 _log = logging.getLogger(__name__)
 
@@ -237,14 +238,7 @@ class Summariser:
         for number in range(1, ATTEMPTS + 1):
             reply = await self.calls.reply(self._request(prompt, asked))
             try:
-                return check(
-                    reply.text,
-                    stop_reason=reply.stop_reason,
-                    tool_called=bool(reply.calls or reply.broken_calls),
-                    source_tokens=size,
-                    limit_tokens=self.sizes.model_tokens,
-                    count=estimate,
-                )
+                return check(reply, limit_tokens=self.sizes.model_tokens, count=estimate, source_tokens=size)
             except BadSummary as bad:
                 if number == ATTEMPTS:
                     raise

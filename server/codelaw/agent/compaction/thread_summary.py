@@ -23,7 +23,7 @@ from codelaw.domain.checkpoints import ThreadSummary
 from codelaw.domain.errors import ModelFailure, Refusal
 from codelaw.domain.events import NoticeEvent
 from codelaw.domain.messages import Message
-from codelaw.transcript.summaries.summary_check import BadSummary, check_text
+from codelaw.transcript.summaries.summary_check import BadSummary, check
 from codelaw.transcript.transcript import Transcript
 
 UPDATED = "thread_summary_updated"
@@ -146,14 +146,7 @@ class _Job:
         made = React().request(view, model=name, max_tokens=most, toolbox=inputs.toolbox)
         room = inputs.summary_output(inputs.corrected(view.tokens))
         reply = await self.calls.reply(inputs.summary_manner.on(made, room))
-        return await asyncio.to_thread(
-            check_text,
-            reply.text,
-            stop_reason=reply.stop_reason,
-            tool_called=bool(reply.calls or reply.broken_calls),
-            limit_tokens=most,
-            count=estimate,
-        )
+        return await asyncio.to_thread(check, reply, limit_tokens=most, count=estimate)
 
     @property
     def _cost(self) -> str:

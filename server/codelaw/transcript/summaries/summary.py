@@ -14,20 +14,6 @@ from codelaw.transcript.summaries.facts_text import FactLines, fact_lines
 from codelaw.transcript.summaries.harmless import harmless
 from codelaw.transcript.summaries.headings import Sections, sections
 from codelaw.transcript.summaries.identifiers import index
-from codelaw.transcript.summaries.summary_check import BadSummary, check
-
-__all__ = [
-    "BadSummary",
-    "Border",
-    "Sizes",
-    "archive_text",
-    "assemble",
-    "border",
-    "check",
-    "instruction",
-    "is_instruction",
-    "sizes",
-]
 
 _FIXED = 150
 """Tokens of the headings and sentences around what a summary says."""

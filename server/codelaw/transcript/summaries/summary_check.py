@@ -7,6 +7,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from codelaw.domain.models import ModelReply
 from codelaw.templates.render import render
 from codelaw.transcript.summaries.harmless import harmless, plain
 from codelaw.transcript.summaries.headings import FILES, REQUIRED, TITLE, computed, fence, heading, other_heading
@@ -40,94 +41,66 @@ _NAMES = {
 }
 
 
+_CALLED = "a tool was called instead of writing it"
+
+
 class BadSummary(Exception):
     """A summary that cannot be used; the text says why, for the model and the user."""
 
 
 def check(
-    text: str,
-    *,
-    stop_reason: str,
-    tool_called: bool,
-    source_tokens: int,
-    limit_tokens: int,
-    count: Callable[[str], int],
+    reply: ModelReply, *, limit_tokens: int, count: Callable[[str], int], source_tokens: int | None = None
 ) -> str:
-    """The model's text without wrapping and preamble, unable to forge anything (K-5).
+    """The model's text without wrapping, unable to forge anything (K-5).
 
-    `source_tokens` is what it sums up; `limit_tokens` what it may have, as `count` counts them.
+    `limit_tokens` is what it may have, as `count` counts them. `source_tokens` is what it sums up, where it follows the
+    template: then it has no preamble either. A rolling summary has no template (B-3).
 
     Raises:
-        BadSummary: it is empty, cut, refused, a call, headless, an echo, a loop, too long, or speaks of the future.
+        BadSummary: it is empty, cut, refused, a call, a loop or too long; of one with a template also: it is headless,
+            an echo, no shorter than its source, or speaks of the future.
     """
-    lines = _headed(_said(text, stop_reason=stop_reason, tool_called=tool_called))
-    lines, ahead = without_empty_plans(_filled(lines))
-    if ahead:
-        raise BadSummary(f"it tells what is still to come ({ahead!r}), and must tell the past only")
-    summary = harmless("\n".join(lines).strip())
+    said = _said(reply)
+    if source_tokens is not None:
+        lines, ahead = without_empty_plans(_filled(_headed(said)))
+        if ahead:
+            raise BadSummary(f"it tells what is still to come ({ahead!r}), and must tell the past only")
+        said = "\n".join(lines)
+    summary = harmless(said.strip()).strip()
     size = count(summary)
     if size > limit_tokens:
         raise BadSummary(f"it is too long: about {size} tokens, and {limit_tokens} are allowed")
-    if source_tokens > SMALL_SOURCE and size >= source_tokens:
+    if source_tokens is not None and size >= source_tokens > SMALL_SOURCE:
         raise BadSummary("it is no shorter than what it sums up")
     return summary
 
 
-def check_text(
-    text: str, *, stop_reason: str, tool_called: bool, limit_tokens: int, count: Callable[[str], int]
-) -> str:
-    """The model's text without wrapping, for a summary that has no template (B-3).
-
-    Raises:
-        BadSummary: it is empty, cut, refused, a call, a loop, or too long.
-    """
-    summary = harmless(_said(text, stop_reason=stop_reason, tool_called=tool_called)).strip()
-    size = count(summary)
-    if size > limit_tokens:
-        raise BadSummary(f"it is too long: about {size} tokens, and {limit_tokens} are allowed")
-    return summary
-
-
-def _said(text: str, *, stop_reason: str, tool_called: bool) -> str:
-    """What a whole reply says, without fence and Finish."""
-    if stop_reason == "refusal":
+def _said(reply: ModelReply) -> str:
+    """What a whole reply says, without fence and Finish; a preamble in front of these goes with them."""
+    if reply.stop_reason == "refusal":
         raise BadSummary("the model refused to write it")
-    if tool_called or stop_reason == "tool_use":
-        raise BadSummary("a tool was called instead of writing it")
-    if stop_reason == "max_tokens":
+    if reply.calls or reply.broken_calls or reply.stop_reason == "tool_use":
+        raise BadSummary(_CALLED)
+    if reply.stop_reason == "max_tokens":
         raise BadSummary("it was cut off by the output limit")
-    said = plain(text).strip()
-    _refuse_nothing(said)
-    _refuse_loops(said)
-    return _unwrapped(said)
-
-
-def _refuse_nothing(said: str) -> None:
-    if _NOTHING.fullmatch(said):
-        raise BadSummary("it is empty")
-
-
-def _refuse_loops(said: str) -> None:
+    said = plain(reply.text).strip()
     repeats = Counter(line.strip() for line in said.split("\n") if len(line.strip()) > 3)
-    often = repeats.most_common(1)[0][1] if repeats else 0
-    packed = len(zlib.compress(said.encode("utf-8", "replace"))) if len(said) > 2_000 else len(said)
-    if often > _MOST_REPEATS or packed < len(said.encode("utf-8", "replace")) * _DENSITY:
+    spelt = said.encode("utf-8", "replace")
+    dense = len(said) > 2_000 and len(zlib.compress(spelt)) < len(spelt) * _DENSITY
+    if dense or max(repeats.values(), default=0) > _MOST_REPEATS:
         raise BadSummary("it repeats itself over and over")
-
-
-def _unwrapped(said: str) -> str:
-    """What stands inside a code fence or inside `Finish[…]`; a preamble in front of it goes with it."""
     for _ in range(2):
         if fenced := _FENCED.fullmatch(said):
             said = fenced["text"].strip()
         finish = _FINISH.search(said)
         if finish and not any(heading(line) for line in said[: finish.start()].split("\n")):
             if _CALL.search(said[: finish.start()]):
-                raise BadSummary("a tool was called instead of writing it")
+                raise BadSummary(_CALLED)
             said = said[finish.end() :].strip().removesuffix("```").rstrip(" \n`").removesuffix("]").strip()
-    _refuse_nothing(said)
+    if _NOTHING.fullmatch(said):
+        raise BadSummary("it is empty")
     if _CALL.search(said):
-        raise BadSummary("a tool was called instead of writing it")
+        raise BadSummary(_CALLED)
     if _JSON.match(said):
         raise BadSummary("it is JSON, and must be Markdown")
     return said
