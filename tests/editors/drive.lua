@@ -1,15 +1,15 @@
 -- Drives the recipe in a headless Neovim: a turn with streaming and approvals, one that is refused, one that is steered
 -- and cancelled, then the server's death and the chats of the next one.
--- Writes one JSON line per observation to $CODELAW_DRIVE_OUT.
+-- Writes one JSON line per observation to $DRIVE_OUT.
 
-local out = assert(io.open(os.getenv("CODELAW_DRIVE_OUT"), "w"))
+local out = assert(io.open(os.getenv("DRIVE_OUT"), "w"))
 local function tell(name, value)
   out:write(vim.fn.json_encode({ name = name, value = value }), "\n")
   out:flush()
 end
 
 local function drive()
-  local codelaw = dofile(os.getenv("CODELAW_RECIPE"))
+  local codelaw = dofile(os.getenv("DRIVE_RECIPE"))
   local steered = false
   local deltas, asked, wanted = 0, {}, "^1  Allow"
 
@@ -50,8 +50,8 @@ local function drive()
   end
 
   codelaw.setup({
-    cmd = vim.fn.json_decode(os.getenv("CODELAW_SERVER")),
-    settings = vim.fn.json_decode(os.getenv("CODELAW_SETTINGS")),
+    cmd = vim.fn.json_decode(os.getenv("DRIVE_SERVER")),
+    settings = vim.fn.json_decode(os.getenv("DRIVE_SETTINGS")),
     on_event = function(params)
       tell("event", params.event.kind)
       steered = steered or params.event.kind == "steer"
@@ -63,7 +63,7 @@ local function drive()
       end
     end,
   })
-  codelaw.start(os.getenv("CODELAW_WORKSPACE"))
+  codelaw.start(os.getenv("DRIVE_WORKSPACE"))
 
   vim.cmd("edit open.txt")
   local open = vim.api.nvim_get_current_buf()
@@ -118,7 +118,7 @@ local function drive()
 
   -- The server dies, and the chat goes on with the next one.
   local id = codelaw.start()
-  codelaw.setup({ settings = vim.fn.json_decode(os.getenv("CODELAW_SETTINGS_AGAIN")) })
+  codelaw.setup({ settings = vim.fn.json_decode(os.getenv("DRIVE_SETTINGS_AGAIN")) })
   vim.loop.kill(tonumber(vim.fn.systemlist("pgrep -P " .. vim.fn.getpid() .. " -f codelaw")[1]), "sigkill")
   vim.wait(150000, function()
     return vim.lsp.get_client_by_id(id) == nil

@@ -67,7 +67,7 @@ local function start()
         Ended = problem or result
       end)
     end
-  ]], { os.getenv("CODELAW_RECIPE"), os.getenv("DRIVE_SERVER"), os.getenv("DRIVE_SETTINGS") })
+  ]], { os.getenv("DRIVE_RECIPE"), os.getenv("DRIVE_SERVER"), os.getenv("DRIVE_SETTINGS") })
 end
 
 local scenes = {}

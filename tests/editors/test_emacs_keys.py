@@ -18,9 +18,8 @@ from typing import Any
 
 import pytest
 
-from tests.editors.test_emacs import RECIPE
-from tests.editors.test_neovim import ROOT, SERVER
-from tests.editors.test_neovim_keys import LONG, NOTE, act, finish
+from tests.editors.driving import HERE, act, environment, finish
+from tests.editors.test_neovim_keys import LONG, NOTE
 
 PATIENCE_SECONDS = 150
 
@@ -31,24 +30,20 @@ class Emacs:
     def __init__(self, tmp_path: Path, replies: list[dict[str, Any]], settings: dict[str, Any]) -> None:
         self._out, self._do = tmp_path / "seen.json", tmp_path / "do"
         self._done = 0
-        script = tmp_path / "script.json"
-        script.write_text(json.dumps({"replies": replies}))
-        environment = os.environ | {
-            "PYTHONPATH": str(ROOT / "server"),
-            "DRIVE_OUT": str(self._out),
-            "DRIVE_DO": str(self._do),
-            "DRIVE_RECIPE": str(RECIPE),
-            "DRIVE_SERVER": json.dumps(SERVER),
-            "DRIVE_SETTINGS": json.dumps({"model": {"provider": "scripted", "script": str(script)}} | settings),
-            "HOME": str(tmp_path),
-            "LANG": "C.UTF-8",
-            "TERM": "xterm",
-        }
-        command = ["emacs", "-nw", "-q", "-l", str(Path(__file__).with_name("keys.el"))]
+        variables = environment(
+            tmp_path,
+            "keys.el",
+            replies,
+            settings=settings,
+            DRIVE_DO=str(self._do),
+            DRIVE_OUT=str(self._out),
+            TERM="xterm",
+        )
+        command = ["emacs", "-nw", "-q", "-l", str(HERE / "keys.el")]
         self._process, self._terminal = pty.fork()
         if not self._process:
             os.chdir(tmp_path / "project")
-            os.execvpe(command[0], command, environment)
+            os.execvpe(command[0], command, variables)
         fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
         self._screen = threading.Thread(target=self._read, daemon=True)
         self._screen.start()

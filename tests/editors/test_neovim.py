@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-SERVER = [sys.executable, "-m", "codelaw", "serve"]
+from tests.editors.driving import act, drive, finish
+
 THOUGHT = "a note is wanted, and a note there will be: short, in a file of its own, and saying hello as notes do"
 NOTE = json.dumps({"path": "note.txt", "content": "hello\n"})
 WRITE = f"Thought: {THOUGHT}\nAction: Write[{NOTE}]"
@@ -21,66 +17,21 @@ FINISH = "Thought: the note is written\nAction: Finish[It says **hello**.]"
 LONG = "Thought: " + "so much to say, " * 400 + "\nAction: Finish[never]"
 
 
-@pytest.fixture
-def script(tmp_path: Path) -> Path:
-    path = tmp_path / "script.json"
-    # Pieces so slow that they cannot all be told at once.
-    replies = [
-        {"text": WRITE, "chunk": 6, "delay": 0.04},
-        {"text": SIGN},
-        {"text": FINISH},
-        {"text": 'Thought: wait\nAction: Bash[{"command": "sleep 60"}]'},
-        {"text": "Thought: no then\nAction: Finish[Not waited.]"},
-        {"text": LONG, "delay": 0.02},
-    ]
-    path.write_text(json.dumps({"replies": replies}))
-    return path
-
-
-def of_the_next_server(tmp_path: Path) -> Path:
-    """A server that takes the place of another plays its script from the beginning: this one adds to the first."""
-    path = tmp_path / "again.json"
-    answers = ("Still here.", "Another one.")
-    replies = [{"text": f"Thought: hm\nAction: Finish[{answer}]"} for answer in answers]
-    path.write_text(json.dumps({"replies": replies}))
-    return path
-
-
-def drive(script: Path, workspace: Path, out: Path) -> dict[str, list[Any]]:
-    """Run the script in Neovim; gives what it told, by name, in order."""
-    environment = os.environ | {
-        "PYTHONPATH": str(ROOT / "server"),
-        "CODELAW_DRIVE_OUT": str(out),
-        "CODELAW_RECIPE": str(ROOT / "editor-client" / "neovim" / "codelaw.lua"),
-        "CODELAW_SERVER": json.dumps(SERVER),
-        "CODELAW_WORKSPACE": str(workspace),
-        "CODELAW_SETTINGS": json.dumps({"model": {"provider": "scripted", "script": str(script)}}),
-        "CODELAW_SETTINGS_AGAIN": json.dumps(
-            {"model": {"provider": "scripted", "script": str(of_the_next_server(out.parent))}}
-        ),
-        "XDG_STATE_HOME": str(out.parent / "state"),
-        "XDG_CACHE_HOME": str(out.parent / "cache"),
-    }
-    drive = Path(__file__).with_name("drive.lua")
-    command = ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", f"luafile {drive}"]
-    done = subprocess.run(
-        command, cwd=workspace, env=environment, capture_output=True, text=True, check=False, timeout=600,
-        stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    told: dict[str, list[Any]] = {}
-    for line in out.read_text().splitlines():
-        entry = json.loads(line)
-        told.setdefault(entry["name"], []).append(entry["value"])
-    assert "error" not in told, (told["error"], done.stderr)
-    return told
+# Pieces so slow that they cannot all be told at once.
+REPLIES = [
+    {"text": WRITE, "chunk": 6, "delay": 0.04},
+    {"text": SIGN},
+    {"text": FINISH},
+    act("Bash", command="sleep 60"),
+    finish("Not waited."),
+    {"text": LONG, "delay": 0.02},
+]
 
 
 @pytest.mark.needs("nvim")
-def test_a_turn_in_neovim(script: Path, tmp_path: Path) -> None:
-    workspace = tmp_path / "project"
-    workspace.mkdir()
+def test_a_turn_in_neovim(tmp_path: Path, workspace: Path) -> None:
     (workspace / "open.txt").write_text("a letter\n")
-    told = drive(script, workspace, tmp_path / "told.jsonl")
+    told = drive("drive.lua", tmp_path, workspace, REPLIES, again=[finish("Still here."), finish("Another one.")])
 
     first = told["first"][0]
     assert first["stopReason"] == "finished", first

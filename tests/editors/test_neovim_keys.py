@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.editors.test_neovim import ROOT, SERVER
+from tests.editors import driving
+from tests.editors.driving import ROOT, Replies, act, finish
 
 README = ROOT / "editor-client" / "README.md"
 NOTE = "hidden \u202e\x1b[8m text\n"
@@ -20,54 +18,24 @@ NOTE = "hidden \u202e\x1b[8m text\n"
 LONG = "echo \u200b\xa0start\n" + "# quiet\n" * 100 + "echo END > seen.txt"
 
 
-def act(tool: str, **arguments: Any) -> dict[str, Any]:
-    return {"text": f"Thought: next\nAction: {tool}[{json.dumps(arguments)}]", "chunk": 1000}
-
-
-def finish(answer: str) -> dict[str, Any]:
-    return {"text": f"Thought: done\nAction: Finish[{answer}]", "chunk": 1000}
-
-
-def drive(
-    scene: str, tmp_path: Path, replies: list[dict[str, Any]], settings: dict[str, Any] | None = None
-) -> dict[str, Any]:
+def drive(scene: str, tmp_path: Path, replies: Replies, settings: dict[str, Any] | None = None) -> dict[str, Any]:
     """Play a scene in the folder `project`; gives what it told, by name."""
-    script, out = tmp_path / "script.json", tmp_path / "told.jsonl"
-    script.write_text(json.dumps({"replies": replies}))
-    model = {"model": {"provider": "scripted", "script": str(script)}}
-    environment = os.environ | {
-        "PYTHONPATH": str(ROOT / "server"),
-        "CODELAW_RECIPE": str(ROOT / "editor-client" / "neovim" / "codelaw.lua"),
-        "DRIVE_OUT": str(out),
-        "DRIVE_OUTSIDE": str(tmp_path / "outside.txt"),
-        "DRIVE_SCENE": scene,
-        "DRIVE_SERVER": json.dumps(SERVER),
-        "DRIVE_SETTINGS": json.dumps(model | (settings or {})),
-        "DRIVE_STOCK": re.findall(r"```lua\n(.*?)```", README.read_text("utf-8"), re.DOTALL)[-1],
-        "XDG_STATE_HOME": str(tmp_path / "state"),
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
-    }
-    lua = Path(__file__).with_name("keys.lua")
-    command = ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", f"luafile {lua}"]
-    done = subprocess.run(
-        command, cwd=tmp_path / "project", env=environment, capture_output=True, text=True, check=False, timeout=600,
-        stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    told = {entry["name"]: entry["value"] for entry in map(json.loads, out.read_text().splitlines())}
-    assert "error" not in told, (told, done.stderr[-2000:])
-    return told
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
+    told = driving.drive(
+        "keys.lua",
+        tmp_path,
+        tmp_path / "project",
+        replies,
+        settings=settings,
+        DRIVE_OUTSIDE=str(tmp_path / "outside.txt"),
+        DRIVE_SCENE=scene,
+        DRIVE_STOCK=re.findall(r"```lua\n(.*?)```", README.read_text("utf-8"), re.DOTALL)[-1],
+    )
+    return {name: values[-1] for name, values in told.items()}
 
 
 @pytest.mark.needs("nvim")
-def test_what_is_typed_into_another_buffer_answers_no_question(tmp_path: Path, project: Path) -> None:
-    (project / "letter.txt").write_text("a letter\n")
+def test_what_is_typed_into_another_buffer_answers_no_question(tmp_path: Path, workspace: Path) -> None:
+    (workspace / "letter.txt").write_text("a letter\n")
     told = drive(
         "typing",
         tmp_path,
@@ -91,7 +59,7 @@ def test_what_is_typed_into_another_buffer_answers_no_question(tmp_path: Path, p
     assert told["enter"] is True
     assert told["back"] == [True, "letter.txt"]
     assert told["chosen"].startswith("1  Allow")
-    assert (project / "note.txt").read_text() == NOTE
+    assert (workspace / "note.txt").read_text() == NOTE
     assert told["focus"] == "letter.txt", "the next question does not take the cursor"
     assert "sleep 60" in told["second"]
     assert "withdrawn" in told["withdrawn"]
@@ -106,7 +74,7 @@ def test_what_is_typed_into_another_buffer_answers_no_question(tmp_path: Path, p
 
 
 @pytest.mark.needs("nvim")
-def test_what_is_long_is_seen_whole_before_it_can_be_allowed(tmp_path: Path, project: Path) -> None:
+def test_what_is_long_is_seen_whole_before_it_can_be_allowed(tmp_path: Path, workspace: Path) -> None:
     told = drive("long", tmp_path, [act("Bash", command=LONG, description="List\u202e the files"), finish("ok")])
     assert "Show all of it" in told["first"]
     assert "2  Reject" in told["first"]
@@ -117,14 +85,14 @@ def test_what_is_long_is_seen_whole_before_it_can_be_allowed(tmp_path: Path, pro
     assert "1  Allow once" in told["second"]
     assert "The model's words for it: “List⟨U+202E⟩ the files”" in told["second"]
     assert told["result"] == "finished"
-    assert (project / "seen.txt").read_text() == "END\n"
+    assert (workspace / "seen.txt").read_text() == "END\n"
 
 
 @pytest.mark.needs("nvim")
-def test_a_message_that_asks_takes_no_keys_either(tmp_path: Path, project: Path) -> None:
-    (project / "letter.txt").write_text("a letter\n")
-    (project / ".codelaw").mkdir()
-    (project / ".codelaw" / "config.toml").write_text('[permissions]\nallow = ["Bash"]\n')
+def test_a_message_that_asks_takes_no_keys_either(tmp_path: Path, workspace: Path) -> None:
+    (workspace / "letter.txt").write_text("a letter\n")
+    (workspace / ".codelaw").mkdir()
+    (workspace / ".codelaw" / "config.toml").write_text('[permissions]\nallow = ["Bash"]\n')
     told = drive("message", tmp_path, [])
     assert "permissions.allow" in told["question"]
     still_open, text, mode = told["open"]
@@ -135,10 +103,10 @@ def test_a_message_that_asks_takes_no_keys_either(tmp_path: Path, project: Path)
 
 
 @pytest.mark.needs("nvim")
-def test_open_buffers_are_changed_and_not_the_disk_behind_them(tmp_path: Path, project: Path) -> None:
+def test_open_buffers_are_changed_and_not_the_disk_behind_them(tmp_path: Path, workspace: Path) -> None:
     for name in ("plain", "typing", "first", "clean"):
-        (project / f"{name}.txt").write_text("alpha\nbeta 🦊 gamma\nomega\n")
-    (project / "big.txt").write_text("x" * (9 * 1024 * 1024))
+        (workspace / f"{name}.txt").write_text("alpha\nbeta 🦊 gamma\nomega\n")
+    (workspace / "big.txt").write_text("x" * (9 * 1024 * 1024))
     (tmp_path / "outside.txt").write_text("secret\n")
 
     def change(name: str) -> list[dict[str, Any]]:
@@ -160,26 +128,26 @@ def test_open_buffers_are_changed_and_not_the_disk_behind_them(tmp_path: Path, p
     before = "alpha\nbeta 🦊 gamma\nomega"
     after = "ALPHA\nbeta 🦊 end"
     assert told["plain"] == [f"mine\n{after}", True], told["chat"]
-    assert (project / "plain.txt").read_text() == before + "\n", "the disk is left alone"
+    assert (workspace / "plain.txt").read_text() == before + "\n", "the disk is left alone"
     assert told["undone once"] == f"mine\n{before}"
     assert told["redone"] == f"mine\n{after}"
 
     assert told["typing"] == f"{after}\none two"
     assert told["typing undone"] == f"{before}\none two", "the change is a step of its own"
     assert told["typing undone twice"] == before
-    assert (project / "typing.txt").read_text() == before + "\n"
+    assert (workspace / "typing.txt").read_text() == before + "\n"
 
     assert told["named"]["answer"] == "Read."
     for shown in ("1-1 of 1 of folder/new.txt", "1-4 of 4 of second.txt", "1-3 of 3 of first.txt"):
         assert f"Lines {shown}." in told["chat"]
     assert told["clean"] == [after, False]
-    assert (project / "clean.txt").read_text() == after + "\n", "saved before the command"
+    assert (workspace / "clean.txt").read_text() == after + "\n", "saved before the command"
     assert told["attached"] == ["clean.txt", "new.txt", "plain.txt", "second.txt", "typing.txt"]
 
 
 @pytest.mark.needs("nvim")
-def test_what_the_readme_gives_a_neovim_without_a_plugin(tmp_path: Path, project: Path) -> None:
-    (project / "plain.odd").write_text("alpha\n")
+def test_what_the_readme_gives_a_neovim_without_a_plugin(tmp_path: Path, workspace: Path) -> None:
+    (workspace / "plain.odd").write_text("alpha\n")
     told = drive(
         "stock",
         tmp_path,
@@ -192,4 +160,4 @@ def test_what_the_readme_gives_a_neovim_without_a_plugin(tmp_path: Path, project
     assert told["asked"] is True
     assert told["still asked"] == "c", "neither a digit nor a yes is an answer"
     assert told["text"] == "mine\nALPHA"
-    assert (project / "plain.odd").read_text() == "alpha\n"
+    assert (workspace / "plain.odd").read_text() == "alpha\n"
