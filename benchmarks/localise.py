@@ -99,9 +99,8 @@ class Indexed:
         self.history = self._history(repository)
 
     def rank(self, query: str) -> list[str]:
-        from codelaw.ranking.code.hints import Hints
         from codelaw.ranking.code.history import told
-        from codelaw.ranking.code.question import asked
+        from codelaw.ranking.code.question import Hints, asked
         from codelaw.ranking.code.scoring import best_files
 
         question = asked(query)

@@ -96,9 +96,8 @@ def gain(found: list[str], answer: tuple[str, ...]) -> float:
 
 
 def _paths(frame: Any, history: Any, text: str) -> list[str]:
-    from codelaw.ranking.code.hints import Hints
     from codelaw.ranking.code.history import told
-    from codelaw.ranking.code.question import asked
+    from codelaw.ranking.code.question import Hints, asked
     from codelaw.ranking.code.scoring import places
 
     question = asked(text)

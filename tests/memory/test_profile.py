@@ -6,7 +6,7 @@ from typing import get_args
 from codelaw.context.tokens import estimate
 from codelaw.domain.memories import Category, Memory
 from codelaw.memory.capture import DEFAULT_CATEGORY
-from codelaw.memory.profile import PROFILE_TOKENS, PROJECT_CATEGORIES, USER_CATEGORIES, profile
+from codelaw.memory.recall import PROFILE_TOKENS, PROJECT_CATEGORIES, USER_CATEGORIES, profile
 
 
 def of_user(id_, text="The user likes tea.", **changes):

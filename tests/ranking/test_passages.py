@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codelaw.domain.messages import Call, Message, Metadata
-from codelaw.ranking.passages import MAX_PASSAGES, OVERLAP_CHARS, PASSAGE_CHARS, split
-from codelaw.ranking.readable import MAX_RESULT_CHARS, readable
+from codelaw.ranking.passages import MAX_PASSAGES, MAX_RESULT_CHARS, OVERLAP_CHARS, PASSAGE_CHARS, readable, split
 
 
 def test_a_short_text_is_one_passage_as_it_is():

@@ -10,8 +10,7 @@ from codelaw.context.shortening.compressor import compress
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.memories import Memory, Recalled, Saved
 from codelaw.tools.base import run_tool
-from codelaw.tools.keeping.memory_save import MemorySave, MemorySaveArguments
-from codelaw.tools.keeping.memory_search import MemorySearch
+from codelaw.tools.keeping.memory import MemorySave, MemorySaveArguments, MemorySearch
 from codelaw.tools.toolbox import default_toolbox
 from tests.fakes.desk import folder, make_desk
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.tools.reading.pages import named, plain, spelled
+from codelaw.tools.reading.web_fetch import named, plain, spelled
 
 
 def test_a_page_is_its_title_and_what_is_shown_of_it():

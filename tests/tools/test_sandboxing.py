@@ -9,7 +9,7 @@ import pytest
 
 from codelaw.domain.files import ProcessResult
 from codelaw.ports.workspace import OutputListener
-from codelaw.tools.commands.sandboxing import OWN_SERVER, hint
+from codelaw.tools.commands.bash import OWN_SERVER, hint
 from tests.fakes.desk import Desk
 
 

@@ -14,8 +14,8 @@ from codelaw.tools.bounds import MAX_DATA, bounded, json_size
 from codelaw.tools.changing.diffs import difference
 from codelaw.tools.changing.editing import PREVIEW_CHARACTERS, shown_whole
 from codelaw.tools.commands.bash import Bash, BashArguments
-from codelaw.tools.keeping.todos import recap
 from codelaw.tools.paths import located
+from codelaw.tools.todo_list import recap
 from tests.fakes.desk import Desk, folder, make_desk
 from tests.fakes.living import once_begun
 

@@ -7,7 +7,7 @@ open or close no tag of ours (R-5).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from codelaw.domain.memories import Candidate, Category, Memory, MemoryScope, Recalled
@@ -111,3 +111,53 @@ def harmless(text: str) -> str:
 
 def _block(lines: Sequence[str]) -> str:
     return render("memories", lines=lines)
+
+
+USER_CATEGORIES: tuple[Category, ...] = ("preference", "habit", "skill", "constraint")
+"""Of the user's entries, those that describe the user."""
+PROJECT_CATEGORIES: tuple[Category, ...] = ("constraint", "decision", "preference", "habit", "skill")
+"""Of the project's entries, those that describe the project, and how the user works in it."""
+PROFILE_TOKENS = 500
+"""The whole block stays below."""
+PROFILE_ENTRIES = 40
+"""Of each kind that are worth looking at."""
+_LONGEST_LINE = 400
+"""Characters of one entry in a profile; a longer one is cut."""
+
+
+def profile(user: Sequence[Memory], project: Sequence[Memory], count: Callable[[str], int]) -> Shown:
+    """The block of the user profile and the project context, below `PROFILE_TOKENS` by `count`.
+
+    The surest entries stand first, among equals the newest. User and project take turns, so that neither crowds out the
+    other; an entry that does not fit is passed over, since a shorter one may.
+    """
+    waiting = [_ordered(user, "user", USER_CATEGORIES), _ordered(project, "project", PROJECT_CATEGORIES)]
+    taken: tuple[list[Memory], list[Memory]] = [], []
+    text = ""
+    for rank in range(max(map(len, waiting), default=0)):
+        for mine, entries in zip(taken, waiting, strict=True):
+            if rank >= len(entries):
+                continue
+            mine.append(entries[rank])
+            longer = _profile_block(*taken)
+            if count(longer) < PROFILE_TOKENS:
+                text = longer
+            else:
+                mine.pop()
+    return Shown(text, (*taken[0], *taken[1]))
+
+
+def _ordered(memories: Sequence[Memory], scope: str, categories: Sequence[Category]) -> list[Memory]:
+    fit = [memory for memory in memories if memory.scope == scope and memory.category in categories]
+    return sorted(fit, key=lambda memory: (-memory.confidence, -memory.created_at, memory.id))[:PROFILE_ENTRIES]
+
+
+def _profile_block(user: Sequence[Memory], project: Sequence[Memory]) -> str:
+    if not user and not project:
+        return ""
+    return render("profile", user=list(map(_profile_line, user)), project=list(map(_profile_line, project)))
+
+
+def _profile_line(memory: Memory) -> str:
+    whole = f"{memory.category}: {harmless(memory.text)}"
+    return whole if len(whole) <= _LONGEST_LINE else whole[: _LONGEST_LINE - 1] + "…"

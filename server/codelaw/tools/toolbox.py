@@ -17,27 +17,19 @@ from codelaw.domain.served import ServerState
 from codelaw.ports.web import Fetched, Web
 from codelaw.tools.base import PATH_ARGUMENT, AnyTool, Arguments
 from codelaw.tools.categories import offered_in
-from codelaw.tools.changing.edit import Edit
-from codelaw.tools.changing.multi_edit import MultiEdit
+from codelaw.tools.changing.edits import Edit, MultiEdit, Write
 from codelaw.tools.changing.renaming import QuickFix, Rename
-from codelaw.tools.changing.write import Write
 from codelaw.tools.code.diagnosing import Diagnostics
-from codelaw.tools.code.navigating import Definition, References
-from codelaw.tools.code.outlining import Outline
-from codelaw.tools.code.searching import SearchCode
+from codelaw.tools.code.search_code import Outline, SearchCode
+from codelaw.tools.code.symbols import Definition, References
 from codelaw.tools.commands.bash import Bash
 from codelaw.tools.finding.call_tool import CALL_TOOL, CallTool
-from codelaw.tools.finding.find_tools import FIND_TOOLS, Described, FindTools, server_of
-from codelaw.tools.finding.manuals import manual_of
-from codelaw.tools.finding.names import nearest
-from codelaw.tools.keeping.memory_save import MemorySave
-from codelaw.tools.keeping.memory_search import MemorySearch
+from codelaw.tools.finding.find_tools import FIND_TOOLS, Described, FindTools, manual_of, nearest, server_of
+from codelaw.tools.keeping.memory import MemorySave, MemorySearch
 from codelaw.tools.keeping.todo_write import TodoWrite
 from codelaw.tools.paths import misspelt
-from codelaw.tools.reading.glob import Glob
-from codelaw.tools.reading.grep import Grep
+from codelaw.tools.reading.listing import LS, Glob, Grep
 from codelaw.tools.reading.load_skill import LoadSkill
-from codelaw.tools.reading.ls import LS
 from codelaw.tools.reading.read import Read
 from codelaw.tools.reading.web_fetch import WebFetch
 from codelaw.tools.served.missing import PERHAPS_LATE, server_meant, why_missing

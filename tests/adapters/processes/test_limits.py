@@ -15,7 +15,7 @@ from codelaw.adapters.processes import limits
 from codelaw.adapters.processes.limits import Limits
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.sandbox import Kind
-from codelaw.tools.commands.sandboxing import hint
+from codelaw.tools.commands.bash import hint
 from tests.adapters.processes.ordinary import python, started
 from tests.attacks.world import USUAL, World, world
 

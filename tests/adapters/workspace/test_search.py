@@ -26,8 +26,8 @@ needs_rg = pytest.mark.needs("rg")
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow machine is no failure."""
-    monkeypatch.setattr("codelaw.tools.reading.grep.MAX_SECONDS", 150.0)
-    monkeypatch.setattr("codelaw.tools.reading.glob.MAX_SECONDS", 150.0)
+    monkeypatch.setattr("codelaw.tools.reading.listing.GREP_SECONDS", 150.0)
+    monkeypatch.setattr("codelaw.tools.reading.listing.GLOB_SECONDS", 150.0)
 
 
 @pytest.fixture(params=["rg", "python"])
@@ -183,7 +183,7 @@ async def test_what_is_not_common_is_refused_by_name(either: Desk, pattern: str)
 async def test_a_runaway_expression_is_killed(both: tuple[Desk, Desk], monkeypatch: pytest.MonkeyPatch):
     both[0].put("a", "a" * 60 + "b\n")
     assert (await both[0]("Grep", pattern="(a|aa)+c")).data["total"] == 0
-    monkeypatch.setattr("codelaw.tools.reading.grep.MAX_SECONDS", 0.5)
+    monkeypatch.setattr("codelaw.tools.reading.listing.GREP_SECONDS", 0.5)
     result = await both[1]("Grep", pattern="(a|aa)+c")
     assert result.error is not None
     assert result.error.code == "TIMEOUT"

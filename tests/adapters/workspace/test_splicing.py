@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from codelaw.adapters.workspace.splicing import splices
+from codelaw.adapters.workspace.overlay import splices
 from codelaw.domain.edits import Splice, spliced
 from codelaw.tools.changing.diffs import MAX_MIDDLE
 

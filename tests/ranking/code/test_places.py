@@ -14,10 +14,9 @@ from codelaw.ranking.code import frame as module
 from codelaw.ranking.code.chunks import LINES, chunks
 from codelaw.ranking.code.digest import Digest, digested, unpacked
 from codelaw.ranking.code.frame import Frame, framed
-from codelaw.ranking.code.question import asked
+from codelaw.ranking.code.question import asked, telling
 from codelaw.ranking.code.scoring import best_files, places
 from codelaw.ranking.code.symbols import read
-from codelaw.ranking.code.telling import telling
 
 FILES = {
     "shop/basket.py": (

@@ -1,19 +1,21 @@
-"""What a frame answers; what ranks is imported when it is first asked (X-5)."""
+"""What a frame answers (X-5). Import it when it is first asked: it brings numpy and the grammars."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from codelaw.adapters.code.kept import Row
 from codelaw.ports.code import FileOutline, Place, PlaceKind, Symbol
-
-if TYPE_CHECKING:
-    from codelaw.ranking.code.digest import Digest
-    from codelaw.ranking.code.frame import Frame
-    from codelaw.ranking.code.history import History
-    from codelaw.ranking.code.nearness import Singles
+from codelaw.ranking.code.digest import Digest
+from codelaw.ranking.code.frame import Frame, framed
+from codelaw.ranking.code.history import History, told
+from codelaw.ranking.code.naming import called, parts_of
+from codelaw.ranking.code.nearness import Singles
+from codelaw.ranking.code.paths import inside
+from codelaw.ranking.code.question import Hints, asked, telling
+from codelaw.ranking.code.scoring import places
+from codelaw.ranking.code.symbols import is_document, read
 
 LINES, LINE = 3, 200
 """Lines of a place that are shown, and characters of each."""
@@ -26,8 +28,6 @@ def framed_over(rows: Mapping[str, Row], last: Frame | None, *, most: float = FE
 
     `most` is the share of all files that are few.
     """
-    from codelaw.ranking.code.frame import framed  # noqa: PLC0415
-
     digests = {path: row.digest for path, row in rows.items() if row.digest is not None}
     below = last.whole if last is not None else None
     if below is not None:
@@ -46,39 +46,28 @@ def are_few(changed: int, whole: Frame, most: float = FEW_SHARE) -> bool:
 
 def framed_few(changed: Mapping[str, Digest | None], whole: Frame) -> Frame:
     """The small frame over a large one of what may have changed since; None: the file is gone."""
-    from codelaw.ranking.code.frame import framed  # noqa: PLC0415
-
     had = {path: whole.digests[at] for path in changed if (at := whole.places.get(path)) is not None}
     digests = {path: digest for path, digest in changed.items() if digest is not None and had.get(path) is not digest}
     return framed(digests, whole, frozenset(path for path in had if changed[path] is None))
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
-    """What is looked for."""
-
-    query: str
-    below: Sequence[str] = ()
-    kind: PlaceKind = "any"
-    limit: int = 10
-
-
-def ranked(frame: Frame, search: Search, history: History | None, near: Mapping[str, Singles]) -> list[Place]:
-    from codelaw.ranking.code.hints import Hints  # noqa: PLC0415
-    from codelaw.ranking.code.history import told  # noqa: PLC0415
-    from codelaw.ranking.code.question import asked  # noqa: PLC0415
-    from codelaw.ranking.code.scoring import places  # noqa: PLC0415
-
-    question = asked(search.query)
+def ranked(
+    frame: Frame,
+    query: str,
+    history: History | None,
+    near: Mapping[str, Singles],
+    *,
+    below: Sequence[str],
+    kind: PlaceKind,
+    limit: int,
+) -> list[Place]:
+    question = asked(query)
     hints = Hints(told(history, question) if history is not None else {}, near)
-    return places(frame, question, limit=search.limit, below=search.below, kind=search.kind, hints=hints)
+    return places(frame, question, limit=limit, below=below, kind=kind, hints=hints)
 
 
 def shown(place: Place, lines: Sequence[str], query: str) -> Place:
     """The place with its first lines; where no symbol begins it, from the line on that tells most."""
-    from codelaw.ranking.code.question import asked  # noqa: PLC0415
-    from codelaw.ranking.code.telling import telling  # noqa: PLC0415
-
     own, start = lines[place.start : place.end], place.start
     if place.kind in {"code", "doc"} or not any(map(str.isalnum, "".join(own[:1]))):
         start += telling(own, asked(query))
@@ -88,14 +77,10 @@ def shown(place: Place, lines: Sequence[str], query: str) -> Place:
 
 def outlined(frame: Frame, below: Sequence[str]) -> list[tuple[str, Digest]]:
     """The files below these paths that define something, those first that most others use."""
-    from codelaw.ranking.code.paths import inside  # noqa: PLC0415
-
     return [one for one in _defining(frame) if not below or any(inside(one[0], folder) for folder in below)]
 
 
 def named(frame: Frame, name: str, *, begun: bool) -> list[tuple[str, Symbol]]:
-    from codelaw.ranking.code.naming import called, parts_of  # noqa: PLC0415
-
     last = (parts_of(name) or [name])[-1].casefold()
     holding = (one for one in _defining(frame) if last in one[1].told.casefold())
     return called(((path, digest.symbols) for path, digest in holding), name, begun=begun)
@@ -112,13 +97,9 @@ def _defining(frame: Frame) -> list[tuple[str, Digest]]:
 
 
 def outline_in(path: str, digest: Digest) -> FileOutline:
-    from codelaw.ranking.code.symbols import is_document  # noqa: PLC0415
-
     return FileOutline(path, digest.symbols, not is_document(path))
 
 
 def outline_of(path: str, text: str) -> FileOutline:
-    from codelaw.ranking.code.symbols import read  # noqa: PLC0415
-
     found = read(path, text)
     return FileOutline(path, found.symbols, found.parsed)

@@ -18,22 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.code import skipping
-from codelaw.adapters.code.answering import (
-    Search,
-    are_few,
-    framed_few,
-    framed_over,
-    named,
-    outline_in,
-    outline_of,
-    outlined,
-    ranked,
-    shown,
-)
 from codelaw.adapters.code.commits import Commits
 from codelaw.adapters.code.kept import Kept, Row
-from codelaw.adapters.code.rows import Rows
-from codelaw.adapters.code.taking import taken
+from codelaw.adapters.code.rows import Rows, taken
 from codelaw.adapters.code.vectors import CodeVectors
 from codelaw.adapters.code.yielding import spare, yielding
 from codelaw.adapters.stores.worker import Worker, log_unheard
@@ -109,39 +96,47 @@ class WorkspaceIndex:
         await self.commits.ready()
         if self._kept is not None and self.vectors.name:
             self.vectors.follow(workspace, self._kept.path.with_suffix(".vectors.db"), self._rows.all())
-        asked, vector = Search(query, below, kind, limit), await self.vectors.question(query)
+        vector = await self.vectors.question(query)
         found = await self._worker.do(
-            lambda: ranked(frame, asked, self.commits.history(frame), self.vectors.near(vector))
+            lambda: _answering().ranked(
+                frame,
+                query,
+                self.commits.history(frame),
+                self.vectors.near(vector),
+                below=below,
+                kind=kind,
+                limit=limit,
+            )
         )
         texts: dict[str, list[str] | None] = {}
         for path in dict.fromkeys(place.path for place in found):
             texts[path] = await _lines_of(workspace, path)
         known = [(place, lines) for place in found if (lines := texts[place.path]) is not None]
-        told = await self._worker.do(lambda: [shown(place, lines, query) for place, lines in known])
+        told = await self._worker.do(lambda: [_answering().shown(place, lines, query) for place, lines in known])
         return FoundPlaces(tuple(told), self.state())
 
     async def outline(self, workspace: Workspace, below: Sequence[str], limit: int) -> tuple[list[FileOutline], int]:
         frame = await self._current(workspace)
-        chosen = await self._worker.do(lambda: outlined(frame, below))
+        chosen = await self._worker.do(lambda: _answering().outlined(frame, below))
         found: list[FileOutline] = []
         for path, digest in chosen:
             if len(found) == limit:
                 break
             if await _may_be_seen(workspace, path):
-                found.append(outline_in(path, digest))
+                found.append(_answering().outline_in(path, digest))
         if not chosen and len(below) == 1:
             place = await asyncio.to_thread(workspace.locate, below[0])
             if await workspace.exists(place) == "folder":
                 return [], 0
             text = (await workspace.read(place)).text
-            found = [await self._worker.do(lambda: outline_of(below[0], text))]
+            found = [await self._worker.do(lambda: _answering().outline_of(below[0], text))]
         return found, max(len(chosen), len(found))
 
     async def named(
         self, workspace: Workspace, name: str, limit: int, *, begun: bool = False
     ) -> list[tuple[str, Symbol]]:
         frame = await self._current(workspace)
-        chosen = await self._worker.do(lambda: named(frame, name, begun=begun))
+        chosen = await self._worker.do(lambda: _answering().named(frame, name, begun=begun))
         found: list[tuple[str, Symbol]] = []
         for path, symbol in chosen:
             if len(found) == limit:
@@ -194,7 +189,7 @@ class WorkspaceIndex:
             return await asyncio.shield(self._framing)
         if self._frame is None or (self._framed != self._rows.edition and not done):
             rows, last = self._rows.all(), self._partial or self._frame
-            self._partial = await self._worker.do(lambda: framed_over(rows, last, most=MOST_NEW))
+            self._partial = await self._worker.do(lambda: _answering().framed_over(rows, last, most=MOST_NEW))
             return self._partial
         return self._frame
 
@@ -228,11 +223,11 @@ class WorkspaceIndex:
         """The frame of all rows; where few have changed since the `whole` one was made, a small one over that."""
         self._partial = None  # two of them at once would be too much memory
         edition, changed = self._rows.edition, self._rows.changed
-        if whole is not None and are_few(len(changed), whole):
-            framing = self._worker.do(lambda: framed_few(changed, whole))
+        if whole is not None and _answering().are_few(len(changed), whole):
+            framing = self._worker.do(lambda: _answering().framed_few(changed, whole))
         else:
             rows = self._rows.all()
-            framing = self._worker.do(lambda: framed_over(rows, None))
+            framing = self._worker.do(lambda: _answering().framed_over(rows, None))
             whole = None
         self._framing = asyncio.ensure_future(framing)
         try:
@@ -285,7 +280,9 @@ class WorkspaceIndex:
 
     async def _rows_of(self, workspace: Workspace, batch: Mapping[str, float]) -> dict[str, Row]:
         """What becomes of files, given with the times that were seen before they are read."""
-        rows = {path: Row(mtime, 0, "", reason, None) for path, mtime in batch.items() if (reason := _skips(path))}
+        rows = {
+            path: Row(mtime, 0, "", reason, None) for path, mtime in batch.items() if (reason := skipping.by_name(path))
+        }
         left = [path for path in batch if path not in rows]
         places = await asyncio.to_thread(lambda: list(_located(workspace, left)))
         stamps = await workspace.stamps([place for _, place in places])
@@ -317,15 +314,17 @@ class WorkspaceIndex:
         for path in closed:
             self._rows.close(path)
         changed = {path: buffer for path, buffer in now.items() if opened.get(path) != (buffer.uri, buffer.version)}
-        read = {path: buffer for path, buffer in changed.items() if not _skips(path)}
+        read = {path: buffer for path, buffer in changed.items() if not skipping.by_name(path)}
         made = await self._worker.do(lambda: _digested([_read_of(*one) for one in read.items()])) if read else {}
         for path, row in made.items():
             self._rows.open(path, (changed[path].uri, changed[path].version), row)
         return len(closed) + len(made)
 
 
-def _skips(path: str) -> str:
-    return skipping.by_name(path)
+def _answering():  # noqa: ANN202 - the module
+    from codelaw.adapters.code import answering  # noqa: PLC0415 - numpy and the grammars are heavy
+
+    return answering
 
 
 def _located(workspace: Workspace, paths: Iterable[str]) -> Iterator[tuple[str, Located]]:

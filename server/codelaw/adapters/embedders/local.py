@@ -135,11 +135,11 @@ class LocalEmbedder:
         bound_threads()
         encoder: Encoder
         if folder.kind == "bert":
-            from codelaw.adapters.embedders.bert import BertEncoder  # noqa: PLC0415 - numpy
+            from codelaw.adapters.embedders.encoders import BertEncoder  # noqa: PLC0415 - numpy
 
             encoder = BertEncoder(folder, weights)
         else:
-            from codelaw.adapters.embedders.static import StaticEncoder  # noqa: PLC0415 - numpy
+            from codelaw.adapters.embedders.encoders import StaticEncoder  # noqa: PLC0415 - numpy
 
             encoder = StaticEncoder(folder, weights)
         if self._wanted is not None and self._wanted != encoder.dimension:

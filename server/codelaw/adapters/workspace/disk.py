@@ -15,8 +15,16 @@ from codelaw.adapters.workspace.fallback import FileSearch
 from codelaw.adapters.workspace.ignore import IgnoreTree
 from codelaw.adapters.workspace.overlay import edit_of, text_of
 from codelaw.adapters.workspace.parts import part_at
-from codelaw.adapters.workspace.replacing import Naming, replace_file, unrecorded
-from codelaw.adapters.workspace.restoring import image_of, images_of, put_back, put_folder, remove
+from codelaw.adapters.workspace.replacing import (
+    Naming,
+    image_of,
+    images_of,
+    put_back,
+    put_folder,
+    remove,
+    replace_file,
+    unrecorded,
+)
 from codelaw.adapters.workspace.search import find_rg, search_lines
 from codelaw.adapters.workspace.surveying import surveyed
 from codelaw.adapters.workspace.walk import Budget, files_below, mtime_of

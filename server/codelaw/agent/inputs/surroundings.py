@@ -14,7 +14,7 @@ from codelaw.context.system.modules import active_task, pin
 from codelaw.domain.checkpoints import HEAD, Aside
 from codelaw.domain.messages import Fragment, Message
 from codelaw.templates.render import render
-from codelaw.tools.keeping.todos import open_recap
+from codelaw.tools.todo_list import open_recap
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

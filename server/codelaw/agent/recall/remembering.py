@@ -17,7 +17,8 @@ from codelaw.domain.chats import Notice
 from codelaw.domain.errors import EmbeddingFailure, Refusal
 from codelaw.domain.memories import Candidate, Category, Memory, MemoryScope, Places, Recalled, Saved
 from codelaw.domain.messages import Fragment
-from codelaw.memory import capture, profile
+from codelaw.memory import capture
+from codelaw.memory import recall as profile
 from codelaw.memory.evidence import evident
 from codelaw.memory.recall import Shown, ranked, shown
 

@@ -7,11 +7,15 @@ about, names written as code say it most exactly, and words for what shall be do
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+import numpy as np
+import numpy.typing as npt
+
 from codelaw.ranking.code.digest import numbered, words
+from codelaw.ranking.code.symbols import defines
 from codelaw.ranking.stemming import stem
 from codelaw.ranking.words import number
 
@@ -164,3 +168,33 @@ def done_terms() -> set[int]:
     if not _known:
         _known.update(_terms(_DONE))
     return _known
+
+
+DEFINING = 0.5
+"""What a definition or a heading is worth more, as a share of a word of the question."""
+_SAYS = re.compile(r"[^\W\d_]{2}")
+
+
+def telling(lines: Sequence[str], question: Question) -> int:
+    """The number of the line among these; the first one of equals, and 0 where none says anything."""
+    return max(range(len(lines)), key=lambda at: _worth(lines[at], question), default=0)
+
+
+def _worth(line: str, question: Question) -> float:
+    if _SAYS.search(line) is None:
+        return -1.0
+    held = {term for word in words(line) for term in numbered(word)}
+    return sum(question.weights.get(term, 0.0) for term in held) + DEFINING * defines(line)
+
+
+@dataclass(frozen=True)
+class Hints:
+    """By path."""
+
+    said: Mapping[str, float] = field(default_factory=dict[str, float])
+    """What commits say of files (`history.told`)."""
+    near: Mapping[str, npt.NDArray[np.float32]] = field(default_factory=dict[str, npt.NDArray[np.float32]])
+    """What each of their chunks is worth by its vector, 0 to 1 (`nearness.nearest`)."""
+
+
+NONE = Hints()

@@ -3,7 +3,7 @@
 A file's score adds, in the units of BM25: its best chunk, a share of its next ones, the file as a whole, the rare words
 of its path, those that are the file's name, the symbol that the question names best, how many other files use it, and a
 share of what these score. Files that stand aside (`ranking/code/paths`) keep a part of that. Then come the hints
-(`ranking/code/hints`): what commits say, and how near it is by vectors. A place has its file's score, with its own
+(`ranking/code/question`): what commits say, and how near it is by vectors. A place has its file's score, with its own
 chunk's part in it; a file's next place falls behind the first ones of others about as good. The constants are round
 numbers, set by hand near what `benchmarks/localise.py` and `benchmarks/semble.py` favour.
 """
@@ -22,9 +22,8 @@ from codelaw.ports.code import Place, PlaceKind, Symbol
 from codelaw.ranking.code.chunks import Chunk
 from codelaw.ranking.code.digest import CODE, COMMENT, DEFINED, numbered, words
 from codelaw.ranking.code.frame import IN_PATH, Floats, Frame, Postings
-from codelaw.ranking.code.hints import NONE, Hints
 from codelaw.ranking.code.paths import documents, inside
-from codelaw.ranking.code.question import Question
+from codelaw.ranking.code.question import NONE, Hints, Question
 from codelaw.ranking.code.symbols import is_document
 
 NEXT, NEXT_CHUNKS = 0.6, 3

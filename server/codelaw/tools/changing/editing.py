@@ -32,7 +32,7 @@ _SHORTENED = re.compile(r"… \[\d+ characters, shortened(?:: result:\w+)?\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileEdit:
     """A change worked out and not yet made."""
 
     place: Located
@@ -82,15 +82,15 @@ async def writable(path: str, env: ToolEnvironment) -> Located:
     return place
 
 
-async def replacing(path: str, replacements: list[Replacement], env: ToolEnvironment) -> Change:
+async def replacing(path: str, replacements: list[Replacement], env: ToolEnvironment) -> FileEdit:
     """The change that replacements make."""
     place, current = await read_for_change(path, env)
     done, diff = await asyncio.to_thread(_replaced, current.text, replacements, place.shown)
-    return Change(place=place, before=current, text=done.text, diff=diff, count=done.count, mended=done.mended)
+    return FileEdit(place=place, before=current, text=done.text, diff=diff, count=done.count, mended=done.mended)
 
 
 async def made(
-    change: Change, env: ToolEnvironment, data: Mapping[str, Any], *, dry_run: bool, label: str = ""
+    change: FileEdit, env: ToolEnvironment, data: Mapping[str, Any], *, dry_run: bool, label: str = ""
 ) -> ToolResult:
     """Write the change, or with `dry_run` only tell of it; `data` is what the tool itself says of it.
 
@@ -141,7 +141,7 @@ async def reviewed(path: str, env: ToolEnvironment) -> bool:
         return False
 
 
-async def _write(change: Change, env: ToolEnvironment, label: str) -> FileText:
+async def _write(change: FileEdit, env: ToolEnvironment, label: str) -> FileText:
     journal = env.journal
     number = await journal.plan(change.place, change.before, change.text) if journal is not None else 0
     try:
@@ -158,13 +158,13 @@ async def _write(change: Change, env: ToolEnvironment, label: str) -> FileText:
     return written
 
 
-def _refuse_unconfirmed(change: Change, env: ToolEnvironment) -> None:
+def _refuse_unconfirmed(change: FileEdit, env: ToolEnvironment) -> None:
     """Nothing may come between this and the write: the file may be closed at any time."""
     if env.confirmed_in_editor and not env.workspace.reviews(change.place):
         raise ToolFailure("CONFLICT", f"{change.place.shown} cannot be confirmed in the editor any more: try again.")
 
 
-def _came_of(change: Change, written: FileText) -> tuple[Change, Diff | None]:
+def _came_of(change: FileEdit, written: FileText) -> tuple[FileEdit, Diff | None]:
     """The change as it was made, and what the user refused of it."""
     if same_lines(written.text, change.text):
         return change, None
@@ -173,7 +173,7 @@ def _came_of(change: Change, written: FileText) -> tuple[Change, Diff | None]:
     return done, difference(written.text, change.text, change.place.shown)
 
 
-def _refuse_shortened(change: Change) -> None:
+def _refuse_shortened(change: FileEdit) -> None:
     """A model that copies from its own history may copy the mark that stands there for the rest of a text (C-6)."""
     before = change.before.text if change.before is not None else ""
     new = Counter(_SHORTENED.findall(change.text)) - Counter(_SHORTENED.findall(before))
@@ -184,21 +184,12 @@ def _refuse_shortened(change: Change) -> None:
         )
 
 
-def _with_mends(text: str, change: Change) -> str:
+def _with_mends(text: str, change: FileEdit) -> str:
     return " ".join([text, *change.mended, "Check the diff."]) if change.mended else text
 
 
-def _counts(change: Change) -> str:
+def _counts(change: FileEdit) -> str:
     return f"+{change.diff.added} -{change.diff.removed} lines in {change.place.shown}"
-
-
-def preview(change: Change) -> Preview:
-    """The whole change, as the user is to see it.
-
-    Raises:
-        ToolFailure: INVALID_PARAM where that is more than anybody can look through.
-    """
-    return shown_whole(change.diff.text)
 
 
 def shown_whole(diff: str) -> Preview:
@@ -216,7 +207,7 @@ def shown_whole(diff: str) -> Preview:
     return Preview(diff=diff)
 
 
-def _shown_diff(change: Change) -> dict[str, Any]:
+def _shown_diff(change: FileEdit) -> dict[str, Any]:
     """`changed_lines` and `diff`, bounded; of a new file less, since the model has just written it."""
     text, cut = fragments(change.diff.text, DIFF_LINES if change.before is not None else NEW_LINES, DIFF_CHARACTERS)
     data: dict[str, Any] = {"changed_lines": [list(pair) for pair in change.diff.ranges[:50]], "diff": text}
@@ -230,7 +221,7 @@ def _replaced(text: str, replacements: list[Replacement], shown: str) -> tuple[R
     return done, difference(text, done.text, shown)
 
 
-def _file_change(change: Change) -> FileChange:
+def _file_change(change: FileEdit) -> FileChange:
     kind = "created" if change.before is None else "modified"
     diff = change.diff
     return FileChange(

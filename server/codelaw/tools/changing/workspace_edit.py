@@ -15,7 +15,7 @@ from codelaw.domain.results import FileChange, ToolResult
 from codelaw.ports.services import LanguageServices
 from codelaw.tools.base import Preview, ToolEnvironment
 from codelaw.tools.changing.diffs import difference
-from codelaw.tools.changing.editing import MAX_CHANGED, Change, made, shown_whole, writable
+from codelaw.tools.changing.editing import MAX_CHANGED, FileEdit, made, shown_whole, writable
 from codelaw.tools.changing.matching import in_style, line_break
 from codelaw.tools.code.diagnosing import after_edit
 from codelaw.tools.freshness import Ledger
@@ -33,7 +33,7 @@ DIAGNOSTICS = 20
 class Proposal:
     """Changes of files, worked out and not yet made; in the order in which they are made."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[FileEdit, ...]
     title: str = ""
     """What the editor calls it."""
 
@@ -83,7 +83,7 @@ async def proposal(
             found[key] = place, await _current(place, env), []
         _check_version(document, *found[key][:2], seen)
         found[key][2].append(document)
-    changes: list[Change] = []
+    changes: list[FileEdit] = []
     for place, before, documents in found.values():
         change = await asyncio.to_thread(_change, place, before, documents, services)
         if change is not None:
@@ -116,7 +116,7 @@ def _check_version(document: ProposedEdits, place: Located, current: FileText, s
 
 def _change(
     place: Located, before: FileText, documents: Sequence[ProposedEdits], services: LanguageServices
-) -> Change | None:
+) -> FileEdit | None:
     text, count = before.text, 0
     for document in documents:
         # Edits of one entry are all about the same text; a further entry is about what the first has made of it.
@@ -124,7 +124,7 @@ def _change(
         count += len(document.edits)
     if text == before.text:
         return None
-    return Change(place, before, text, difference(before.text, text, place.shown), count)
+    return FileEdit(place, before, text, difference(before.text, text, place.shown), count)
 
 
 def _splices(text: str, edits: Sequence[TextEdit], place: Located, services: LanguageServices) -> tuple[Splice, ...]:
@@ -206,7 +206,7 @@ async def all_made(
     return ToolResult("partial" if partial else "success", data, text, changes=tuple(changes))
 
 
-def _knowing(change: Change, env: ToolEnvironment) -> ToolEnvironment:
+def _knowing(change: FileEdit, env: ToolEnvironment) -> ToolEnvironment:
     """The ledger learns of our write only where the model knew the text before: of another it has seen nothing.
 
     Without services: what is wrong afterwards is asked once for all files, not after each of them.

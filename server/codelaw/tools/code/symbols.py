@@ -1,4 +1,4 @@
-"""Where in a file a model means, and how places in code are shown to it (E-6)."""
+"""Definition and References, and where in a file a model means (E-6)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from pydantic import Field
 from codelaw.domain.code import CodePlace, Position
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileText, Located
+from codelaw.domain.results import ToolResult
 from codelaw.ports.services import LanguageServices
-from codelaw.tools.base import Arguments, ToolEnvironment
+from codelaw.tools.base import Arguments, Tool, ToolEnvironment
 from codelaw.tools.paths import located
 
 LINE_CHARACTERS = 300
@@ -91,7 +92,7 @@ def line_of(text: str, number: int, shown: str) -> tuple[int, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownPlaces:
     """Places as a model is shown them."""
 
     places: list[dict[str, Any]]
@@ -103,7 +104,7 @@ class Shown:
 
 async def shown_places(
     found: Iterable[CodePlace], limit: int, env: ToolEnvironment, services: LanguageServices
-) -> Shown:
+) -> ShownPlaces:
     """The first places with their lines, in the order of the editor's answer."""
     every = list(found)
     denied = {path for path in {item.path for item in every} if await _denied(path, env)}
@@ -129,7 +130,7 @@ async def shown_places(
                 entry["text"] = line.strip()[:LINE_CHARACTERS]
         if entry not in shown:
             shown.append(entry)
-    return Shown(shown, len(allowed), len(every) - len(allowed))
+    return ShownPlaces(shown, len(allowed), len(every) - len(allowed))
 
 
 async def _denied(path: str, env: ToolEnvironment) -> bool:
@@ -150,3 +151,66 @@ async def _text(path: str, env: ToolEnvironment) -> tuple[str, str | None]:
         return place.shown, (await env.workspace.read(place)).text
     except ToolFailure:
         return place.shown, None
+
+
+MAX_DEFINITIONS = 20
+
+
+class DefinitionArguments(SymbolArguments):
+    pass
+
+
+class Definition(Tool[DefinitionArguments]):
+    """Data: `symbol, total, places [{file, line, text}], withheld?`; `outside` marks a place beyond the workspace."""
+
+    name = "Definition"
+    description = "Where a symbol is defined, by the editor's language server. `symbol` as it stands in that line."
+    arguments = DefinitionArguments
+    effect = "read"
+    paths = "reads"
+
+    def title(self, args: DefinitionArguments) -> str:
+        return f"Definition of {args.symbol}"
+
+    async def run(self, args: DefinitionArguments, env: ToolEnvironment) -> ToolResult:
+        services = services_of(env, "definition")
+        aim = await aimed(args, env, services)
+        found = await services.definition(aim.uri, aim.at)
+        if not found:
+            raise ToolFailure("NOT_FOUND", f"The editor knows no definition of {args.symbol}: try Grep.")
+        return _result(args, await shown_places(found, MAX_DEFINITIONS, env, services), "definition")
+
+
+class ReferencesArguments(SymbolArguments):
+    limit: int = Field(50, ge=1, le=200)
+
+
+class References(Tool[ReferencesArguments]):
+    """Data: `symbol, total, places [{file, line, text}], truncated?, withheld?`."""
+
+    name = "References"
+    description = "Where a symbol is used, by the editor's language server: other things of the same name are left out."
+    arguments = ReferencesArguments
+    effect = "read"
+    paths = "reads"
+
+    def title(self, args: ReferencesArguments) -> str:
+        return f"References to {args.symbol}"
+
+    async def run(self, args: ReferencesArguments, env: ToolEnvironment) -> ToolResult:
+        services = services_of(env, "references")
+        aim = await aimed(args, env, services)
+        found = await services.references(aim.uri, aim.at)
+        return _result(args, await shown_places(found, args.limit, env, services), "reference")
+
+
+def _result(args: SymbolArguments, shown: ShownPlaces, what: str) -> ToolResult:
+    data: dict[str, Any] = {"symbol": args.symbol, "total": shown.total, "places": shown.places}
+    cut = shown.total > len(shown.places) and len(shown.places) >= getattr(args, "limit", MAX_DEFINITIONS)
+    if cut:
+        data["truncated"] = True
+    if shown.withheld:
+        data["withheld"] = "Some lie in files that a permission rule keeps from you."
+    count = f"{shown.total} {what}{'' if shown.total == 1 else 's'} of {args.symbol}"
+    text = f"{count}, the first {len(shown.places)} shown." if cut else f"{count}."
+    return ToolResult("partial" if cut else "success", data, text)

@@ -1,11 +1,11 @@
-"""find_tools: tools and skills that the prompt does not describe, by what they do (X-11)."""
+"""find_tools: tools and skills that the prompt does not describe, by what they do or are called (X-11)."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
@@ -13,8 +13,65 @@ from codelaw.domain.results import ToolResult
 from codelaw.domain.safety.unseen import title
 from codelaw.ranking.catalogue import Catalogue, Entry
 from codelaw.tools.base import AnyTool, Arguments, Tool, ToolEnvironment
-from codelaw.tools.finding.manuals import cut, manual_of
 from codelaw.tools.manual import properties, remarks
+
+if TYPE_CHECKING:
+    from codelaw.tools.base import AnyTool
+
+DESCRIPTION = 1_500
+"""Characters of a description."""
+SIGNATURE = 1_500
+REMARK = 200
+"""Characters of what is said of one argument."""
+REMARKS = 1_500
+"""The same of all arguments."""
+
+
+def manual_of(tool: AnyTool) -> str:
+    """Name and arguments, description, what is said of single arguments, each cut where it is too long."""
+    lines = [f"{tool.name}[{{{cut(tool.signature(), SIGNATURE)}}}]", cut(tool.description.strip(), DESCRIPTION)]
+    room = REMARKS
+    for argument, words in remarks(tool.schema()):
+        line = f"  {argument}: {cut(' '.join(words[: 2 * REMARK].split()), REMARK)}"
+        room -= len(line)
+        if room < 0:
+            break
+        lines.append(line)
+    return "\n".join(filter(None, lines))
+
+
+def cut(text: str, most: int) -> str:
+    """The beginning of a text, with a mark where it goes on."""
+    return text if len(text) <= most else f"{text[: most - 2]} …"
+
+
+COUNT = 3
+_LONG = 100
+"""Characters of a name that are compared."""
+_LIKE = 0.3
+"""Share of three-letter sequences that two names have in common at least."""
+
+
+def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:
+    """At most `COUNT` of `names`, the one that is most like `name` first; none that is not like it."""
+    asked = _pieces(name)
+    if not asked:
+        return ()
+    scored: list[tuple[float, str]] = []
+    for other in names:
+        known = _pieces(other)
+        # By the smaller set, so that a name without its server's in front is found.
+        both = len(asked & known) / max(1, min(len(asked), len(known)))
+        if both >= _LIKE:
+            scored.append((-both - len(asked & known) / len(asked | known), other))
+    return tuple(other for _, other in sorted(scored)[:COUNT])
+
+
+def _pieces(name: str) -> set[str]:
+    """All sequences of three letters and digits, whatever stands between them."""
+    plain = "".join(filter(str.isalnum, name[:_LONG].casefold()))
+    return {plain[at : at + 3] for at in range(len(plain) - 2)}
+
 
 FIND_TOOLS = "find_tools"
 BEST = 5

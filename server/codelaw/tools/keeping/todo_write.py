@@ -10,7 +10,7 @@ from codelaw.domain.chats import Todo
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.results import ToolResult
 from codelaw.tools.base import Arguments, Tool, ToolEnvironment
-from codelaw.tools.keeping.todos import recap
+from codelaw.tools.todo_list import recap
 
 MAX_ITEMS = 20
 MAX_CONTENT = 200

@@ -14,8 +14,7 @@ from codelaw.domain.messages import Message
 from codelaw.domain.passages import Passage
 from codelaw.ports.embedder import Vector
 from codelaw.ranking.dates import tells_time
-from codelaw.ranking.passages import split
-from codelaw.ranking.readable import readable
+from codelaw.ranking.passages import readable, split
 from codelaw.ranking.words import packed
 
 _UNINDEXED = (
