@@ -89,7 +89,7 @@ def test_the_settings_alone_read_the_environment(trees: dict[str, ast.Module]) -
     handing_on = {
         "cli/spawn",
         "adapters/processes/local",
-        "adapters/workspace/child",
+        "adapters/workspace/fallback",
         "adapters/workspace/rg",
         "adapters/workspace/search",
     }
