@@ -270,7 +270,6 @@ class DiskWorkspace:
     ) -> Hits:
         expression = read_expression(pattern, case_sensitive=case_sensitive)
         matches = self._matches(glob, hides)
-        roots = [folder.root for folder in self._folders]
         question = FileSearch(
             starts=starts,
             expression=expression,
@@ -279,8 +278,8 @@ class DiskWorkspace:
             glob=glob,
             limit=limit,
             seconds=seconds,
-            folders=roots,
-            denied=self._denied(hides),
+            folders=[folder.root for folder in self._folders],
+            denied=hides,
         )
         program = await asyncio.to_thread(self._rg)
         return await search_lines(question, self._open(), program)
@@ -295,16 +294,6 @@ class DiskWorkspace:
             return asked(start, path) and not hides(self._shown(path))
 
         return seen
-
-    def _denied(self, hides: Callable[[str], bool] | None) -> Callable[[str], bool] | None:
-        """`hides` for absolute paths."""
-        if hides is None:
-            return None
-
-        def denied(path: str) -> bool:
-            return hides(self._shown(path))
-
-        return denied
 
     def _asked(self, glob: str | None) -> Asked:
         """A glob is relative to the start or to the workspace, as the model likes."""

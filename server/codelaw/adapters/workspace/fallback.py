@@ -52,7 +52,7 @@ class FileSearch:
     folders: Sequence[Path] = ()
     """All of the workspace's: no program is taken from them (S-8)."""
     denied: Callable[[str], bool] | None = None
-    """Whether a rule withholds a file, by its absolute path: such a file is not even opened (S-1)."""
+    """Whether a rule withholds a file, by its path as shown: such a file is not even opened (S-1)."""
 
     def stopped(self, *, late: bool) -> str:
         """Why the search ended early."""

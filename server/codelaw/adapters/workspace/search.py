@@ -90,9 +90,10 @@ async def _by_rg(search: FileSearch, run: rg.Run, opened: list[TextSource], cove
     # Outside a repository `rg` must not look for ignore files above the folder.
     where = [(str(start.path), trees[start].in_repository) for start in starts]
     without: tuple[str, ...] | None = ()
-    if search.denied is not None:
+    if (denied := search.denied) is not None:
         listed = [path for place, parents in where for path in await rg.files(run, place, search.glob, parents=parents)]
-        without = await asyncio.to_thread(left_out, [place for place, _ in where], listed, search.denied)
+        places = [place for place, _ in where]
+        without = await asyncio.to_thread(left_out, places, listed, lambda path: denied(search.shown(path)))
     if without is None or run.late:
         return None
     counts: dict[str, tuple[Located, int]] = {}
