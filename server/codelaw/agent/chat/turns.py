@@ -21,7 +21,7 @@ from codelaw.domain.errors import Refusal
 from codelaw.domain.events import TurnEnded
 from codelaw.domain.messages import Message
 from codelaw.tools.base import ToolEnvironment
-from codelaw.tools.reading.pages import named
+from codelaw.tools.reading.web_fetch import named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
