@@ -16,8 +16,8 @@ from codelaw.agent.recording.history import HistoryState, Past
 from codelaw.context.sections import Section, message_tokens
 from codelaw.context.shortening.economy import thin
 from codelaw.domain.checkpoints import CompactionReport
-from codelaw.transcript.rounds import due
 from codelaw.transcript.summaries.summary import sizes
+from codelaw.transcript.transcript import due
 from tests.agent.planning import checkpoint, inputs_of, prose
 from tests.context.spoken import Spoken, bash
 

@@ -10,7 +10,7 @@ import pytest
 from codelaw.agent.compaction.compaction_plan import SMALL, TURNS, Cause, plan
 from codelaw.agent.compaction.watermark import Ended, waits
 from codelaw.context.sections import message_tokens
-from codelaw.transcript.rounds import due
+from codelaw.transcript.transcript import due
 from tests.agent.conftest import Bench
 from tests.agent.planning import Running, checkpoint, inputs_of
 from tests.agent.talking import filler, fine, notices, reports, small

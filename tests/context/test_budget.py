@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.context.budget import (
+from codelaw.context.builder import (
     PARTS,
     Budget,
     Tracker,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codelaw.context.budget import Budget, fitting_system
+from codelaw.context.builder import Budget, fitting_system
 from codelaw.context.system.modules import CONNECTOR_SHARE, LONGEST_CONNECTOR, connectors, system_sections
 from codelaw.context.tokens import estimate
 from codelaw.domain.served import ServedInstructions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codelaw.context.memo import Memo
+from codelaw.context.tokens import Memo
 
 
 def test_what_was_found_of_a_text_is_known() -> None:

@@ -15,8 +15,7 @@ from codelaw.context.past.strategies import Resolved, Selection, cut_to, resolve
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.messages import Call, Message, Metadata
-from codelaw.transcript.rounds import rounds
-from codelaw.transcript.transcript import Transcript
+from codelaw.transcript.transcript import Transcript, rounds
 
 NAMES: tuple[Resolved, ...] = get_args(Resolved)
 

@@ -17,8 +17,7 @@ from codelaw.context.sections import text_section
 from codelaw.domain.checkpoints import Checkpoint, ThreadSummary
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.tools.toolbox import default_toolbox
-from codelaw.transcript.rounds import rounds
-from codelaw.transcript.transcript import Transcript
+from codelaw.transcript.transcript import Transcript, rounds
 
 
 def chat(count: int, words: int = 100) -> Transcript:

@@ -10,7 +10,7 @@ from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.transcript.chat_file.markdown import transcript
 from codelaw.transcript.chat_file.story import block_body, stories
 from codelaw.transcript.repair.sanitise import sanitised
-from codelaw.transcript.rounds import own
+from codelaw.transcript.transcript import own
 
 TASK = Call("task_1", "Task", {"kind": "explore", "prompt": "look"})
 GREP = Call("grep_1", "Grep", {"pattern": "x"})

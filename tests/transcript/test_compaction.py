@@ -1,7 +1,7 @@
 import pytest
 
 from codelaw.domain.messages import Message
-from codelaw.transcript.rounds import Round, cut, due
+from codelaw.transcript.transcript import Round, cut, due
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@ from dataclasses import replace
 
 from codelaw.domain.checkpoints import Checkpoint, Demotion
 from codelaw.domain.messages import Message, Metadata
-from codelaw.transcript.rounds import rounds
-from codelaw.transcript.transcript import Transcript
+from codelaw.transcript.transcript import Transcript, rounds
 
 
 def a_round(number: int) -> list[Message]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from codelaw.api.built import ApiMessage, BuiltContext, Metadata, TokenStats
 from codelaw.api.estimating import prompt_limit
 from codelaw.api.reading import SYSTEM, read, text_of
-from codelaw.context.budget import SHARES, Budget, Tracker, budget_report
+from codelaw.context.builder import SHARES, Budget, Tracker, budget_report
 from codelaw.context.past.spans import SpanReport, spans_fragment
 from codelaw.context.past.strategies import Material, Resolved, Selection, choose, resolve, thread_message
 from codelaw.context.sections import Section, message_section, text_section
@@ -19,8 +19,7 @@ from codelaw.domain.messages import Fragment, Message
 from codelaw.domain.passages import Hit
 from codelaw.domain.reports import BudgetLine, Dropped
 from codelaw.templates.render import render
-from codelaw.transcript.rounds import rounds
-from codelaw.transcript.transcript import Transcript
+from codelaw.transcript.transcript import Transcript, rounds
 
 Search = Callable[[str, Sequence[ApiMessage]], Sequence[tuple[int, float]]]
 """From a question and the older messages to places among these and scores, best first."""

@@ -22,8 +22,7 @@ from codelaw.domain.messages import Message
 from codelaw.domain.reports import Dropped
 from codelaw.settings import Settings, home, load_settings, process_environment, user_file
 from codelaw.transcript.repair.hygiene import hygiene
-from codelaw.transcript.rounds import own
-from codelaw.transcript.transcript import Transcript
+from codelaw.transcript.transcript import Transcript, own
 
 _FOUND = 50
 """Messages that a search gives at most."""

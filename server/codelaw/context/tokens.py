@@ -1,14 +1,39 @@
-"""How many tokens: estimates, and what the window leaves room for (W-3, W-4, W-7)."""
+"""How many tokens: estimates, kept within bounds, and what the window leaves room for (W-3, W-4, W-7)."""
 
 from __future__ import annotations
 
 import math
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
-from codelaw.context.memo import Memo
 from codelaw.domain.models import ModelProfile
+
+_Key = TypeVar("_Key", str, tuple[str, ...])
+_Found = TypeVar("_Found")
+
+
+class Memo(Generic[_Key, _Found]):
+    """By a text or some what was found of it; forgets all when the texts it holds grow past `limit` characters."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._held = 0
+        self._known: dict[_Key, _Found] = {}
+
+    def find(self, key: _Key) -> _Found | None:
+        """What was kept; None when nothing was, or it was forgotten."""
+        return self._known.get(key)
+
+    def keep(self, key: _Key, found: _Found) -> _Found:
+        """Keep it, and give it."""
+        if self._held > self._limit:
+            self._known = {}
+            self._held = 0
+        self._known[key] = found
+        self._held += len(key) if isinstance(key, str) else sum(map(len, key))
+        return found
+
 
 CALL_OVERHEAD = 111
 """Tokens a tool call costs besides its text."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codelaw.agent.dialects.binding import Binding
+from codelaw.agent.dialects.base import Binding
 from codelaw.domain.messages import KeptItem, KeptItems
 from codelaw.domain.models import ApiMessage, KeptBlock, ModelRequest, TextBlock
 

@@ -20,9 +20,8 @@ from codelaw.context.shortening.demotion import demoted
 from codelaw.context.shortening.economy import TYPICAL, Terms
 from codelaw.domain.checkpoints import CompactionReason, CompactionReport, Demotion
 from codelaw.domain.messages import Message
-from codelaw.transcript.rounds import Cut, Round, cut
 from codelaw.transcript.summaries.summary import sizes
-from codelaw.transcript.transcript import Transcript
+from codelaw.transcript.transcript import Cut, Round, Transcript, cut
 
 SMALL = 64_000
 """Tokens of a window below which `keep_rounds` gives way, so that a compaction frees enough (K-8)."""

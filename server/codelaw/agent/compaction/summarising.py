@@ -7,8 +7,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from codelaw.agent.dialects.base import Dialect
-from codelaw.agent.dialects.binding import stripped
+from codelaw.agent.dialects.base import Dialect, stripped
 from codelaw.agent.dialects.react import React
 from codelaw.agent.inputs.turn_context import TurnInputs
 from codelaw.agent.model_calls.recovery import Recovery, Retry
@@ -27,9 +26,9 @@ from codelaw.domain.messages import Message
 from codelaw.domain.models import Delta, ModelReply, ModelRequest, Usage
 from codelaw.ports.model import ChatModel
 from codelaw.templates.render import render
-from codelaw.transcript.rounds import Round, rounds
 from codelaw.transcript.summaries.summary import Border, Sizes, border, instruction
 from codelaw.transcript.summaries.summary_check import BadSummary, check
+from codelaw.transcript.transcript import Round, rounds
 
 _log = logging.getLogger(__name__)
 

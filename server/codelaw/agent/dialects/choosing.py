@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from codelaw.agent.dialects.binding import Binding
+from codelaw.agent.dialects.base import Binding
 from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
 from codelaw.domain.chats import Dialect, DialectChoice

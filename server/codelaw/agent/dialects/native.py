@@ -9,8 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import asdict, replace
 
 from codelaw.agent.dialects import grammar
-from codelaw.agent.dialects.base import Channel, Dialect, InvalidCall, ParsedReply, Stream, call_id
-from codelaw.agent.dialects.binding import Binding
+from codelaw.agent.dialects.base import Binding, Channel, Dialect, InvalidCall, ParsedReply, Stream, call_id
 from codelaw.agent.dialects.scanning import find
 from codelaw.agent.dialects.spelling import Spelling, user_blocks
 from codelaw.context.observations.text import tool_texts

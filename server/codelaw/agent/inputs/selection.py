@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codelaw.context.budget import fitting_fragments, fitting_system
-from codelaw.context.builder import Gathered
+from codelaw.context.builder import Gathered, fitting_fragments, fitting_system
 from codelaw.context.past.strategies import SUMMARISED, Selection, resolve
 from codelaw.context.system.law import tokens_of
 

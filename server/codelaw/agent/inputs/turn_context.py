@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from codelaw.agent.dialects.spelling import MOST
 from codelaw.agent.model_calls.caching import SECONDS
 from codelaw.agent.model_calls.thinking import Manner, manner
-from codelaw.context.budget import Budget
+from codelaw.context.builder import Budget
 from codelaw.context.calibration import Calibration
 from codelaw.context.system.law import tokens_of
 from codelaw.context.system.modules import system_sections

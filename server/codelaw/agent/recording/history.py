@@ -18,8 +18,7 @@ from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.errors import Refusal
 from codelaw.domain.results import observation_of
 from codelaw.transcript.repair.hygiene import hygiene
-from codelaw.transcript.rounds import own
-from codelaw.transcript.transcript import Transcript
+from codelaw.transcript.transcript import Transcript, own
 
 if TYPE_CHECKING:
     from codelaw.agent.model_calls.caching import Sent

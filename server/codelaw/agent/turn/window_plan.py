@@ -15,7 +15,7 @@ from codelaw.context.shortening.relief import relieve, truncate
 from codelaw.context.system.law import tokens_of
 from codelaw.context.tokens import LEAST_OUTPUT, far_off, trigger_estimate
 from codelaw.domain.checkpoints import Demotion
-from codelaw.transcript.rounds import due
+from codelaw.transcript.transcript import due
 
 if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs

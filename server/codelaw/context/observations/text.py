@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any, cast
 
 from codelaw.context.escaping import escaped, one_name
-from codelaw.context.memo import Memo
 from codelaw.context.observations.changes import FIELDS, SERVED, bash, change, changes, loaded, reported, served
 from codelaw.context.observations.layout import DATA, LABELS, NOTE, Told, block, cleaned, header, one, row, text
 from codelaw.context.observations.searches import (
@@ -23,6 +22,7 @@ from codelaw.context.observations.searches import (
     symbols,
     tools,
 )
+from codelaw.context.tokens import Memo
 from codelaw.domain.listing import plain_lines
 from codelaw.domain.messages import Message
 

@@ -19,8 +19,7 @@ from codelaw.domain.messages import Fragment, Message
 from codelaw.domain.reports import Dropped
 from codelaw.templates.render import render
 from codelaw.transcript.repair.hygiene import hygiene
-from codelaw.transcript.rounds import rounds
-from codelaw.transcript.transcript import Transcript
+from codelaw.transcript.transcript import Transcript, rounds
 
 ARCHIVE = "archive:"
 """With a number, from 1: the path under which the Read tool gives a summary that the view leaves out."""
@@ -102,7 +101,7 @@ def retold(messages: Sequence[Message], transcript: Transcript) -> Sequence[Mess
 
 def with_asides(messages: Sequence[Message], transcript: Transcript) -> Sequence[Message]:
     """The messages with what stands behind them (L-3)."""
-    beside = transcript.beside if transcript.asides else {}
+    beside: Mapping[str, Sequence[Fragment]] = transcript.beside if transcript.asides else {}
     return [
         replace(one, metadata=replace(one.metadata, asides=tuple(beside[one.id]))) if one.id in beside else one
         for one in messages

@@ -8,7 +8,7 @@ import re
 from codelaw.context.escaping import quoted
 from codelaw.context.observations.text import shown
 from codelaw.domain.messages import Message
-from codelaw.transcript.summaries.harmless import harmless
+from codelaw.domain.safety.own_tags import escape
 
 ARGUMENTS = 200
 """Characters of a call's arguments."""
@@ -41,7 +41,7 @@ def spoken(message: Message, characters: int | None = None) -> str:
             text = shown(message)
         case _:
             text = message.content
-    text = _RUNS.sub("\n\n", quoted(harmless(text))).strip()
+    text = _RUNS.sub("\n\n", quoted(escape(text))).strip()
     return text if characters is None else ends(text, characters)
 
 

@@ -18,7 +18,7 @@ from codelaw.domain.checkpoints import ThreadSummary
 from codelaw.domain.messages import Message
 from codelaw.domain.reports import Dropped
 from codelaw.templates.render import render
-from codelaw.transcript.rounds import Round
+from codelaw.transcript.transcript import Round
 
 Resolved = Literal["layered", "full", "last-n", "summary+recent", "span-retrieval", "sliding-window"]
 

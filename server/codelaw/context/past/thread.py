@@ -12,8 +12,7 @@ from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Message
 from codelaw.templates.render import render
-from codelaw.transcript.rounds import Round, rounds
-from codelaw.transcript.transcript import Transcript
+from codelaw.transcript.transcript import Round, Transcript, rounds
 
 LONGEST = 2_000
 """Tokens of a rolling summary at most."""

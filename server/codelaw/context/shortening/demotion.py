@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from codelaw.context.escaping import one_line
-from codelaw.context.memo import Memo
 from codelaw.context.pictures import pictures_told, without_pictures
+from codelaw.context.tokens import Memo
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.listing import as_list, as_object, as_text, parsed, texts_of
 from codelaw.domain.messages import Call, Message

@@ -14,9 +14,9 @@ from typing import Literal
 from codelaw.context.escaping import escaped, one_name, quoted
 from codelaw.context.sections import Section, text_section
 from codelaw.domain.messages import Fragment
+from codelaw.domain.safety.own_tags import escape
 from codelaw.domain.safety.unseen import without_hidden
 from codelaw.templates.render import render
-from codelaw.transcript.summaries.harmless import harmless
 
 NAME = "CODE_LAW.md"
 LARGE_SHARE = 0.1
@@ -171,7 +171,7 @@ def to_tell(chain: Sequence[Nested], standing: Mapping[str, str], *, restricted:
 def _told(law: Nested, *, restricted: bool) -> str:
     kept = law.text[: law.most]
     # Each line begins with a space, so that none can pass for a label or a line of ours.
-    clean = quoted(harmless(without_hidden(kept))) if restricted else escaped(_BREAK.sub("\n", kept))
+    clean = quoted(escape(without_hidden(kept))) if restricted else escaped(_BREAK.sub("\n", kept))
     lines = (f" {line}" for line in clean.strip("\n").split("\n"))
     return render(
         "folder_law",
@@ -207,7 +207,7 @@ def restricted(documents: Sequence[LawText]) -> Fragment:
         kept = text[:room]
         room -= len(kept)
         # Each line begins with a space, so that none can pass for a label or a line of ours.
-        lines = (f" {line}" for line in quoted(harmless(kept)).split("\n"))
+        lines = (f" {line}" for line in quoted(escape(kept)).split("\n"))
         shown.append(
             {
                 "folder": one_name(document.folder),

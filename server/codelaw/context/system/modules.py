@@ -19,9 +19,9 @@ from codelaw.context.tokens import estimate
 from codelaw.domain.brought import Skill
 from codelaw.domain.chats import Dialect, Mode
 from codelaw.domain.messages import Fragment
+from codelaw.domain.safety.own_tags import escape, plain
 from codelaw.domain.served import ServedInstructions
 from codelaw.templates.render import render
-from codelaw.transcript.summaries.harmless import harmless, plain
 
 LONGEST_PERSONA = 8_000
 """Characters of a persona: some two thousand tokens in every request."""
@@ -41,7 +41,7 @@ def persona_module(text: str | None) -> str:
     if not text or not text.strip():
         return ""
     seen = _UNSEEN_TAGS.sub("", _UNSEEN.sub("", text))
-    return render("persona", persona=_OWN_TAG.sub("&lt;", harmless(seen)).strip())
+    return render("persona", persona=_OWN_TAG.sub("&lt;", escape(seen)).strip())
 
 
 LONGEST_CONNECTOR = 2_000

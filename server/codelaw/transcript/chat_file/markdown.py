@@ -29,7 +29,7 @@ from codelaw.transcript.chat_file.story import (
     status,
     stories,
 )
-from codelaw.transcript.rounds import own
+from codelaw.transcript.transcript import own
 
 SEARCH = "web_search"
 """The vendor's own tool, whose calls tell the pages that were found, each on a line (X-1)."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from codelaw.domain.messages import Message
+from codelaw.domain.safety.own_tags import escape
 from codelaw.templates.render import render
 from codelaw.transcript.summaries.facts import Facts, facts
 from codelaw.transcript.summaries.facts_text import FactLines, fact_lines
-from codelaw.transcript.summaries.harmless import harmless
 from codelaw.transcript.summaries.headings import Sections, sections
 from codelaw.transcript.summaries.identifiers import index
 
@@ -96,7 +96,7 @@ def instruction(*, limit_tokens: int, dialect: str, border: Border | None = None
     A `border` is given when the call shows more than is archived.
     """
     words = max(50, int(limit_tokens * _WORDS) // 10 * 10)
-    until = harmless(border.opening) if border is not None else ""
+    until = escape(border.opening) if border is not None else ""
     return render("summary", words=words, dialect=dialect, until=until, border=border)
 
 
@@ -151,14 +151,14 @@ def assemble(text: str | None, found: Facts, identifiers: str, *, lines: FactLin
         "known": found.ended is not None,
         "start": _when(found.started),
         "cutoff": _when(found.ended),
-        "files": [harmless(line) for line in lines.files],
-        "commands": [harmless(line) for line in lines.commands],
-        "failures": [harmless(line) for line in lines.failures],
-        "index": harmless(identifiers),
+        "files": [escape(line) for line in lines.files],
+        "commands": [escape(line) for line in lines.commands],
+        "failures": [escape(line) for line in lines.failures],
+        "index": escape(identifiers),
     }
     if text is None:
         return render("summary_cut", **shown)
-    return render("summary_archive", said=sections(harmless(text)), **shown)
+    return render("summary_archive", said=sections(escape(text)), **shown)
 
 
 def _when(seconds: float | None) -> str:

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from codelaw.domain.models import ModelReply
+from codelaw.domain.safety.own_tags import escape, plain
 from codelaw.templates.render import render
-from codelaw.transcript.summaries.harmless import harmless, plain
 from codelaw.transcript.summaries.headings import FILES, REQUIRED, TITLE, computed, fence, heading, other_heading
 
 SMALL_SOURCE = 2_000
@@ -66,7 +66,7 @@ def check(
         if ahead:
             raise BadSummary(f"it tells what is still to come ({ahead!r}), and must tell the past only")
         said = "\n".join(lines)
-    summary = harmless(said.strip()).strip()
+    summary = escape(said.strip()).strip()
     size = count(summary)
     if size > limit_tokens:
         raise BadSummary(f"it is too long: about {size} tokens, and {limit_tokens} are allowed")
