@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from codelaw.domain.permissions import OptionKind, Risk
-from codelaw.protocol.base import Payload, Reply
+from codelaw.protocol.base import OrNone, Payload, Reply
 
 
 class ApprovalOption(Payload):
@@ -37,11 +37,11 @@ class ApprovalRequest(Payload):
     risk: Risk
     preview: ApprovalPreview
     options: list[ApprovalOption]
-    always_asked: bool | None = None
+    always_asked: OrNone[bool] = None
     """True for a file that other programs obey: no rule of the client's, like `--yes`, may answer (S-8)."""
-    description: str | None = None
+    description: OrNone[str] = None
     """The model's own words for the call, on one line: shown as such, after what it does."""
-    why: str | None = None
+    why: OrNone[str] = None
     """Why it is asked."""
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
-from typing import Any, Self, cast
+from typing import Annotated, Any, Self, TypeVar, cast
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     SerializerFunctionWrapHandler,
     ValidationError,
@@ -16,6 +17,8 @@ from pydantic import (
     model_validator,
 )
 from pydantic.alias_generators import to_camel
+
+T = TypeVar("T")
 
 TOLD = 20
 """Errors of params that are told."""
@@ -46,15 +49,15 @@ class Payload(BaseModel):
 
     @classmethod
     def of(cls, value: object, **given: Any) -> Self:
-        """With the fields of the same names that `value` has, but for those that are `given`.
+        """With the fields of the same names that `value` has, but for those that are `given`; and so inside of them.
 
         Raises:
-            AttributeError: there is a field that is neither.
+            ValidationError: there is a field without a default that is neither.
         """
-        for name in _fields(cls):
-            if name not in given:
-                given[name] = getattr(value, name)
-        return cls(**given)
+        if given:
+            names = (name for name in cls.model_fields if name not in given and hasattr(value, name))
+            value = {name: getattr(value, name) for name in names} | given
+        return cls.model_validate(value, from_attributes=True)
 
     @model_serializer(mode="wrap")
     def _leave_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -70,15 +73,18 @@ class Payload(BaseModel):
 
 
 @cache
-def _fields(kind: type[Payload]) -> tuple[str, ...]:
-    return tuple(kind.model_fields)
-
-
-@cache
 def _left_out(kind: type[Payload]) -> tuple[tuple[str, str], ...]:
     """The fields that are left out when they are None, by name and as they are spelt."""
     fields = kind.model_fields.items()
     return tuple((name, field.alias or name) for name, field in fields if field.default is None)
+
+
+def _or_none(value: Any) -> Any:
+    return value or None
+
+
+OrNone = Annotated[T | None, BeforeValidator(_or_none)]
+"""Of a field that is left out where there is nothing of it, or none."""
 
 
 class CacheMiss(Payload):

@@ -11,7 +11,7 @@ from codelaw.domain.chats import EffortChoice, Level, Mode, Strategy, TurnStop
 from codelaw.domain.errors import RefusalCode
 from codelaw.domain.messages import Note, Role
 from codelaw.domain.models import Effort
-from codelaw.protocol.base import CacheMiss, Method, Params, Payload
+from codelaw.protocol.base import CacheMiss, Method, OrNone, Params, Payload
 from codelaw.protocol.enclosed import EditorParams, Enclosure, StrategyOptions
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
@@ -189,7 +189,7 @@ class WebSearch(Payload):
 
     query: str
     found: list[FoundPage]
-    problem: str | None = None
+    problem: OrNone[str] = None
 
 
 class MessageMetadata(Payload):
@@ -198,17 +198,17 @@ class MessageMetadata(Payload):
     call_id: str | None = None
     mtime: float | None = None
     answer: str | None = None
-    calls: list[Call] | None = None
-    fragments: list[MessageFragment] | None = None
-    images: list[MessageImage] | None = None
-    searches: list[WebSearch] | None = None
+    calls: OrNone[list[Call]] = None
+    fragments: OrNone[list[MessageFragment]] = None
+    images: OrNone[list[MessageImage]] = None
+    searches: OrNone[list[WebSearch]] = None
     """Of the web, that the vendor has made for an assistant message (X-1)."""
     note: Note | None = None
     ref: str | None = None
-    interrupted: bool | None = None
+    interrupted: OrNone[bool] = None
     parent: str | None = None
     """The id of the `Task` call whose child turn said it (X-4); `step` is counted in the child."""
-    damaged: bool | None = None
+    damaged: OrNone[bool] = None
     """The disk has altered the message; its content begins with words that say so."""
 
 
@@ -236,9 +236,9 @@ class Usage(Payload):
     output_tokens: int
     total_tokens: int
     cost_usd: float | None = None
-    web_searches: int | None = None
+    web_searches: OrNone[int] = None
     """That the vendor charges for; a part of `costUsd` where its price is known."""
-    thinking_tokens: int | None = None
+    thinking_tokens: OrNone[int] = None
     """Those of `outputTokens` that were thought, where the vendor tells."""
     cache_miss: CacheMiss | None = None
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from codelaw.domain.chats import Dialect, Strategy
 from codelaw.domain.checkpoints import CompactionReason, SummarySource
 from codelaw.domain.reports import BudgetPart, Layer
-from codelaw.protocol.base import Method, Params, Payload
+from codelaw.protocol.base import Method, OrNone, Params, Payload
 from codelaw.protocol.chats import Chat, ChatRef, Id, Started
 from codelaw.protocol.enclosed import StrategyOptions
 
@@ -101,7 +101,7 @@ class ContextReport(Payload):
     model: str | None = None
     dialect: Dialect | None = None
     exact_tokens: int | None = None
-    exact_problem: str | None = None
+    exact_problem: OrNone[str] = None
     tools: list[ToolOffer] | None = None
 
 

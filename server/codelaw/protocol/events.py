@@ -9,7 +9,7 @@ from pydantic import Field
 from codelaw.domain.chats import Level
 from codelaw.domain.events import CallStatus, CompactionPhase, HookMoment, HookStatus, MentionKind, SteerState
 from codelaw.domain.served import ServerStateName
-from codelaw.protocol.base import Method, Payload
+from codelaw.protocol.base import Method, OrNone, Payload
 from codelaw.protocol.chats import Chat, Message, MessageImage, ReadChat, TurnResult, Usage
 from codelaw.protocol.contexts import CompactionReport
 
@@ -26,11 +26,11 @@ class TurnStarted(Payload):
     text: str
     mentions: list[Mention]
     mentions_left_out: int
-    steered: Literal[True] | None = None
+    steered: OrNone[Literal[True]] = None
     """It began by itself, of what was sent while the answer before came (R-9)."""
-    steers: list[str] | None = None
+    steers: OrNone[list[str]] = None
     """The ids of the `steer` events that it is made of, their texts joined by a blank line."""
-    images: list[MessageImage] | None = None
+    images: OrNone[list[MessageImage]] = None
     """Pictures that were sent with it; `codelaw/chat/picture` gives their bytes."""
 
 
@@ -122,9 +122,9 @@ class Steer(Payload):
     id: str = ""
     state: SteerState = "told"
     step: int | None = None
-    mentions: list[Mention] | None = None
-    mentions_left_out: int | None = None
-    images: list[MessageImage] | None = None
+    mentions: OrNone[list[Mention]] = None
+    mentions_left_out: OrNone[int] = None
+    images: OrNone[list[MessageImage]] = None
 
 
 class Compaction(Payload):
@@ -173,7 +173,7 @@ class Mcp(Payload):
     kind: Literal["mcp"] = "mcp"
     server: str
     state: ServerStateName
-    message: str | None = None
+    message: OrNone[str] = None
 
 
 class TurnEnded(Payload):
