@@ -18,9 +18,7 @@ from pathlib import Path
 
 from client import Server, environment, median, table
 
-from codelaw.adapters.stores.rows import chat_rows, event_rows
-from codelaw.adapters.stores.rows.database import Session
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.adapters.stores.opening import SqliteStore
 from codelaw.domain.chats import Chat, StoredTurn, TurnResult
 from codelaw.domain.events import AnswerDelta, Event, ToolCallEvent, TurnEnded, TurnStarted
 from codelaw.domain.messages import Call, Message, Metadata
@@ -75,20 +73,15 @@ async def fill(home: Path, turns: int) -> str:
     now = time.time() - turns
     chat = Chat("long", "A long chat", "thread", "agent", "claude-sonnet-4-5", "layered", now, now, chosen=True)
 
-    def work(session: Session) -> None:
-        chat_rows.create(session, chat)
-        for number in range(turns):
-            turn = StoredTurn(f"t{number}", chat.id, "running", store.owner, now + number)
-            messages = said(turn.id, number)
-            chat_rows.begin_turn(session, lambda _: True, turn, messages[0])
-            ended = StoredTurn(turn.id, chat.id, "ended", turn.owner, turn.started_at, USAGE, "finished")
-            chat_rows.end_turn(session, ended, messages[1:])
-            at = turn.started_at
-            event_rows.append(
-                session, chat.id, turn.id, [(at, event) for event in told(chat.id, turn.id, number)], None
-            )
-
-    await store.database.write(work)
+    await store.create(chat)
+    for number in range(turns):
+        turn = StoredTurn(f"t{number}", chat.id, "running", store.owner, now + number)
+        messages = said(turn.id, number)
+        await store.begin_turn(turn, messages[0])
+        ended = StoredTurn(turn.id, chat.id, "ended", turn.owner, turn.started_at, USAGE, "finished")
+        await store.end_turn(ended, messages[1:])
+        at = turn.started_at
+        await store.append_events(chat.id, turn.id, [(at, event) for event in told(chat.id, turn.id, number)])
     await store.close()
     return chat.id
 

@@ -1,7 +1,7 @@
 """Recall among very many memories: `python benchmarks/memory.py [--entries N] [--questions N] [--postgres URL]`.
 
 Every entry is a user's or a project's and has words and a vector of the built-in embedder; the same ones lie in every
-store. Prints milliseconds for a question, vector and ranking included: the first one, which reads the signatures,
+store. Prints milliseconds for a question, vector and ranking included: the first one, which reads the vectors,
 then median, 95th percentile and the slowest; and how many of the five that an exact comparison of all vectors ranks
 nearest are among the candidates, asked by vector alone. The goals are 50 ms on SQLite and 20 ms on PostgreSQL.
 """
@@ -43,18 +43,16 @@ def entries(count: int) -> list[str]:
 
 async def fill(stores: Any, said: list[str], vectors: list[bytes], name: str) -> None:
     from codelaw.adapters.stores.rows import memory_rows
-    from codelaw.adapters.stores.sqlite.signatures import signature
     from codelaw.domain.memories import Memory
 
     for start in range(0, len(said), BATCH):
         part = range(start, min(start + BATCH, len(said)))
-        codes = [signature(vectors[number]) for number in part]
 
-        def work(session: Any, part: range = part, codes: list[bytes] = codes) -> None:
-            for number, code in zip(part, codes, strict=True):
+        def work(session: Any, part: range = part) -> None:
+            for number in part:
                 scope, owner = ("project", "example.org/app") if number % 3 else ("user", "ann")
                 entry = Memory(f"m{number}", said[number], "fact", scope, owner, 0.8, float(number))  # type: ignore[arg-type]
-                memory_rows.save(session, entry, (name, vectors[number], code))
+                memory_rows.save(session, entry, (name, vectors[number]))
 
         await stores.chats.database.write(work)
 

@@ -157,7 +157,7 @@ async def measure(title: str, index: Any, conversations: Sequence[Conversation],
 
 async def run(arguments: argparse.Namespace, folder: Path, embedder: Any = None) -> None:
     from codelaw.adapters.stores.index import SqlIndex
-    from codelaw.adapters.stores.sqlite_chats import SqliteStore
+    from codelaw.adapters.stores.opening import SqliteStore
 
     store = await SqliteStore.open((arguments.keep or folder / "recall.db").resolve())
     index = SqlIndex(store.database, store.owners)

@@ -100,7 +100,7 @@ async def run(messages: int, dimension: int, folder: Path) -> None:
     import numpy as np
 
     from codelaw.adapters.stores.index import SqlIndex
-    from codelaw.adapters.stores.sqlite_chats import SqliteStore
+    from codelaw.adapters.stores.opening import SqliteStore
     from codelaw.domain.chats import Chat
 
     store = await SqliteStore.open(folder / "chats.db")

@@ -22,12 +22,12 @@ from typing import Any
 from client import Server, environment, median, quantile, table
 
 from codelaw.adapters.stores.migrations import migrate
+from codelaw.adapters.stores.opening import SqliteStore
 from codelaw.adapters.stores.rows import chat_rows, search_rows
 from codelaw.adapters.stores.rows.database import Session
 from codelaw.adapters.stores.sqlite.connection import SqliteDatabase
 from codelaw.adapters.stores.sqlite.damage import make_search_anew
 from codelaw.adapters.stores.sqlite.session import SqliteSession
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
 from codelaw.domain.chats import Chat
 
 PER_CHAT = 200

@@ -25,7 +25,7 @@ from typing import Any
 from client import ROOT, Server, environment
 from code_index import build
 
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.adapters.stores.opening import SqliteStore
 from codelaw.domain.chats import StoredTurn, TurnResult
 from codelaw.domain.events import AnswerDelta, ToolCallEvent, TurnEnded, TurnStarted
 from codelaw.domain.messages import Call, Message, Metadata

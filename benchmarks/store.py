@@ -21,7 +21,7 @@ from typing import Any
 
 from client import median, quantile, table
 
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.adapters.stores.opening import SqliteStore
 from codelaw.domain.chats import Chat, StoredTurn
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.domain.models import Usage
@@ -74,7 +74,8 @@ class Plain:
         self.connection = plain(path)
 
     def insert(self, message: Message, chat_id: str) -> None:
-        sql = "INSERT INTO messages (chat_id, id, turn_id, role, content, metadata) VALUES (?, ?, ?, ?, ?, ?)"
+        columns = "chat_id, id, turn_id, role, content, metadata, checksum"
+        sql = f"INSERT INTO messages ({columns}) VALUES (?, ?, ?, ?, ?, ?, 0)"
         row = (chat_id, message.id, message.turn_id, message.role, message.content, '{"step":1}')
         self.connection.execute(sql, row)
 
@@ -85,7 +86,10 @@ class Plain:
 
     async def turn(self, turn_id: str, message: Message) -> None:
         self.connection.execute("BEGIN IMMEDIATE")
-        sql = "INSERT INTO turns (chat_id, id, status, owner, started_at) VALUES (?, ?, 'running', 'o', 1.0)"
+        sql = (
+            "INSERT INTO turns (chat_id, id, status, owner, started_at, number, said, checksum)"
+            " VALUES (?, ?, 'running', 'o', 1.0, 1, 1, 0)"
+        )
         self.connection.execute(sql, ("plain", turn_id))
         self.insert(message, "plain")
         self.connection.execute("COMMIT")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.adapters.stores.opening import SqliteStore
 from codelaw.agent.chat.chat import AgentChat
 from codelaw.agent.dialects.base import ParsedReply
 from codelaw.agent.recording.outbox import Outbox

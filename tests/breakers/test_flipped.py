@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from codelaw.adapters.stores.memories import SqlMemories
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.adapters.stores.opening import SqliteStore
 from codelaw.domain.chats import StoredChat, Todo
 from codelaw.domain.edits import DAMAGED, KeptChange
 from codelaw.domain.errors import Refusal

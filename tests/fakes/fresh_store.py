@@ -6,7 +6,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.adapters.stores.opening import SqliteStore
 
 _made: list[bytes] = []
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from codelaw.adapters.stores.opening import SqliteStore
 from codelaw.adapters.stores.sqlite import connection
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
 
 
 @pytest.fixture(autouse=True)

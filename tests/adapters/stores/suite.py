@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from codelaw.adapters.stores.rows import audit_rows
+from codelaw.adapters.stores import permissions
 from codelaw.domain.audit import AuditEntry
 from codelaw.domain.chats import Chat, StoredTurn, Todo, TurnError, TurnResult
 from codelaw.domain.checkpoints import Checkpoint, CompactionReport, Demotion
@@ -407,8 +407,8 @@ class StoreSuite:
         assert [entry.at for entry in await store.audit(None, 10)] == [4.5, 3.5, 2.5]
 
     async def test_the_record_is_bounded_and_the_oldest_goes_first(self, open_store, monkeypatch):
-        monkeypatch.setattr(audit_rows, "MOST_OF_CHAT", 5)
-        monkeypatch.setattr(audit_rows, "MOST", 20)
+        monkeypatch.setattr(permissions, "MOST_OF_CHAT", 5)
+        monkeypatch.setattr(permissions, "MOST", 20)
         store = await open_store()
         for chat in range(5):
             await store.create(a_chat(f"c{chat}"))

@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from codelaw.adapters.stores.rows.event_rows import LOST
+from codelaw.adapters.stores.events import LOST
 from codelaw.domain.chats import Todo
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.events import AnswerDelta, NoticeEvent

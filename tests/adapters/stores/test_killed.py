@@ -19,7 +19,7 @@ MIGRATING = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from codelaw.adapters.stores import migrations
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.adapters.stores.opening import SqliteStore
 
 real, left = migrations.statements, int(sys.argv[2])
 
@@ -43,7 +43,7 @@ log_keeping.LOG_BYTES, log_keeping._TRIM_SECONDS = 1_000_000, 0.0
 WRITING = """
 import asyncio, sys
 from pathlib import Path
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.adapters.stores.opening import SqliteStore
 from codelaw.domain.events import AnswerDelta
 from tests.adapters.stores.suite import a_chat, a_turn, said
 

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.adapters.stores.opening import SqliteStore
 from tests.adapters.stores.suite import a_chat
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
@@ -20,7 +20,7 @@ TURNS = 12
 WRITING = f"""
 import asyncio, os, signal, sys
 from pathlib import Path
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.adapters.stores.opening import SqliteStore
 from tests.adapters.stores.suite import a_chat, a_turn, said
 
 async def main():

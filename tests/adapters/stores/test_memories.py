@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import sqlite3
 from contextlib import closing
 
@@ -10,7 +9,8 @@ import pytest
 
 from codelaw.adapters.stores.opening import open_stores as open_any
 from codelaw.adapters.stores.rows import memory_rows
-from codelaw.adapters.stores.sqlite import memory_search, signatures
+from codelaw.adapters.stores.sqlite import memory_search
+from codelaw.adapters.stores.sqlite import vectors as vectors_module
 from tests.adapters.stores.memory_suite import HERE, MODEL, MemorySuite, a_memory, found, vector
 from tests.adapters.stores.suite import a_chat
 
@@ -77,7 +77,6 @@ async def test_frequent_words_are_left_to_the_rare_ones(open_stores, monkeypatch
 
 
 async def test_the_nearest_of_very_many_are_those_an_exact_search_finds(open_stores):
-    """Signatures choose whose vectors are compared: of the five nearest hardly any may be missed."""
     numpy = pytest.importorskip("numpy")
     stores = await open_stores()
     drawn = numpy.random.RandomState(7)
@@ -91,7 +90,7 @@ async def test_the_nearest_of_very_many_are_those_an_exact_search_finds(open_sto
         exact = {f"m{number}" for number in numpy.argsort(-(all_vectors @ unit))[:5]}
         got = await found(stores.memories, "zzz", embedder=MODEL, vector=unit.tobytes(), limit=5)
         hits += len(exact & set(got))
-    assert hits >= 98
+    assert hits == 100
 
 
 async def _fill(stores, vectors):
@@ -99,38 +98,24 @@ async def _fill(stores, vectors):
 
     def work(session):
         for entry, (_, one) in zip(rows, vectors, strict=True):
-            memory_rows.save(session, entry, (MODEL, one, signatures.signature(one)))
+            memory_rows.save(session, entry, (MODEL, one))
 
     await stores.chats.database.write(work)
 
 
-async def test_signatures_of_what_is_gone_crowd_nobody_out(open_stores, monkeypatch):
+async def test_vectors_of_what_is_gone_crowd_nobody_out(open_stores):
     one, other = await open_stores(), await open_stores()
-    monkeypatch.setattr(memory_search, "BY_VECTORS", 10)
-    await _fill(one, [(f"near{number}", vector(1, number / 1000)) for number in range(60)])
+    await _fill(one, [(f"near{number}", vector(1, number / 1000)) for number in range(160)])
     await _fill(one, [("left", vector(1, 1))])
     assert "left" not in await found(other.memories, "zzz", embedder=MODEL, vector=vector(1, 0))
     await one.chats.database.write(lambda session: session.execute("DELETE FROM memories WHERE id LIKE 'near%'"))
     assert await found(other.memories, "zzz", embedder=MODEL, vector=vector(1, 0)) == ["left"]
 
 
-async def test_only_the_newest_signatures_are_kept_in_memory(open_stores, monkeypatch):
-    monkeypatch.setattr(signatures, "MOST", 10)
+async def test_only_the_newest_vectors_are_kept_in_memory(open_stores, monkeypatch):
+    monkeypatch.setattr(vectors_module, "MAX_BYTES", 10 * len(vector(1, 0)))
     stores = await open_stores()
     await _fill(stores, [(f"m{number:02}", vector(1, number)) for number in range(25)])
     answers = await found(stores.memories, "zzz", embedder=MODEL, vector=vector(1, 0))
     assert sorted(answers) == [f"m{number:02}" for number in range(15, 25)]
     assert await found(stores.memories, "m03", embedder=MODEL, vector=vector(1, 0), limit=1) == ["m03"]
-
-
-def test_a_signature_is_the_same_everywhere_and_near_for_what_is_near():
-    drawn = random.Random(3)
-    base = [drawn.gauss(0, 1) for _ in range(384)]
-    near = [number + 0.2 * drawn.gauss(0, 1) for number in base]
-    far = [drawn.gauss(0, 1) for _ in range(384)]
-    codes = [signatures.signature(vector(*numbers)) for numbers in (base, near, far)]
-    apart = [(int.from_bytes(codes[0]) ^ int.from_bytes(code)).bit_count() for code in codes[1:]]
-    assert {len(code) for code in codes} == {signatures.BITS // 8}
-    assert apart[0] < 60
-    assert 200 < apart[1] < 312
-    assert signatures.signature(vector(1, 2, 3)).hex()[:16] == "c" * 16

@@ -7,7 +7,7 @@ import pytest
 
 from codelaw.adapters.stores import migrations
 from codelaw.adapters.stores.migrations import statements
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.adapters.stores.opening import SqliteStore
 from codelaw.domain.errors import Refusal
 from tests.adapters.stores.suite import a_chat
 

@@ -6,8 +6,8 @@ import sqlite3
 
 import pytest
 
-from codelaw.adapters.stores.rows import page_rows
-from codelaw.adapters.stores.sqlite.connection import SqliteSession
+from codelaw.adapters.stores.chats import SqlChats
+from codelaw.adapters.stores.sqlite.session import SqliteSession
 from tests.adapters.stores.pages_suite import PagesSuite, a_chat_of, turns_of
 
 
@@ -15,7 +15,7 @@ class TestPages(PagesSuite):
     pass
 
 
-def steps_of(connection, turns, before):
+def steps_of(store, connection, turns, before):
     """How much SQLite has to do for a page, in tens of its instructions."""
     counted = 0
 
@@ -24,7 +24,7 @@ def steps_of(connection, turns, before):
         counted += 1
 
     connection.set_progress_handler(count, 10)
-    page = page_rows.page(SqliteSession(connection), lambda _: False, "c1", turns, before)
+    page = SqlChats.page.__wrapped__(store, SqliteSession(connection), "c1", turns, before)
     connection.set_progress_handler(None, 0)
     assert len(turns_of(page)) == turns
     return counted
@@ -33,11 +33,11 @@ def steps_of(connection, turns, before):
 @pytest.mark.blocking
 async def test_a_page_takes_as_long_as_it_is_large_however_long_the_chat(open_store, path):
     """Of each turn behind the page only its number is looked at."""
-    await a_chat_of(await open_store(), 400)
+    store = await a_chat_of(await open_store(), 400)
     connection = sqlite3.connect(path)
-    newest, all_of_them = steps_of(connection, 4, None), steps_of(connection, 400, None)
+    newest, all_of_them = steps_of(store, connection, 4, None), steps_of(store, connection, 400, None)
     assert newest * 10 < all_of_them
-    assert steps_of(connection, 4, "t300") * 5 < all_of_them
+    assert steps_of(store, connection, 4, "t300") * 5 < all_of_them
     connection.close()
 
 

@@ -11,9 +11,8 @@ import sys
 import pytest
 
 from codelaw.adapters.stores import search_keeper
-from codelaw.adapters.stores.opening import open_stores
+from codelaw.adapters.stores.opening import SqliteStore, open_stores
 from codelaw.adapters.stores.rows import search_rows
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
 from tests.adapters.stores.search_suite import SearchSuite, answered, take_in
 from tests.adapters.stores.suite import a_chat, said
 
@@ -51,7 +50,7 @@ CHILD = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from codelaw.adapters.stores.rows import search_rows
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.adapters.stores.opening import SqliteStore
 
 search_rows.SLICE_MESSAGES = 20
 take_in, taken = search_rows._take_in, iter(range(int(sys.argv[2])))

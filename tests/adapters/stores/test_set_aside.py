@@ -11,8 +11,8 @@ import sys
 
 import pytest
 
+from codelaw.adapters.stores.opening import SqliteStore
 from codelaw.adapters.stores.sqlite import damage
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
 from codelaw.domain.chats import Todo
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import AnswerDelta
@@ -243,7 +243,7 @@ async def test_what_was_only_in_the_log_is_saved_too(path, tmp_path, open_store)
 KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.adapters.stores.opening import SqliteStore
 from tests.adapters.stores.suite import a_chat, a_turn, said
 
 async def main():
@@ -261,7 +261,7 @@ KILLED_ASIDE = """
 import os, signal, sys
 from pathlib import Path
 from codelaw.adapters.stores.sqlite import damage
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.adapters.stores.opening import SqliteStore
 import asyncio
 
 left = int(sys.argv[2])

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from codelaw.adapters.stores.migrations import migrations
+from codelaw.adapters.stores.opening import SqliteStore
 from codelaw.adapters.stores.sqlite import connection as connection_module
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.errors import Refusal
 from tests.adapters.stores.suite import NASTY, StoreSuite, a_chat, a_checkpoint, a_turn, said
@@ -142,7 +142,7 @@ async def test_deleted_text_is_not_in_the_file(open_store, path):
 CHILD = """
 import asyncio, os, sys
 from pathlib import Path
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.adapters.stores.opening import SqliteStore
 from tests.adapters.stores.suite import a_chat, a_turn, said
 
 async def main():
@@ -181,7 +181,7 @@ async def test_a_killed_server_loses_nothing_it_was_told_is_stored(open_store, p
 CHILD_KILLED_WITHIN = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.adapters.stores.opening import SqliteStore
 from codelaw.domain.checkpoints import Demotion
 from tests.adapters.stores.suite import a_chat, a_checkpoint
 

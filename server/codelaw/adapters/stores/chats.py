@@ -3,77 +3,113 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sqlite3
-from collections.abc import Callable, Collection, Sequence
-from typing import Any, TypeVar
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
 
-from codelaw.adapters.stores.rows import (
-    aside_rows,
-    audit_rows,
-    change_rows,
-    chat_rows,
-    checkpoint_rows,
-    event_rows,
-    fork_rows,
-    page_rows,
-    search_rows,
-    thread_rows,
+from codelaw.adapters.stores.changes import Changes
+from codelaw.adapters.stores.events import END, OF_TURNS, Events, events_between
+from codelaw.adapters.stores.forks import fork_chat
+from codelaw.adapters.stores.history import History
+from codelaw.adapters.stores.permissions import Permissions
+from codelaw.adapters.stores.repository import reads, writes
+from codelaw.adapters.stores.rows import cursors, search_rows
+from codelaw.adapters.stores.rows.chat_rows import (
+    MESSAGE,
+    add_asides,
+    add_messages,
+    add_results,
+    create,
+    position_of,
+    refuse_reverting,
+    require,
+    save_todos,
+    settings,
+    unknown_chat,
 )
-from codelaw.adapters.stores.rows.checks import checksum
-from codelaw.adapters.stores.rows.database import Database, Owners, Session
-from codelaw.adapters.stores.rows.reading import Reading
-from codelaw.adapters.stores.search_keeper import SearchKeeper
+from codelaw.adapters.stores.rows.checks import checksum, verify
+from codelaw.adapters.stores.rows.codec import Unreadable, from_text, legible, to_text, whole
+from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.rows.reading import Reading, in_order, missing, missing_turns
 from codelaw.adapters.stores.sqlite.damage import is_damage
 from codelaw.adapters.stores.worker import log_unheard
-from codelaw.domain.audit import AuditEntry
 from codelaw.domain.chats import Chat, ChatHead, Notice, StoredChat, StoredTurn, Todo
-from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, ThreadSummary
-from codelaw.domain.edits import KeptChange
+from codelaw.domain.checkpoints import Aside
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import ChatEvent, Event, Numbers
 from codelaw.domain.messages import Message
-from codelaw.domain.permissions import Grant
 from codelaw.domain.reports import ChatRecord
 
-T = TypeVar("T")
+Running = dict[str | bytes, list[StoredTurn]]
+"""Turns by their chats."""
 
-_GRANTS = ("grants",)
-_AUDIT = ("audit",)
+MAX_LISTED = 500
+MAX_ASKED = 500
+"""Results that one statement asks for."""
+_NEXT = 0.001
+"""Seconds by which a chat is put behind the newest other one."""
+
+_CHAT = (
+    "SELECT id, title, kind, mode, model, strategy, created_at, updated_at,"
+    " (SELECT count(*) FROM turns WHERE chat_id = chats.id), CAST(generation AS INTEGER), chosen, places, effort,"
+    " checksum, settled, todos, begun, todos_checksum FROM chats"
+)
+_CHECKPOINTS = "SELECT body, chat_id, id, checksum FROM checkpoints WHERE chat_id = ? AND undone = 0 ORDER BY position"
+_TURNS = (
+    "SELECT id, chat_id, status, owner, started_at, last_usage, stop_reason, number, checksum, said"
+    " FROM turns WHERE chat_id"
+)
+_NUMBERS = "SELECT 0, 0, 0, 0, 0, 0, 0, number FROM turns WHERE chat_id = ? ORDER BY position"
+"""Turns of which nothing else is asked."""
+_MESSAGES = f"SELECT {MESSAGE} {OF_TURNS.format('messages')} ORDER BY turns.position, messages.position"
 
 
-class SqlChats:
-    """A `ChatStore`. Writes of a cancelled caller are finished, never halved."""
+class SqlChats(Changes, Events, History, Permissions):
+    """A `ChatStore`."""
 
     notices: tuple[Notice, ...] = ()
     """What the user should know of how it was opened."""
 
-    def __init__(self, database: Database, owners: Owners) -> None:
-        self.database = database
-        self.owners = owners
-        self.owner = owners.id
-        self.search = SearchKeeper(database)
+    @writes()
+    def create(self, session: Session, chat: Chat, folders: Collection[str] = ()) -> None:
+        create(session, chat, folders)
 
-    async def create(self, chat: Chat, folders: Collection[str] = ()) -> None:
-        await self.database.write(lambda session: chat_rows.create(session, chat, folders), (chat.id,))
-
-    async def update(self, chat: Chat) -> None:
-        await self.database.write(lambda session: chat_rows.update(session, chat), (chat.id,))
+    @writes()
+    def update(self, session: Session, chat: Chat) -> None:
+        written = session.execute(
+            "UPDATE chats SET title = ?, mode = ?, model = ?, strategy = ?, chosen = ?, places = ?, effort = ?,"
+            " checksum = ?, updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at END WHERE id = ?",
+            (*settings(chat), chat.updated_at, chat.updated_at, chat.id),
+        )
+        if not written.rowcount:
+            raise unknown_chat(chat.id)
 
     async def list(
         self, query: str | None, limit: int, cursor: str | None, folders: Collection[str] | None = None
     ) -> tuple[list[Chat], str | None]:
-        alive = self.owners.is_alive
-
         def work(session: Session, *, by_index: bool = True) -> tuple[list[Chat], str | None]:
-            return chat_rows.listed(
-                session=session,
-                is_alive=alive,
-                query=query,
-                limit=limit,
-                cursor=cursor,
-                folders=folders,
-                by_index=by_index,
-            )
+            conditions: list[str] = []
+            parameters: list[Any] = []
+            if query:
+                said, asked = search_rows.condition(session, query, by_index=by_index)
+                conditions.append(f"({search_rows.HOLDS[session.dialect].format('title')} OR {said})")
+                parameters += [query.casefold(), *asked]
+            if folders is not None:
+                among = ", ".join("?" * len(folders)) or "NULL"
+                conditions.append(f"id IN (SELECT chat_id FROM chat_folders WHERE folder IN ({among}))")  # noqa: S608 - ours
+                parameters += folders
+            if cursor is not None:
+                conditions.append("(updated_at, id) < (?, ?)")
+                parameters += cursors.place(cursor)
+            where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+            count = max(1, min(limit, MAX_LISTED))
+            rows = session.execute(
+                f"{_CHAT}{where} ORDER BY updated_at DESC, id DESC LIMIT ?", (*parameters, count + 1)
+            ).fetchall()
+            running = _running(session, [row[0] for row in rows[:count]])
+            chats = [self._chat(running, Reading(), row) for row in rows[:count]]
+            return chats, cursors.cursor(chats[-1].updated_at, chats[-1].id) if len(rows) > count else None
 
         try:
             return await self.database.read(work, slow=bool(query))
@@ -83,21 +119,93 @@ class SqlChats:
         # It may be the index alone, which the next start makes anew.
         return await self.database.read(lambda session: work(session, by_index=False), slow=True)
 
-    async def load(self, chat_id: str) -> StoredChat:
-        return await self.database.read(
-            lambda session: chat_rows.load(session, self.owners.is_alive, chat_id), (chat_id,)
+    @reads(now=True)
+    def begun(self, session: Session, limit: int) -> list[tuple[str, float]]:
+        rows = session.execute("SELECT chat_id, started_at FROM turns ORDER BY position DESC LIMIT ?", (limit,))
+        return [(str(chat_id), at) for chat_id, at in rows if isinstance(at, float)]
+
+    @reads()
+    def chat(self, session: Session, chat_id: str) -> Chat:
+        row = _row(session, chat_id)
+        return self._chat(_running(session, [row[0]]), Reading(), row)
+
+    @reads(now=True)
+    def head(self, session: Session, chat_id: str) -> ChatHead:
+        row = _row(session, chat_id)
+        running = _running(session, [row[0]])
+        reading = Reading()
+        last = session.execute(f"{_TURNS} = ? ORDER BY position DESC LIMIT 1", (chat_id,)).fetchall()
+        numbers = session.execute(_NUMBERS, (chat_id,)).fetchall()
+        return ChatHead(
+            chat=self._chat(running, reading, row),
+            checkpoints=reading.all(reading.checkpoint, session.execute(_CHECKPOINTS, (chat_id,))),
+            last=next(iter(reading.all(reading.turn, [turn[:9] for turn in last])), None),
+            crashed=any(not self.owners.is_alive(turn.owner) for turns in running.values() for turn in turns),
+            losses=(*reading.losses, *missing_turns(row[16], numbers)),
         )
 
-    async def page(self, chat_id: str, turns: int | None, before: str | None) -> ChatRecord:
-        alive = self.owners.is_alive
-        return await self.database.read(
-            lambda session: page_rows.page(session, alive, chat_id, turns, before), (chat_id,)
+    @reads()
+    def load(self, session: Session, chat_id: str) -> StoredChat:
+        row = _row(session, chat_id)
+        # Round by round: what closes a crashed turn may be written after the next turn has begun (D-4).
+        messages = session.execute(
+            f"SELECT {MESSAGE} FROM messages"  # noqa: S608 - our own words
+            " LEFT JOIN turns ON turns.chat_id = messages.chat_id AND turns.id = messages.turn_id"
+            " WHERE messages.chat_id = ? ORDER BY turns.position, messages.position",
+            (chat_id,),
+        ).fetchall()
+        turns = session.execute(f"{_TURNS} = ? ORDER BY position", (chat_id,)).fetchall()
+        notices = session.execute("SELECT code FROM notices WHERE chat_id = ?", (chat_id,))
+        checkpoints = session.execute(_CHECKPOINTS, (chat_id,))
+        demotions = session.execute(
+            "SELECT message_id, part FROM demotions WHERE chat_id = ? ORDER BY position", (chat_id,)
+        )
+        asides = session.execute(
+            "SELECT message_id, name, body, about, chat_id, checksum FROM asides WHERE chat_id = ? ORDER BY position",
+            (chat_id,),
+        )
+        withdrawn = session.execute("SELECT turn_id FROM withdrawn WHERE chat_id = ?", (chat_id,))
+        summary = session.execute(
+            "SELECT body, chat_id, covers, checksum FROM thread_summaries WHERE chat_id = ?", (chat_id,)
+        ).fetchall()
+        reading = Reading()
+        return StoredChat(
+            chat=self._chat(_running(session, [row[0]]), reading, row),
+            messages=reading.messages(in_order(messages)),
+            turns=reading.all(reading.turn, [turn[:9] for turn in turns]),
+            todos=reading.todos((row[15], row[17], row[0])),
+            notices=frozenset(reading.all(reading.text, notices)),
+            checkpoints=reading.all(reading.checkpoint, checkpoints),
+            demotions=reading.all(reading.demotion, demotions),
+            asides=reading.all(reading.aside, asides),
+            withdrawn=frozenset(reading.all(reading.text, withdrawn)),
+            thread_summary=next(iter(reading.all(reading.thread_summary, summary)), None),
+            settled=reading.text(row[14:15]),
+            losses=(*reading.losses, *missing_turns(row[16], turns), *missing(_said(turns), messages)),
         )
 
-    async def chat(self, chat_id: str) -> Chat:
-        return await self.database.read(
-            lambda session: chat_rows.chat(session, self.owners.is_alive, chat_id), (chat_id,)
-        )
+    @reads()
+    def page(self, session: Session, chat_id: str, turns: int | None, before: str | None) -> ChatRecord:
+        row = _row(session, chat_id)
+        chat = self._chat(_running(session, [row[0]]), Reading(), row)
+        until = END if before is None else position_of(session, chat_id, before)
+        limit = END if turns is None else turns + 1
+        found = session.execute(
+            "SELECT position, id, said FROM turns WHERE chat_id = ? AND position < ? ORDER BY position DESC LIMIT ?",
+            (chat_id, until, limit),
+        ).fetchall()
+        earlier = turns is not None and len(found) > turns
+        first = found[turns - 1][0] if turns is not None and earlier else 0
+        if before is not None and not found:
+            return ChatRecord(chat, (), (), chat.running)
+        # What happened between two turns belongs to the page of the earlier one: pages have no gap and no overlap.
+        reading = Reading()
+        rows = session.execute(_MESSAGES, (chat_id, first, until)).fetchall()
+        messages = reading.messages(in_order(rows))
+        events = events_between(session, chat_id, first, until)
+        said = {row[1]: row[2] for row in found if row[0] >= first}
+        losses = (*reading.losses, *missing(said, rows))
+        return ChatRecord(chat, messages, tuple(events), chat.running, earlier=earlier, losses=losses)
 
     async def delete(self, chat_id: str) -> None:
         deleting = asyncio.ensure_future(self._delete(chat_id))
@@ -112,198 +220,116 @@ class SqlChats:
 
         def work(session: Session) -> bool:
             done = search_rows.take_out(session, chat_id)
-            if done:
-                chat_rows.delete(session, chat_id)
+            if done and not session.execute("DELETE FROM chats WHERE id = ?", (chat_id,)).rowcount:
+                raise unknown_chat(chat_id)
             return done
 
         while not await self.database.write(work, (chat_id,)):
             pass
 
-    async def begin_turn(
-        self, turn: StoredTurn, user: Message, results: Sequence[tuple[str, dict[str, Any]]] = ()
+    @writes(said=True)
+    def begin_turn(
+        self, session: Session, turn: StoredTurn, user: Message, results: Sequence[tuple[str, dict[str, Any]]] = ()
     ) -> int:
-        def work(session: Session) -> int:
-            change_rows.refuse_reverting(session, self.owners.is_alive, turn.chat_id)
-            before = chat_rows.begin_turn(session, self.owners.is_alive, turn, user)
-            chat_rows.add_results(session, turn.chat_id, results)
-            return before
+        refuse_reverting(session, self.owners.is_alive, turn.chat_id)
+        for other in _running(session, [turn.chat_id]).get(turn.chat_id, []):
+            if self.owners.is_alive(other.owner):
+                hint = "Wait for it, steer it, or cancel it."
+                raise Refusal("chat_busy", "A turn is already running in this chat.", hint)
+        before: int = session.execute("SELECT count(*) FROM turns WHERE chat_id = ?", (turn.chat_id,)).fetchone()[0]
+        number: int = session.execute(
+            "UPDATE chats SET begun = begun + 1, updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at END"
+            " WHERE id = ? RETURNING begun",
+            (*[_moment(session, turn)] * 2, turn.chat_id),
+        ).fetchone()[0]
+        check = checksum(turn.chat_id, turn.id, number, turn.started_at)
+        session.execute(
+            "INSERT INTO turns"
+            " (chat_id, id, status, owner, started_at, last_usage, stop_reason, number, said, checksum)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?)",
+            (
+                *(turn.chat_id, turn.id, turn.status, turn.owner, turn.started_at, _usage(turn), turn.stop_reason),
+                *(number, check),
+            ),
+        )
+        add_messages(session, turn.chat_id, (user,))
+        add_results(session, turn.chat_id, results)
+        return before
 
-        return await self._say(work, turn.chat_id)
-
-    async def append(
+    @writes(said=True)
+    def append(
         self,
+        session: Session,
         chat_id: str,
         messages: Sequence[Message],
         results: Sequence[tuple[str, dict[str, Any]]] = (),
         asides: Sequence[Aside] = (),
     ) -> None:
-        def work(session: Session) -> None:
-            chat_rows.require(session, chat_id)
-            chat_rows.refuse_ended(session, chat_id, {message.turn_id for message in messages})
-            chat_rows.add_messages(session, chat_id, messages)
-            chat_rows.add_results(session, chat_id, results)
-            aside_rows.add(session, chat_id, asides)
+        require(session, chat_id)
+        _refuse_ended(session, chat_id, {message.turn_id for message in messages})
+        add_messages(session, chat_id, messages)
+        add_results(session, chat_id, results)
+        add_asides(session, chat_id, asides)
 
-        await self._say(work, chat_id)
-
-    async def end_turn(self, turn: StoredTurn, messages: Sequence[Message] = ()) -> None:
-        await self._say(lambda session: chat_rows.end_turn(session, turn, messages), turn.chat_id)
-
-    async def take_over(self, turn: StoredTurn) -> bool:
-        return await self.database.write(
-            lambda session: chat_rows.take_over(session, turn, self.owner), (turn.chat_id,)
+    @writes(said=True)
+    def end_turn(self, session: Session, turn: StoredTurn, messages: Sequence[Message] = ()) -> None:
+        require(session, turn.chat_id)
+        written = session.execute(
+            "UPDATE turns SET status = ?, owner = ?, last_usage = ?, stop_reason = ?"
+            " WHERE chat_id = ? AND id = ? AND status = 'running'",
+            (turn.status, turn.owner, _usage(turn), turn.stop_reason, turn.chat_id, turn.id),
         )
+        if not written.rowcount:
+            raise Refusal("turn_not_found", f"No turn {turn.id!r} runs in this chat.")
+        # What was kept although its writer heard of a failure stands, and its place in the order with it.
+        add_messages(session, turn.chat_id, messages, " ON CONFLICT (chat_id, id) DO NOTHING")
 
-    async def reshape(
-        self,
-        chat_id: str,
-        generation: int,
-        checkpoint: Checkpoint | None,
-        demotions: Sequence[Demotion] = (),
-        settled: str = "",
-    ) -> int:
-        return await self.database.write(
-            lambda session: checkpoint_rows.reshape(
-                session, chat_id, generation, checkpoint, demotions, settled=settled
-            ),
-            (chat_id,),
-        )
+    @writes()
+    def take_over(self, session: Session, turn: StoredTurn) -> bool:
+        taken = "UPDATE turns SET owner = ? WHERE chat_id = ? AND id = ? AND owner = ? AND status <> 'running'"
+        return bool(session.execute(taken, (self.owner, turn.chat_id, turn.id, turn.owner)).rowcount)
 
-    async def restore(self, chat_id: str, generation: int, checkpoint_ids: Sequence[str], settled: str) -> int:
-        return await self.database.write(
-            lambda session: checkpoint_rows.restore(session, chat_id, generation, checkpoint_ids, settled),
-            (chat_id,),
-        )
+    @writes(said=True)
+    def fork(self, session: Session, chat_id: str, turn_id: str | None, fork: Chat) -> None:
+        fork_chat(session, chat_id, turn_id, fork)
 
-    async def fork(self, chat_id: str, turn_id: str | None, fork: Chat) -> None:
-        await self._say(lambda session: fork_rows.fork(session, chat_id, turn_id, fork), chat_id, fork.id)
-
-    async def save_thread_summary(self, chat_id: str, generation: int, summary: ThreadSummary) -> None:
-        await self.database.write(lambda session: thread_rows.save(session, chat_id, generation, summary), (chat_id,))
-
-    async def begun(self, limit: int) -> Sequence[tuple[str, float]]:
-        return await self.database.read(lambda session: chat_rows.begun(session, limit))
-
-    async def withdraw_turn(self, chat_id: str, generation: int, turn_id: str, settled: str) -> int:
-        return await self.database.write(
-            lambda session: checkpoint_rows.withdraw_turn(session, chat_id, generation, turn_id, settled), (chat_id,)
-        )
-
-    async def plan_change(self, chat_id: str, change: KeptChange) -> int:
-        return await self.database.write(lambda session: change_rows.plan(session, chat_id, change), (chat_id,))
-
-    async def settle_change(self, chat_id: str, number: int, after: str | None) -> None:
-        await self.database.write(lambda session: change_rows.settle(session, chat_id, number, after), (chat_id,))
-
-    async def withdraw_change(self, chat_id: str, number: int) -> None:
-        await self.database.write(lambda session: change_rows.withdraw(session, chat_id, number), (chat_id,))
-
-    async def changes(self, chat_id: str, turn_id: str) -> Sequence[KeptChange]:
-        return await self.database.read(lambda session: change_rows.of_turn(session, chat_id, turn_id), (chat_id,))
-
-    async def changes_of_chat(self, chat_id: str) -> Sequence[KeptChange]:
-        return await self.database.read(lambda session: change_rows.of_chat(session, chat_id), (chat_id,))
-
-    async def changes_of_file(self, chat_id: str, uri: str, above: int) -> Sequence[KeptChange]:
-        return await self.database.read(
-            lambda session: change_rows.of_file(session, chat_id, uri, above), (chat_id, uri)
-        )
-
-    async def changes_by_number(self, chat_id: str, numbers: Sequence[int]) -> Sequence[KeptChange]:
-        return await self.database.read(lambda session: change_rows.of_numbers(session, chat_id, numbers), (chat_id,))
-
-    async def changes_since(self, chat_id: str, turn_id: str) -> Sequence[KeptChange]:
-        return await self.database.read(lambda session: change_rows.since(session, chat_id, turn_id), (chat_id,))
-
-    async def mark_done(self, chat_id: str, numbers: Sequence[int]) -> None:
-        await self.database.write(lambda session: change_rows.mark_done(session, chat_id, numbers), (chat_id,))
-
-    async def mark_undone(self, chat_id: str, numbers: Sequence[int]) -> None:
-        await self.database.write(lambda session: change_rows.mark_undone(session, chat_id, numbers), (chat_id,))
-
-    async def begin_revert(self, chat_id: str) -> None:
-        alive = self.owners.is_alive
-        await self.database.write(
-            lambda session: change_rows.begin_revert(session, alive, chat_id, self.owner), (chat_id,)
-        )
-
-    async def end_revert(self, chat_id: str) -> None:
-        await self.database.write(lambda session: change_rows.end_revert(session, chat_id, self.owner), (chat_id,))
-
-    async def is_alive(self, owner: str) -> bool:
-        return await self.database.read(lambda _: self.owners.is_alive(owner))
+    @reads(now=True)
+    def is_alive(self, session: Session, owner: str) -> bool:  # noqa: ARG002 - asked in a thread of the database
+        return self.owners.is_alive(owner)
 
     async def result(self, chat_id: str, ref: str) -> dict[str, Any] | None:
         return (await self.results(chat_id, (ref,))).get(ref)
 
-    async def results(self, chat_id: str, refs: Collection[str]) -> dict[str, dict[str, Any]]:
-        return await self.database.read(lambda session: chat_rows.results(session, chat_id, refs), (chat_id,))
-
-    async def append_events(
-        self, chat_id: str, turn_id: str, events: Sequence[tuple[float, Event]], after: Numbers | None = None
-    ) -> list[int]:
-        return await self.database.write(
-            lambda session: event_rows.append(session, chat_id, turn_id, events, after), (chat_id,)
-        )
-
-    async def reserve_numbers(self, chat_id: str) -> int:
-        return await self.database.write(lambda session: event_rows.reserve(session, chat_id), (chat_id,))
-
-    async def last_number(self, chat_id: str) -> int:
-        return await self.database.read(lambda session: event_rows.last_number(session, chat_id), (chat_id,))
-
-    async def events(self, chat_id: str, since: int) -> list[ChatEvent]:
-        return await self.database.read(lambda session: event_rows.since(session, chat_id, since), (chat_id,))
-
-    async def head(self, chat_id: str) -> ChatHead:
-        return await self.database.read(lambda session: chat_rows.head(session, self.owners.is_alive, chat_id))
-
-    async def last_compaction(self, chat_id: str) -> ChatEvent | None:
-        return await self.database.read(lambda session: event_rows.last_compaction(session, chat_id), (chat_id,))
-
-    async def merge_deltas(self, chat_id: str, turn_id: str) -> None:
-        await self.database.write(lambda session: event_rows.merge_deltas(session, chat_id, turn_id), (chat_id,))
-
-    async def save_todos(self, chat_id: str, todos: Sequence[Todo]) -> None:
-        await self.database.write(lambda session: chat_rows.save_todos(session, chat_id, todos), (chat_id,))
-
-    async def mark_noticed(self, chat_id: str, code: str) -> None:
-        def work(session: Session) -> None:
-            chat_rows.require(session, chat_id)
-            session.execute(
-                "INSERT INTO notices (chat_id, code) VALUES (?, ?) ON CONFLICT (chat_id, code) DO NOTHING",
-                (chat_id, code),
+    @reads()
+    def results(self, session: Session, chat_id: str, refs: Collection[str]) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = {}
+        asked = list(dict.fromkeys(refs))
+        for begin in range(0, len(asked), MAX_ASKED):
+            part = asked[begin : begin + MAX_ASKED]
+            rows = session.execute(
+                "SELECT ref, body, checksum FROM results WHERE chat_id = ?"  # noqa: S608 - only placeholders
+                f" AND ref IN ({', '.join('?' * len(part))})",
+                (chat_id, *part),
             )
+            for ref, body, check in rows:
+                try:
+                    verify(check, chat_id, ref, body)
+                    found[whole(ref)] = from_text(dict[str, Any], body)
+                except Unreadable as error:
+                    said = "store: the result %s of chat %s is damaged: %s"
+                    logging.getLogger(__name__).warning(said, legible(ref), chat_id, error)
+        return found
 
-        await self.database.write(work, (chat_id,))
+    @writes()
+    def save_todos(self, session: Session, chat_id: str, todos: Sequence[Todo]) -> None:
+        save_todos(session, chat_id, todos)
 
-    async def grants(self) -> list[Grant]:
-        def work(session: Session) -> list[Grant]:
-            rows = session.execute("SELECT id, rule, scope, folder, person, checksum FROM grants ORDER BY position")
-            reading = Reading()
-            return [*reading.all(reading.grant, rows)]
-
-        return await self.database.read(work, _GRANTS)
-
-    async def add_grant(self, grant: Grant) -> None:
-        sql = (
-            "INSERT INTO grants (id, rule, scope, folder, person, checksum) VALUES (?, ?, ?, ?, ?, ?)"
-            " ON CONFLICT (id) DO UPDATE SET rule = excluded.rule, scope = excluded.scope, folder = excluded.folder,"
-            " person = excluded.person, checksum = excluded.checksum"
+    @writes()
+    def mark_noticed(self, session: Session, chat_id: str, code: str) -> None:
+        require(session, chat_id)
+        session.execute(
+            "INSERT INTO notices (chat_id, code) VALUES (?, ?) ON CONFLICT (chat_id, code) DO NOTHING", (chat_id, code)
         )
-        known = (grant.id, grant.rule, grant.scope, grant.folder, grant.person)
-        row = (*known, checksum(*known))
-        await self.database.write(lambda session: session.execute(sql, row), _GRANTS)
-
-    async def revoke_grant(self, grant_id: str, person: str) -> bool:
-        sql = "DELETE FROM grants WHERE id = ? AND person IN (?, '')"
-        return await self.database.write(lambda session: session.execute(sql, (grant_id, person)).rowcount > 0, _GRANTS)
-
-    async def note(self, entries: Sequence[AuditEntry]) -> None:
-        await self.database.write(lambda session: audit_rows.note(session, entries), _AUDIT)
-
-    async def audit(self, chat_id: str | None, limit: int) -> Sequence[AuditEntry]:
-        return await self.database.read(lambda session: audit_rows.listed(session, chat_id, limit), _AUDIT)
 
     async def close(self) -> None:
         """Let go of the database; this owner is dead afterwards. May be called twice."""
@@ -311,9 +337,51 @@ class SqlChats:
         if await self.database.close():
             await self.owners.leave()
 
-    async def _say(self, work: Callable[[Session], T], *about: str) -> T:
-        """Write messages, which will be searched for."""
-        try:
-            return await self.database.write(work, about)
-        finally:
-            self.search.said()
+    def _chat(self, running: Running, reading: Reading, row: tuple[Any, ...]) -> Chat:
+        running_here = [turn.id for turn in running.get(row[0], []) if self.owners.is_alive(turn.owner)]
+        return replace(reading.chat(row[:14]), running=running_here[-1] if running_here else None)
+
+
+def _moment(session: Session, turn: StoredTurn) -> float:
+    """When the chat was used: after every other one, also by a clock that was set back since."""
+    others = "SELECT updated_at FROM chats WHERE id <> ? ORDER BY updated_at DESC LIMIT 1"
+    row = session.execute(others, (turn.chat_id,)).fetchone()
+    newest = row[0] if row is not None and isinstance(row[0], float) else 0.0
+    return max(turn.started_at, newest + _NEXT)
+
+
+def _refuse_ended(session: Session, chat_id: str, turn_ids: Collection[str]) -> None:
+    """Refuse to write to a round that is closed, by a server that took ours for dead (D-4)."""
+    for turn_id in turn_ids:
+        ended = "SELECT 1 FROM turns WHERE chat_id = ? AND id = ? AND status <> 'running'"
+        if session.execute(ended, (chat_id, turn_id)).fetchone() is not None:
+            hint = "Send the message again to go on."
+            raise Refusal(
+                "turn_not_found", "Another codelaw ended this turn, because its server seemed to be dead.", hint
+            )
+
+
+def _said(turns: Sequence[tuple[Any, ...]]) -> dict[Any, int | None]:
+    return {turn[0]: turn[9] for turn in turns}
+
+
+def _row(session: Session, chat_id: str) -> tuple[Any, ...]:
+    row = session.execute(f"{_CHAT} WHERE id = ?", (chat_id,)).fetchone()
+    if row is None:
+        raise unknown_chat(chat_id)
+    return row
+
+
+def _running(session: Session, chat_ids: Sequence[str | bytes]) -> Running:
+    """The turns of these chats that have not ended, in order; one question for all, whose answer may come from afar."""
+    found: Running = {}
+    if chat_ids:
+        marks = ", ".join("?" * len(chat_ids))
+        reading = Reading()
+        for row in session.execute(f"{_TURNS} IN ({marks}) AND status = 'running' ORDER BY position", tuple(chat_ids)):
+            found.setdefault(row[1], []).append(reading.turn(row[:9]))
+    return found
+
+
+def _usage(turn: StoredTurn) -> str | None:
+    return None if turn.last_usage is None else to_text(turn.last_usage)

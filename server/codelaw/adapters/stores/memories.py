@@ -17,7 +17,7 @@ from codelaw.domain.memories import Candidate, Category, Memory, MemoryScope, Pl
 from codelaw.ports.embedder import Vector
 
 if TYPE_CHECKING:
-    from codelaw.adapters.stores.sqlite.signatures import Signatures
+    from codelaw.adapters.stores.sqlite.vectors import Vectors
 
 T = TypeVar("T")
 
@@ -30,12 +30,12 @@ class SqlMemories:
     def __init__(self, database: Database, owners: Owners) -> None:
         self._database = database
         self._owners = owners
-        self._signatures: dict[tuple[str, int], Signatures] = {}
+        self._vectors: dict[tuple[str, int], Vectors] = {}
         """By embedder and size; only touched under the lock."""
         self._lock = Lock()
 
     async def save(self, memory: Memory, *, embedder: str = "", vector: Vector | None = None) -> None:
-        embedded = None if vector is None else (embedder, vector, (await _signed([vector]))[0])
+        embedded = None if vector is None else (embedder, vector)
         await self._database.write(lambda session: memory_rows.save(session, memory, embedded), _ABOUT)
 
     async def get(self, memory_id: str) -> Memory:
@@ -98,35 +98,22 @@ class SqlMemories:
         return await self._read(lambda session: memory_rows.unembedded(session, embedder, limit, user))
 
     async def store_vectors(self, embedder: str, vectors: Sequence[tuple[str, Vector]]) -> None:
-        codes = await _signed([vector for _, vector in vectors])
-        rows = [(memory_id, vector, code) for (memory_id, vector), code in zip(vectors, codes, strict=True)]
-        await self._database.write(lambda session: memory_rows.store_vectors(session, embedder, rows), _ABOUT)
+        await self._database.write(lambda session: memory_rows.store_vectors(session, embedder, vectors), _ABOUT)
 
     async def _read(self, work: Callable[[Session], T]) -> T:
         return await self._database.read(work, _ABOUT)
 
-    def _known(self, embedder: str, size: int) -> Signatures:
-        from codelaw.adapters.stores.sqlite.signatures import Signatures  # noqa: PLC0415 - numpy
+    def _known(self, embedder: str, size: int) -> Vectors:
+        from codelaw.adapters.stores.sqlite.vectors import Vectors  # noqa: PLC0415 - numpy
 
-        if (embedder, size) not in self._signatures:
-            self._signatures.clear()  # whoever asks with another embedder will go on with it
-            self._signatures[embedder, size] = Signatures()
-        return self._signatures[embedder, size]
-
-
-async def _signed(vectors: Sequence[Vector]) -> list[bytes]:
-    """The signatures of vectors, made off the event loop, and off the thread in which messages are stored."""
-    return await asyncio.to_thread(_sign, vectors) if vectors else []
-
-
-def _sign(vectors: Sequence[Vector]) -> list[bytes]:
-    from codelaw.adapters.stores.sqlite.signatures import signature  # noqa: PLC0415 - numpy
-
-    return [signature(vector) for vector in vectors]
+        if (embedder, size) not in self._vectors:
+            self._vectors.clear()  # whoever asks with another embedder will go on with it
+            self._vectors[embedder, size] = Vectors(size)
+        return self._vectors[embedder, size]
 
 
 def _load() -> None:
-    import_module("codelaw.adapters.stores.sqlite.signatures")
+    import_module("codelaw.adapters.stores.sqlite.vectors")
 
 
 def _clear_log(session: Session) -> None:

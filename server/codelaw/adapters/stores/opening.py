@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -13,10 +14,34 @@ from codelaw.adapters.extras import adding
 from codelaw.adapters.stores.chats import SqlChats
 from codelaw.adapters.stores.index import SqlIndex
 from codelaw.adapters.stores.memories import SqlMemories
-from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.adapters.stores.sqlite.connection import SqliteDatabase
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 from codelaw.ports.store import Stores
+
+
+class SqliteStore(SqlChats):
+    """Chats in one SQLite file, which several servers may share (D-1, D-4); locks live in `owners/` beside it."""
+
+    @classmethod
+    async def open(
+        cls, path: Path, *, chosen: bool = False, report: Callable[[Notice], None] | None = None
+    ) -> SqliteStore:
+        """The store in the file at `path`, created with its folder if need be; a damaged file is set aside.
+
+        One that cannot be written is read all the same: it refuses only what writes, and a notice says so.
+
+        `chosen`: a setting named the file; then it is set aside only if it says itself that it is one of ours. `report`
+        is called with what the user should know of it afterwards.
+
+        Raises:
+            Refusal: `store_unavailable`: not readable, foreign or of another version, or damaged while another codelaw
+                has it open. The file is left as it is.
+        """
+        database = SqliteDatabase(path, chosen=chosen, report=report)
+        store = cls(database, await database.open())
+        store.notices = database.notices
+        return store
 
 
 async def open_stores(url: str | None, path: Path, report: Callable[[Notice], None] | None = None) -> Stores:
@@ -36,18 +61,12 @@ async def open_stores(url: str | None, path: Path, report: Callable[[Notice], No
 
 async def _open_postgres(url: str, report: Callable[[Notice], None] | None) -> SqlChats:
     try:
-        opened = await asyncio.to_thread(_load_postgres)
+        opened = await asyncio.to_thread(import_module, "codelaw.adapters.stores.postgres_chats")
     except ImportError as error:
         message = f"store.url names a PostgreSQL database, and the package for it is missing ({error})."
         hint = f"Add it with `{await asyncio.to_thread(adding, 'postgresql')}`."
         raise Refusal("store_unavailable", message, hint) from error
-    return await opened(url, report)
-
-
-def _load_postgres() -> Callable[[str, Callable[[Notice], None] | None], Awaitable[SqlChats]]:
-    from codelaw.adapters.stores.postgres_chats import PostgresStore  # noqa: PLC0415 - loaded only by who uses it
-
-    return PostgresStore.open
+    return await opened.PostgresStore.open(url, report)
 
 
 def _file(url: str) -> Path:

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
-from codelaw.adapters.stores.rows import aside_rows, cursors, postgres_vectors
-from codelaw.adapters.stores.rows.chat_rows import require
+from codelaw.adapters.stores.rows import cursors, postgres_vectors
+from codelaw.adapters.stores.rows.chat_rows import forget_asides, require
 from codelaw.adapters.stores.rows.checks import checksum, verify
 from codelaw.adapters.stores.rows.codec import Unreadable, legible, valid, whole
 from codelaw.adapters.stores.rows.database import Session
@@ -21,8 +21,8 @@ _OPTIONAL_TIME = float | None
 _CATEGORIES = frozenset(get_args(Category))
 _SCOPES = frozenset(get_args(MemoryScope))
 
-Embedded = tuple[str, Vector, bytes]
-"""The name of an embedder, the vector, and its signature."""
+Embedded = tuple[str, Vector]
+"""The name of an embedder, and the vector."""
 Condition = tuple[str, tuple[Any, ...]]
 
 
@@ -73,7 +73,7 @@ def forget(session: Session, memory_id: str) -> None:
     if not session.execute("DELETE FROM memories WHERE id = ?", (memory_id,)).rowcount:
         raise _unknown(memory_id)
     _forget_words(session)
-    aside_rows.forget(session, memory_id)
+    forget_asides(session, memory_id)
 
 
 def listed(  # noqa: PLR0917 - as the port has it
@@ -129,12 +129,12 @@ def unembedded(session: Session, embedder: str, limit: int, user: str | None = N
     return memories(rows)
 
 
-def store_vectors(session: Session, embedder: str, vectors: Sequence[tuple[str, Vector, bytes]]) -> None:
+def store_vectors(session: Session, embedder: str, vectors: Sequence[tuple[str, Vector]]) -> None:
     """Vectors by the id of their entry; those of an entry that is gone are dropped."""
-    for memory_id, vector, signature in vectors:
+    for memory_id, vector in vectors:
         row = session.execute("SELECT position FROM memories WHERE id = ?", (memory_id,)).fetchone()
         if row is not None:
-            _put(session, row[0], (embedder, vector, signature))
+            _put(session, row[0], (embedder, vector))
 
 
 def counting(places: Places, scope: MemoryScope | None = None) -> Condition:
@@ -185,7 +185,7 @@ def memories(rows: Iterable[Sequence[Any]]) -> list[Memory]:
 
 
 def _put(session: Session, position: int, embedded: Embedded) -> None:
-    embedder, vector, signature = embedded
+    embedder, vector = embedded
     if session.dialect == "postgresql":
         postgres_vectors.keep(session, "memory_vectors", position, embedder, vector)
         return
@@ -194,8 +194,8 @@ def _put(session: Session, position: int, embedded: Embedded) -> None:
         session.execute(f"DELETE FROM memory_vectors WHERE embedder = ? AND size {other} ?", (embedder, len(vector)))  # noqa: S608 - our own names
     session.execute("DELETE FROM memory_vectors WHERE position = ? AND embedder = ?", (position, embedder))
     session.execute(
-        "INSERT INTO memory_vectors (position, embedder, size, signature, vector) VALUES (?, ?, ?, ?, ?)",
-        (position, embedder, len(vector), signature, vector),
+        "INSERT INTO memory_vectors (position, embedder, size, vector) VALUES (?, ?, ?, ?)",
+        (position, embedder, len(vector), vector),
     )
 
 
@@ -206,12 +206,12 @@ def _forget_words(session: Session) -> None:
 
 
 def _renumber(session: Session, position: int) -> None:
-    """Let whoever keeps signatures notice that the entry belongs elsewhere now."""
+    """Let whoever keeps vectors notice that the entry belongs elsewhere now."""
     rows = session.execute(
-        "DELETE FROM memory_vectors WHERE position = ? RETURNING embedder, vector, signature", (position,)
+        "DELETE FROM memory_vectors WHERE position = ? RETURNING embedder, vector", (position,)
     ).fetchall()
     for row in rows:
-        _put(session, position, (legible(row[0]), row[1], row[2]))
+        _put(session, position, (legible(row[0]), row[1]))
 
 
 def _unknown(memory_id: str) -> Refusal:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import groupby, pairwise
 from typing import Any, Literal, TypeVar, get_args
 
-from codelaw.adapters.stores.rows.checks import as_written, verify
+from codelaw.adapters.stores.rows.checks import as_written, checksum, verify
 from codelaw.adapters.stores.rows.codec import (
     Decode,
     Unreadable,
@@ -28,6 +31,11 @@ T = TypeVar("T")
 Row = tuple[Any, ...]
 Scope = Literal["chat", "always"]
 
+_TURN, _NUMBER = 1, 6
+"""Of a message's row, as `Reading.message` takes it."""
+_TURN_NUMBER = 7
+"""Of a turn's row."""
+
 # Made once: to look a decoder up by such a type takes longer than to decode a word of it.
 _MODE, _STRATEGY, _STATUS, _STOP = decoder(Mode), decoder(Strategy), decoder(TurnStatus), decoder(TurnStop | None)
 _ROLE, _PART, _SCOPE = decoder(Role), decoder(Part), decoder(Scope)
@@ -35,6 +43,23 @@ _KIND, _DECIDED, _BY = decoder(AuditKind), decoder(Decided), decoder(By)
 _FLOAT, _INT, _EFFORT = decoder(float), decoder(int), decoder(Effort | None)
 _ROLES = frozenset(get_args(Role))
 _NO_FACTS = Metadata()
+
+
+class _Fields:
+    """Of one row; `altered`: one of them is not as it was written."""
+
+    def __init__(self, *, altered: bool) -> None:
+        self.altered = altered
+
+    def text(self, stored: Any) -> str:
+        return self.value(whole, stored, None) or legible(stored)
+
+    def value(self, decode: Decode, stored: Any, otherwise: Any) -> Any:
+        try:
+            return decode(stored)
+        except Unreadable:
+            self.altered = True
+            return otherwise
 
 
 class Reading:
@@ -49,69 +74,45 @@ class Reading:
         return tuple(value for row in rows if (value := read(row)) is not None)
 
     def chat(self, row: Row) -> Chat:
-        """As `chat_rows` selects it, up to `checksum`."""
-        id_, title, kind, mode, model, strategy, created_at, updated_at, turns, generation, chosen, places = row[:12]
-        effort, check = _either(_EFFORT, row[12] or None, None), row[13]
-        try:
-            verify(check, id_, title, mode, model, strategy, chosen, places, row[12])
-            return Chat(
-                id=whole(id_),
-                title=whole(title),
-                kind=whole(kind),
-                mode=_MODE(mode),
-                model=whole(model),
-                strategy=_STRATEGY(strategy),
-                created_at=_FLOAT(created_at),
-                updated_at=_FLOAT(updated_at),
-                turns=turns,
-                generation=generation,
-                chosen=_INT(chosen) != 0,
-                places=_places(whole(places)),
-                effort=effort,
-            )
-        except Unreadable:
+        """As `chats` selects it, up to `checksum`. One that is damaged may do the least."""
+        id_, title, kind, mode, model, strategy, created_at, updated_at, turns, generation, *more = row
+        chosen, places, effort, check = more
+        fields = _Fields(altered=check != checksum(id_, title, mode, model, strategy, chosen, places, effort))
+        chat = Chat(
+            id=fields.text(id_),
+            title=fields.text(title),
+            kind=fields.text(kind),
+            mode=fields.value(_MODE, mode, "ask"),
+            model=fields.text(model),
+            strategy=fields.value(_STRATEGY, strategy, "layered"),
+            created_at=fields.value(_FLOAT, created_at, 0.0),
+            updated_at=fields.value(_FLOAT, updated_at, 0.0),
+            turns=turns,
+            generation=generation,
+            chosen=fields.value(_INT, chosen, 0) != 0,
+            places=tuple(place for place in fields.text(places).split("\n") if place),
+            effort=fields.value(_EFFORT, effort or None, None),
+        )
+        if fields.altered:
             self.losses.append("the title or the settings of the chat")
-            return Chat(
-                id=legible(id_),
-                title=legible(title),
-                kind=legible(kind),
-                mode=_either(_MODE, mode, "ask"),  # the mode that may do least
-                model=legible(model),
-                strategy=_either(_STRATEGY, strategy, "layered"),
-                created_at=_either(_FLOAT, created_at, 0.0),
-                updated_at=_either(_FLOAT, updated_at, 0.0),
-                turns=turns,
-                generation=generation,
-                chosen=_either(_INT, chosen, 0) != 0,
-                places=_places(legible(places)),
-                effort=effort,
-            )
+        return chat
 
     def turn(self, row: Row) -> StoredTurn:
         """`id, chat_id, status, owner, started_at, last_usage, stop_reason, number, checksum`."""
         id_, chat_id, status, owner, started_at, usage, stop, number, check = row
-        try:
-            verify(check, chat_id, id_, number, started_at)
-            return StoredTurn(
-                id=whole(id_),
-                chat_id=whole(chat_id),
-                status=_STATUS(status),
-                owner=whole(owner),
-                started_at=_FLOAT(started_at),
-                last_usage=from_text(Usage, usage) if usage else None,
-                stop_reason=_STOP(stop),
-            )
-        except Unreadable:
-            self.losses.append(f"the state of turn {legible(id_)}")
-            return StoredTurn(
-                id=legible(id_),
-                chat_id=legible(chat_id),
-                status=_either(_STATUS, status, "ended"),
-                owner=legible(owner),
-                started_at=_either(_FLOAT, started_at, 0.0),
-                last_usage=_usage(usage) if usage else None,
-                stop_reason=_either(_STOP, stop, None),
-            )
+        fields = _Fields(altered=check != checksum(chat_id, id_, number, started_at))
+        turn = StoredTurn(
+            id=fields.text(id_),
+            chat_id=fields.text(chat_id),
+            status=fields.value(_STATUS, status, "ended"),
+            owner=fields.text(owner),
+            started_at=fields.value(_FLOAT, started_at, 0.0),
+            last_usage=fields.value(partial(from_text, Usage), usage, None) if usage else None,
+            stop_reason=fields.value(_STOP, stop, None),
+        )
+        if fields.altered:
+            self.losses.append(f"the state of turn {turn.id}")
+        return turn
 
     def messages(self, rows: Iterable[Row]) -> tuple[Message, ...]:
         """As `all` with `message`; rows with nothing odd about them, which are nearly all, take a shorter way."""
@@ -245,19 +246,36 @@ def _message(row: Row) -> str:
     return f"message {legible(row[0])} of turn {legible(row[1])}"
 
 
-def _places(text: str) -> tuple[str, ...]:
-    return tuple(place for place in text.split("\n") if place)
+def in_order(messages: Sequence[Row]) -> list[Row]:
+    """Messages by turns, each turn's in the order in which they were said."""
+    ordered: list[Row] = []
+    for _, some in groupby(messages, lambda row: row[_TURN]):
+        together = list(some)
+        numbers = [row[_NUMBER] for row in together]
+        if all(type(number) is int for number in numbers) and any(one > other for one, other in pairwise(numbers)):
+            together.sort(key=lambda row: row[_NUMBER])
+        ordered += together
+    return ordered
 
 
-def _either(decode: Decode, value: Any, otherwise: Any) -> Any:
-    try:
-        return decode(value)
-    except Unreadable:
-        return otherwise
+def missing(said: Mapping[Any, Any], messages: Sequence[Row]) -> Iterator[str]:
+    """What is missing of turns, in words for a person; `said` are the messages of each turn by its id."""
+    there = Counter(row[_TURN] for row in messages)
+    for turn_id, count in said.items():
+        lost = count - there[turn_id] if type(count) is int else 0
+        if lost > 0:
+            yield f"{_many(lost, 'message')} of turn {legible(turn_id)}, missing"
 
 
-def _usage(text: Any) -> Usage | None:
-    try:
-        return from_text(Usage, text)
-    except Unreadable:
-        return None
+def missing_turns(begun: Any, turns: Sequence[Row]) -> Iterator[str]:
+    """What is missing of a chat that has had so many turns."""
+    lost = begun - len(turns) if type(begun) is int else 0
+    if lost > 0:
+        yield f"{_many(lost, 'turn')}, missing"
+    numbers = [row[_TURN_NUMBER] for row in turns if type(row[_TURN_NUMBER]) is int]
+    if any(one > other for one, other in pairwise(numbers)):
+        yield "the order of the turns"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -246,15 +246,14 @@ CREATE INDEX memories_of_chats ON memories (chat_id) WHERE chat_id IS NOT NULL;
 
 -- Numbers rise and are never used again: who has seen all up to one reads only those behind it.
 CREATE TABLE memory_vectors (
-    number    INTEGER PRIMARY KEY AUTOINCREMENT,
-    position  INTEGER NOT NULL REFERENCES memories (position) ON DELETE CASCADE,
-    embedder  TEXT NOT NULL,
-    size      INTEGER NOT NULL, -- bytes of the vector
-    signature BLOB NOT NULL,    -- of fixed size; vectors that are near have many bits in common
-    vector    BLOB NOT NULL,
+    number   INTEGER PRIMARY KEY AUTOINCREMENT,
+    position INTEGER NOT NULL REFERENCES memories (position) ON DELETE CASCADE,
+    embedder TEXT NOT NULL,
+    size     INTEGER NOT NULL, -- bytes of the vector
+    vector   BLOB NOT NULL,
     UNIQUE (position, embedder)
 );
-CREATE INDEX memory_signatures ON memory_vectors (embedder, size, number, position, signature);
+CREATE INDEX memory_vectors_in_order ON memory_vectors (embedder, size, number);
 
 CREATE VIRTUAL TABLE memory_words USING fts5 (text, tokenize = 'porter unicode61 remove_diacritics 2');
 CREATE VIRTUAL TABLE memory_vocabulary USING fts5vocab (memory_words, 'row');

@@ -1,4 +1,4 @@
-"""Searching memories in SQLite: by words with FTS5, by vectors with signatures (B-6)."""
+"""Searching memories in SQLite: by words with FTS5, by vectors in memory (B-6)."""
 
 from __future__ import annotations
 
@@ -15,15 +15,13 @@ from codelaw.memory.words import asked, fused, likeness
 from codelaw.ports.embedder import Vector
 
 if TYPE_CHECKING:
-    from codelaw.adapters.stores.sqlite.signatures import Signatures
+    from codelaw.adapters.stores.sqlite.vectors import Vectors
 
 BY_WORDS = 100
-BY_VECTORS = 300
-"""Of the nearest by signature, whose vectors are compared."""
 SCORED = 3_000
 """Entries that FTS5 may score in one search: it takes microseconds for each."""
 CHUNK = 20_000
-"""Signatures that are read at once."""
+"""Vectors that are read at once."""
 
 Asked = tuple[str, Vector]
 """The name of an embedder, and the vector of the question."""
@@ -31,24 +29,25 @@ Asked = tuple[str, Vector]
 
 def candidates(  # noqa: PLR0917 - all that a search depends on
     session: Session,
-    known: Signatures | None,
+    known: Vectors | None,
     places: Places,
     question: str,
     asked_by: Asked | None,
     category: Category | None,
     limit: int,
 ) -> list[Candidate]:
-    """Entries that resemble the question, most alike first; `known` are the signatures of the question's embedder."""
+    """Entries that resemble the question, most alike first; `known` are vectors of the question's embedder."""
     terms = asked(question)
     positions = set(by_words(session, places, terms, category))
     cosine: dict[int, float] = {}
     if asked_by is not None and known is not None:
-        cosine = _nearest(session, known, places, asked_by, category)
-        nearest = sorted(cosine, key=lambda position: -cosine[position])[: max(limit, BY_WORDS)]
-        cosine |= _cosines_of(session, asked_by, positions - cosine.keys())
-        positions.update(nearest)
+        _read_new(session, known, asked_by)
+        cosine = _nearest(session, known, (places, category), asked_by[1], max(limit, BY_WORDS))
+        nearest = set(cosine)
+        cosine |= _cosines_of(session, asked_by, positions - nearest)
+        positions |= nearest
     rows = _of_many(session, f"SELECT position, {COLUMNS} FROM memories WHERE position IN", positions)  # noqa: S608 - our own names
-    here = _owners(places)  # once more: what the signatures said may have changed since
+    here = _owners(places)  # once more: an entry may have changed since its vector was read
     alike = [
         (fused(likeness(terms, legible(row[2])), cosine.get(row[0])), row[1:], cosine.get(row[0]))
         for row in rows
@@ -99,14 +98,15 @@ def by_words(session: Session, places: Places, terms: Mapping[str, str], categor
     return [row[0] for row in rows]
 
 
-def read_signatures(session: Session, known: Signatures, embedder: str, size: int) -> None:
-    """Read those that are new since the last look, a bounded number at a time."""
+def _read_new(session: Session, known: Vectors, asked_by: Asked) -> None:
+    """Read the vectors that are new since the last look, a bounded number at a time."""
+    embedder, vector = asked_by
     while True:
         rows = session.execute(
-            "SELECT v.number, m.scope, m.belongs_to, m.category, v.signature FROM memory_vectors v"
+            "SELECT v.number, v.position, m.scope, m.belongs_to, m.category, v.vector FROM memory_vectors v"
             " CROSS JOIN memories m ON m.position = v.position"
             " WHERE v.embedder = ? AND v.size = ? AND v.number > ? ORDER BY v.number LIMIT ?",
-            (embedder, size, known.newest, CHUNK),
+            (embedder, len(vector), known.newest, CHUNK),
         ).fetchall()
         known.add(rows)
         if len(rows) < CHUNK:
@@ -114,31 +114,27 @@ def read_signatures(session: Session, known: Signatures, embedder: str, size: in
 
 
 def _nearest(
-    session: Session, known: Signatures, places: Places, asked_by: Asked, category: Category | None
+    session: Session, known: Vectors, where: tuple[Places, Category | None], vector: Vector, wanted: int
 ) -> dict[int, float]:
     """The cosine of the nearest entries by their positions."""
-    embedder, vector = asked_by
-    read_signatures(session, known, embedder, len(vector))
-    numbers = known.nearest(vector, _owners(places), category, BY_VECTORS)
-    rows = _of_many(session, "SELECT number, position, vector FROM memory_vectors WHERE number IN", numbers)
-    gone = set(numbers) - {row[0] for row in rows}
-    if gone:
+    places, category = where
+    while True:
+        found = known.nearest(vector, _owners(places), category, wanted)
+        numbers = [number for number, *_ in found]
+        there = _of_many(session, "SELECT number FROM memory_vectors WHERE number IN", numbers)
+        gone = set(numbers) - {row[0] for row in there}
+        if not gone:
+            return {position: cosine for _, position, cosine in found}
         known.drop(gone)
-        if len(gone) > BY_VECTORS // 10:  # so many that others were crowded out
-            return _nearest(session, known, places, asked_by, category)
-    return _compared(vector, [row[1:] for row in rows])
 
 
 def _cosines_of(session: Session, asked_by: Asked, positions: Iterable[int]) -> dict[int, float]:
+    from codelaw.adapters.stores.sqlite.vectors import cosines  # noqa: PLC0415 - numpy
+
     embedder, vector = asked_by
     rows = _of_many(session, "SELECT position, vector, embedder FROM memory_vectors WHERE position IN", positions)
-    return _compared(vector, [row[:2] for row in rows if row[2] == embedder and len(row[1]) == len(vector)])
-
-
-def _compared(vector: Vector, rows: Sequence[tuple[int, Vector]]) -> dict[int, float]:
-    from codelaw.adapters.stores.sqlite.signatures import cosines  # noqa: PLC0415 - numpy
-
-    return dict(zip([row[0] for row in rows], cosines(vector, [row[1] for row in rows]), strict=True))
+    fitting = [row for row in rows if row[2] == embedder and len(row[1]) == len(vector)]
+    return dict(zip([row[0] for row in fitting], cosines(vector, [row[1] for row in fitting]), strict=True))
 
 
 def _owners(places: Places) -> set[tuple[str, str]]:

@@ -10,7 +10,9 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from codelaw.adapters.stores.rows import aside_rows, chat_rows, checkpoint_rows, event_rows, thread_rows
+from codelaw.adapters.stores import events
+from codelaw.adapters.stores.history import add_checkpoint, copy_summary
+from codelaw.adapters.stores.rows import chat_rows
 from codelaw.adapters.stores.rows.checks import moved
 from codelaw.adapters.stores.rows.codec import legible, salvaged, to_text
 from codelaw.adapters.stores.rows.database import Session
@@ -26,7 +28,7 @@ Kept = tuple[str, int]
 """The chat, and the position of the last of its turns that is copied."""
 
 
-def fork(session: Session, chat_id: str, turn_id: str | None, fork: Chat) -> None:
+def fork_chat(session: Session, chat_id: str, turn_id: str | None, fork: Chat) -> None:
     """Store `fork` with everything of a chat up to and including that turn; None: nothing of it.
 
     Raises:
@@ -70,24 +72,22 @@ def fork(session: Session, chat_id: str, turn_id: str | None, fork: Chat) -> Non
     _results(session, chat_id, fork.id)
     _events(session, kept, fork.id)
     _view(session, kept, turn_id, fork.id)
-    aside_rows.copy(session, chat_id, fork.id)
-    thread_rows.copy(session, *kept, fork.id)
+    chat_rows.copy_asides(session, chat_id, fork.id)
+    copy_summary(session, *kept, fork.id)
     _todos(session, kept, fork.id)
 
 
 def _last(session: Session, chat_id: str, turn_id: str) -> int:
     """The position of the turn, which has ended, and all before it."""
-    row = session.execute("SELECT position FROM turns WHERE chat_id = ? AND id = ?", (chat_id, turn_id)).fetchone()
-    if row is None:
-        raise chat_rows.unknown_turn(turn_id)
+    position = chat_rows.position_of(session, chat_id, turn_id)
     running = "SELECT 1 FROM turns WHERE chat_id = ? AND position <= ? AND status = 'running'"
-    if session.execute(running, (chat_id, row[0])).fetchone() is not None:
+    if session.execute(running, (chat_id, position)).fetchone() is not None:
         raise Refusal(
             "chat_busy",
             "This turn has not ended yet.",
             "Wait for it or cancel it, or fork the chat at an earlier turn.",
         )
-    return row[0]
+    return position
 
 
 def _results(session: Session, chat_id: str, fork_id: str) -> None:
@@ -123,7 +123,7 @@ def _events(session: Session, kept: Kept, fork_id: str) -> None:
     for of, event in _told(session, fork_id, "turn_ended"):
         if isinstance(event, TurnEnded):  # the only one that names its chat
             ended = to_text(TurnEnded(replace(event.result, chat_id=fork_id)))
-            event_rows.rewrite(session, fork_id, of, ended)
+            events.rewrite(session, fork_id, of, ended)
     _sent_there(session, fork_id)
 
 
@@ -148,7 +148,7 @@ def _view(session: Session, kept: Kept, turn_id: str, fork_id: str) -> None:
     ).fetchall()
     for cut in reading.all(reading.checkpoint, rows):
         if cut.first_kept in turns:
-            checkpoint_rows.add(session, fork_id, _only(cut, messages))
+            add_checkpoint(session, fork_id, _only(cut, messages))
     session.execute(
         "INSERT INTO demotions (chat_id, message_id, part) SELECT ?, message_id, part FROM demotions"
         " WHERE chat_id = ? AND message_id IN (SELECT id FROM messages WHERE chat_id = ?) ORDER BY position",
@@ -190,7 +190,7 @@ def _told(session: Session, chat_id: str, kind: str) -> list[tuple[tuple[int, An
     mark = f'"kind":"{kind}"'
     sql = "SELECT seq, turn_id, at, body, checksum FROM events WHERE chat_id = ? ORDER BY seq"
     likely = [row for row in session.execute(sql, (chat_id,)) if mark in legible(row[3])]
-    return [(row[:3], event) for row in likely if (event := event_rows.event_of(chat_id, row)) is not None]
+    return [(row[:3], event) for row in likely if (event := events.event_of(chat_id, row)) is not None]
 
 
 def _texts(session: Session, sql: str, parameters: tuple[object, ...]) -> frozenset[str]:

@@ -1,0 +1,92 @@
+"""Standing permissions, and what was decided, as rows (S-1, S-8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from codelaw.adapters.stores.repository import Repository, reads, writes
+from codelaw.adapters.stores.rows.chat_rows import require
+from codelaw.adapters.stores.rows.checks import checksum
+from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.rows.reading import Reading
+from codelaw.domain.audit import AuditEntry
+from codelaw.domain.permissions import Grant
+
+MOST_OF_CHAT = 10_000
+"""Entries kept of one chat, and of what is about none; the oldest go first."""
+MOST = 100_000
+"""Entries kept of all."""
+_EVERY = 64
+"""Entries after which all of them are counted."""
+_COLUMNS = "chat_id, at, kind, tool, title, decision, by_whom, rule, detail, folder, person"
+
+
+class Permissions(Repository):
+    """Grants and the audit (`ChatStore`)."""
+
+    @reads("grants")
+    def grants(self, session: Session) -> list[Grant]:
+        rows = session.execute("SELECT id, rule, scope, folder, person, checksum FROM grants ORDER BY position")
+        reading = Reading()
+        return [*reading.all(reading.grant, rows)]
+
+    @writes("grants")
+    def add_grant(self, session: Session, grant: Grant) -> None:
+        known = (grant.id, grant.rule, grant.scope, grant.folder, grant.person)
+        session.execute(
+            "INSERT INTO grants (id, rule, scope, folder, person, checksum) VALUES (?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (id) DO UPDATE SET rule = excluded.rule, scope = excluded.scope, folder = excluded.folder,"
+            " person = excluded.person, checksum = excluded.checksum",
+            (*known, checksum(*known)),
+        )
+
+    @writes("grants")
+    def revoke_grant(self, session: Session, grant_id: str, person: str) -> bool:
+        sql = "DELETE FROM grants WHERE id = ? AND person IN (?, '')"
+        return session.execute(sql, (grant_id, person)).rowcount > 0
+
+    @writes("audit")
+    def note(self, session: Session, entries: Sequence[AuditEntry]) -> None:
+        positions: list[int] = []
+        chats: set[str | None] = set()
+        known = f"SELECT 1 FROM chats WHERE id = ?{session.row_lock}"  # noqa: S608 - our own words
+        for entry in entries:
+            chat_id = entry.chat_id or None
+            if chat_id is not None and session.execute(known, (chat_id,)).fetchone() is None:
+                continue
+            chats.add(chat_id)
+            row = (
+                *(chat_id, entry.at, entry.kind, entry.tool, entry.title, entry.decision, entry.by),
+                *(entry.rule, entry.detail, entry.folder, entry.person),
+            )
+            added = session.execute(
+                f"INSERT INTO audit ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING position",  # noqa: S608
+                row,
+            )
+            positions.append(added.fetchone()[0])
+        for chat_id in chats:
+            _prune(session, chat_id)
+        if any(position % _EVERY == 0 for position in positions):
+            oldest = "SELECT position FROM audit ORDER BY position DESC LIMIT 1 OFFSET ?"
+            session.execute(f"DELETE FROM audit WHERE position <= ({oldest})", (MOST,))  # noqa: S608 - our own words
+
+    @reads("audit")
+    def audit(self, session: Session, chat_id: str | None, limit: int) -> list[AuditEntry]:
+        of, values = ("", ()) if chat_id is None else (" WHERE chat_id = ?", (chat_id,))
+        if chat_id is not None:
+            require(session, chat_id)
+        rows = session.execute(
+            f"SELECT {_COLUMNS} FROM audit{of} ORDER BY position DESC LIMIT ?",  # noqa: S608 - our own words
+            (*values, limit),
+        )
+        reading = Reading()
+        return [*reading.all(reading.audit, rows)]
+
+
+def _prune(session: Session, chat_id: str | None) -> None:
+    of, values = ("chat_id IS NULL", ()) if chat_id is None else ("chat_id = ?", (chat_id,))
+    oldest = f"SELECT position FROM audit WHERE {of} ORDER BY position DESC LIMIT 1 OFFSET ?"  # noqa: S608 - our own
+    session.execute(
+        f"DELETE FROM audit WHERE {of} AND position <= ({oldest})",  # noqa: S608 - our own words
+        (*values, *values, MOST_OF_CHAT),
+    )

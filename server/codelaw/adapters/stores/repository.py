@@ -1,0 +1,71 @@
+"""What each repository of the store is: methods whose bodies run in a thread of the database, in a transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+from codelaw.adapters.stores.rows.database import Database, Owners, Session
+from codelaw.adapters.stores.search_keeper import SearchKeeper
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+class Repository:
+    """Rows of one database. Writes of a cancelled caller are finished, never halved."""
+
+    def __init__(self, database: Database, owners: Owners) -> None:
+        self.database = database
+        self.owners = owners
+        self.owner = owners.id
+        self.search = SearchKeeper(database)
+
+
+R = TypeVar("R", bound=Repository)
+if TYPE_CHECKING:
+    from types import CoroutineType
+
+    Work = Callable[Concatenate[R, Session, P], T]
+    Method = Callable[Concatenate[R, P], CoroutineType[Any, Any, T]]
+
+
+def reads(*about: str, now: bool = False) -> Callable[[Work[R, P, T]], Method[R, P, T]]:
+    """Make a method of what reads by a session. It waits for writes `about` the same, by default the chat.
+
+    The chat is the first argument, or what that belongs to; `now`: it waits for nothing.
+    """
+
+    def method(work: Work[R, P, T]) -> Method[R, P, T]:
+        @wraps(work)
+        async def run(self: R, *args: P.args, **kwargs: P.kwargs) -> T:
+            things = () if now else about or _chat(*args, **kwargs)
+            return await self.database.read(lambda session: work(self, session, *args, **kwargs), things)
+
+        return run
+
+    return method
+
+
+def writes(*about: str, said: bool = False) -> Callable[[Work[R, P, T]], Method[R, P, T]]:
+    """As `reads`, of what writes; `said`: messages, which will be searched for."""
+
+    def method(work: Work[R, P, T]) -> Method[R, P, T]:
+        @wraps(work)
+        async def run(self: R, *args: P.args, **kwargs: P.kwargs) -> T:
+            things = about or _chat(*args, **kwargs)
+            try:
+                return await self.database.write(lambda session: work(self, session, *args, **kwargs), things)
+            finally:
+                if said:
+                    self.search.said()
+
+        return run
+
+    return method
+
+
+def _chat(*args: Any, **kwargs: Any) -> tuple[str, ...]:
+    first = args[0] if args else next(iter(kwargs.values()))
+    return (first if isinstance(first, str) else getattr(first, "chat_id", None) or first.id,)
