@@ -22,7 +22,7 @@ import httpx2
 from mcp.shared.auth import OAuthClientInformationFull
 
 from codelaw.adapters.mcp.login import KeptLogin
-from codelaw.adapters.mcp.means import Means
+from codelaw.adapters.mcp.means import ServerMeans
 from codelaw.adapters.mcp.servers import McpServers
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.served import Address, Offer, ServerAnswer, ServerQuestion, ServerSpec, ServerState
@@ -113,7 +113,7 @@ def _value(field: Any) -> Any:
 
 async def play(url: str, folder: Path) -> int:
     """Be a client; gives the exit code."""
-    means = Means(
+    means = ServerMeans(
         cwd=folder,
         version="conformance",
         environment=dict(os.environ),

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from codelaw.adapters.extras import EXTRAS
-from codelaw.app.health import packages
+from codelaw.app.health import machine
 
 ROOT = Path(__file__).parents[2]
 
@@ -71,11 +71,11 @@ def test_every_extra_of_the_package_is_known_and_bounded() -> None:
 
 
 def test_what_is_missing_is_told_with_what_it_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert packages.extras() == []
+    assert machine.extras() == []
     monkeypatch.setitem(sys.modules, "tree_sitter_go", None)
     monkeypatch.setitem(sys.modules, "mcp", None)
-    grammars, mcp = packages.extras()
+    grammars, mcp = machine.extras()
     assert (grammars.name, grammars.state) == ("grammars", "lacking")
     assert grammars.detail.startswith("tree_sitter_go cannot be imported, so ")
     assert grammars.detail.endswith("-m pip install 'tree-sitter-go>=0.25'`")
-    assert mcp.detail == packages.lacking("mcp")
+    assert mcp.detail == machine.lacking("mcp")

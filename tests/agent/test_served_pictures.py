@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.adapters.mcp.means import Means
+from codelaw.adapters.mcp.means import ServerMeans
 from codelaw.adapters.mcp.servers import McpServers
 from codelaw.domain.errors import Refusal
 from codelaw.domain.media.images import Picture, image_of, picture_ref
@@ -65,7 +65,7 @@ async def test_a_real_servers_picture_is_shown_with_its_result_and_stays(bench: 
     one, file = picture(), tmp_path / "one.png"
     file.write_bytes(one.content)
     own = {"desk": {"command": sys.executable, "args": ["-I", str(SERVER), str(file)]}}
-    real = McpServers(Means(cwd=tmp_path))
+    real = McpServers(ServerMeans(cwd=tmp_path))
     await reopen(bench, real, {"mcp": {"servers": own}, **ALLOWED})
     bench.vendor.reset([bench.finish("hello")])
     await bench.turn("hello")

@@ -272,7 +272,7 @@ def test_the_doctor_tells_problems_of_the_settings(workspace, home):
 
 @pytest.mark.parametrize(
     ("url", "told"),
-    [("http://127.0.0.1:9", "nothing listens on port 9"), ("localhost", "is not an address"), ("http://x:y", "Port")],
+    [("http://127.0.0.1:9", "nothing listens there"), ("localhost", "is not an address"), ("http://x:y", "Port")],
 )
 def test_the_doctor_says_what_is_wrong_with_an_endpoint(workspace, url, told):
     done = codelaw("doctor", workspace=workspace, ANTHROPIC_BASE_URL=url)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from codelaw.domain.files import ProcessResult
-from codelaw.hooks.answers import LONGEST_CONTEXT, LONGEST_REASON, Answer, answer, merged
-from codelaw.hooks.declared import Hook
+from codelaw.hooks.answers import LONGEST_CONTEXT, LONGEST_REASON, HookAnswer, answer, merged
+from codelaw.hooks.matching import Hook
 
 BEFORE = Hook("PreToolUse", "check")
 
@@ -19,16 +19,16 @@ def ended(code: int | None = 0, out: str = "", err: str = "", **more: Any) -> Pr
     return ProcessResult(code, out, err, **given)
 
 
-def said(event: Any, **fields: Any) -> Answer:
+def said(event: Any, **fields: Any) -> HookAnswer:
     return answer(event, ended(out=json.dumps(fields)))
 
 
 def test_nothing_said_is_no_opinion():
-    assert answer("PreToolUse", ended()) == Answer()
+    assert answer("PreToolUse", ended()) == HookAnswer()
 
 
 def test_exit_status_2_blocks_with_standard_error_as_the_reason():
-    assert answer("PreToolUse", ended(2, "{}", "not on a Friday\n")) == Answer("deny", "not on a Friday")
+    assert answer("PreToolUse", ended(2, "{}", "not on a Friday\n")) == HookAnswer("deny", "not on a Friday")
     assert answer("Stop", ended(2)).verdict == "deny", "without a reason too"
 
 
@@ -73,7 +73,7 @@ def test_an_answer_counts_behind_other_lines_where_these_mean_nothing():
     assert answer("PreToolUse", ended(out=f"> check\n\n{denied}\n")).verdict == "deny"
     assert answer("PreToolUse", ended(out=f"\ufeff{denied}")).verdict == "deny"
     for other in ("checking\n{1, 2}", 'checking\n{"a": 1}', "checking\n{", "[{}]", "a {"):
-        assert answer("PreToolUse", ended(out=other)) == Answer(), other
+        assert answer("PreToolUse", ended(out=other)) == HookAnswer(), other
     # What a hook prints for a message is for the model, whatever it looks like.
     assert answer("UserPromptSubmit", ended(out=f"see\n{denied}")).context.startswith("see")
 
@@ -83,7 +83,7 @@ def test_the_fields_count_at_the_top_and_in_their_own_table():
     assert said("PreToolUse", hookSpecificOutput=inner) == said(
         "PreToolUse", permissionDecision="ask", permissionDecisionReason="big"
     )
-    assert said("PreToolUse", hookSpecificOutput=inner) == Answer("ask", "big")
+    assert said("PreToolUse", hookSpecificOutput=inner) == HookAnswer("ask", "big")
 
 
 def test_within_one_answer_the_strictest_word_counts():
@@ -100,14 +100,14 @@ def test_only_before_a_tool_something_can_be_allowed():
 def test_what_says_stop_when_the_turn_stops_lets_it():
     assert said("Stop", **{"continue": False, "decision": "block"}).verdict is None
     assert said("SubagentStop", **{"continue": False, "decision": "block"}).verdict is None
-    assert said("Stop", decision="block", reason="the tests fail") == Answer("deny", "the tests fail")
+    assert said("Stop", decision="block", reason="the tests fail") == HookAnswer("deny", "the tests fail")
 
 
 @pytest.mark.parametrize(
     ("event", "context"), [("UserPromptSubmit", "a rule"), ("SessionStart", "a rule"), ("Stop", "")]
 )
 def test_plain_text_is_context_where_context_is_asked_for(event: Any, context: str):
-    assert answer(event, ended(out="a rule\n")) == Answer(context=context)
+    assert answer(event, ended(out="a rule\n")) == HookAnswer(context=context)
 
 
 def test_what_is_too_long_is_cut():
@@ -116,19 +116,24 @@ def test_what_is_too_long_is_cut():
 
 
 def test_deny_wins_over_ask_and_ask_over_allow():
-    answers = [Answer("allow", "fine"), Answer("ask", "hm"), Answer("deny", "no"), Answer("deny", "never")]
+    answers = [
+        HookAnswer("allow", "fine"),
+        HookAnswer("ask", "hm"),
+        HookAnswer("deny", "no"),
+        HookAnswer("deny", "never"),
+    ]
     ways = [merged("PreToolUse", [(BEFORE, one) for one in answers[:many]]) for many in (1, 2, 4)]
     assert [(one.verdict, one.reason) for one in ways] == [("allow", "fine"), ("ask", "hm"), ("deny", "no never")]
 
 
 def test_a_hook_that_fails_before_a_tool_asks_the_user_and_elsewhere_nothing():
-    failed = Answer(problem="it was killed")
-    asked = merged("PreToolUse", [(BEFORE, failed), (BEFORE, Answer("allow"))])
+    failed = HookAnswer(problem="it was killed")
+    asked = merged("PreToolUse", [(BEFORE, failed), (BEFORE, HookAnswer("allow"))])
     assert (asked.verdict, asked.reason) == ("ask", "A hook failed: it was killed.")
     assert merged("Stop", [(BEFORE, failed)]).verdict is None
 
 
 def test_all_hooks_of_a_moment_share_the_room_for_context():
-    long = Answer(context="x" * 8_000)
+    long = HookAnswer(context="x" * 8_000)
     contexts = merged("PostToolUse", [(BEFORE, long), (BEFORE, long), (BEFORE, long)]).contexts
     assert [len(text) for _, text in contexts] == [8_000, 2_000]

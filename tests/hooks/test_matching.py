@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.hooks.declared import Hook
-from codelaw.hooks.matching import concerned, misread
+from codelaw.hooks.matching import Hook, concerned, misread
 
 
 @pytest.mark.parametrize(

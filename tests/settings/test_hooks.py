@@ -10,7 +10,7 @@ import pytest
 
 from codelaw.app.hooking import declared
 from codelaw.domain.errors import Refusal
-from codelaw.hooks.declared import Hook
+from codelaw.hooks.matching import Hook
 from codelaw.settings import load_settings
 
 

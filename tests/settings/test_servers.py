@@ -10,7 +10,7 @@ import pytest
 from codelaw.domain.errors import Refusal
 from codelaw.domain.served import Address, Program
 from codelaw.settings.servers.answers import FILE, answer, decline, read_answers
-from codelaw.settings.servers.filling import NotFilled, Surroundings, env_file, filled
+from codelaw.settings.servers.filling import NotFilled, Variables, env_file, filled
 from codelaw.settings.servers.written import (
     MOST_SERVERS,
     WrittenServer,
@@ -27,8 +27,8 @@ ROOT = Path("/w/project")
 HOME = Path("/home/me")
 
 
-def around(**environment: str) -> Surroundings:
-    return Surroundings(environment, HOME)
+def around(**environment: str) -> Variables:
+    return Variables(environment, HOME)
 
 
 def one(table: dict[str, object], folder: Path | None = ROOT) -> WrittenServer:
@@ -154,7 +154,7 @@ def test_variables_are_filled_in() -> None:
 
 def test_a_program_of_the_users_own_runs_where_no_workspaces_files_are_found() -> None:
     own = one({"command": "a", "args": ["${workspaceFolder}"]}, None)
-    assert filled(own, Surroundings({}, HOME, ROOT)).way == Program("a", (str(ROOT),), {}, HOME)
+    assert filled(own, Variables({}, HOME, ROOT)).way == Program("a", (str(ROOT),), {}, HOME)
     with pytest.raises(NotFilled, match="workspaceFolder is not set"):
         filled(own, around())
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codelaw.domain.brought import Sheet
-from codelaw.skills.commands import LONGEST_COMMAND, Call, call, command, expanded, name_of
+from codelaw.skills.commands import LONGEST_COMMAND, CommandCall, call, command, expanded, name_of
 
 SHEET = Sheet("review", ".codelaw/commands/review.md", "file:///review.md", own=False)
 
@@ -15,9 +15,9 @@ SHEET = Sheet("review", ".codelaw/commands/review.md", "file:///review.md", own=
 @pytest.mark.parametrize(
     ("text", "called"),
     [
-        ("/review", Call("review", "")),
-        ("/review  src/a.py now \n", Call("review", "src/a.py now")),
-        ("/git:commit\nall of it\nplease", Call("git:commit", "all of it\nplease")),
+        ("/review", CommandCall("review", "")),
+        ("/review  src/a.py now \n", CommandCall("review", "src/a.py now")),
+        ("/git:commit\nall of it\nplease", CommandCall("git:commit", "all of it\nplease")),
         (" /review", None),
         ("/usr/bin is full", None),
         ("// says what?", None),
@@ -26,7 +26,7 @@ SHEET = Sheet("review", ".codelaw/commands/review.md", "file:///review.md", own=
         (f"/{'x' * 101}", None),
     ],
 )
-def test_a_message_calls_by_its_first_word(text: str, called: Call | None):
+def test_a_message_calls_by_its_first_word(text: str, called: CommandCall | None):
     assert call(text) == called
 
 

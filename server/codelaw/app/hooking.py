@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from codelaw.agent.hooks.running import Hooks, fragments
 from codelaw.domain.errors import Refusal
-from codelaw.hooks.declared import DEFAULT_SECONDS, Hook
+from codelaw.hooks.matching import DEFAULT_SECONDS, Hook
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat

@@ -19,7 +19,7 @@ from codelaw.agent.inputs.turn_context import Agents, ModelFacts, SystemFacts, T
 from codelaw.app import models
 from codelaw.app.bringing import Bringing, own_places
 from codelaw.app.brought.agents import BroughtAgents, own_agents
-from codelaw.app.brought.skills import Shelf, Skills, load_called, own_skills
+from codelaw.app.brought.skills import Shelf, SkillFinder, load_called, own_skills
 from codelaw.app.choosing import efforts
 from codelaw.app.plans import ONCE, TurnPlan, TurnRequest, check_fit, history_settings, size_notices
 from codelaw.app.processing import web_of
@@ -81,7 +81,7 @@ class TurnMaker:
         self._home = environment.get("HOME", "")
         self.referring = Referring(environment)
         self.bringing = Bringing(own_places(environment))
-        self._skills = Skills(own_skills(environment))
+        self._skills = SkillFinder(own_skills(environment))
         self.agents = BroughtAgents(own_agents(environment))
 
     def check_text(self, text: str) -> None:

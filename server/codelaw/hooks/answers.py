@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 
 from codelaw.domain.events import HookMoment, HookStatus
 from codelaw.domain.files import MadeChange, ProcessResult
-from codelaw.hooks.declared import Hook
+from codelaw.hooks.matching import Hook
 
 Verdict = Literal["allow", "ask", "deny"]
 
@@ -37,7 +37,7 @@ _FIELDS: dict[str, type] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HookAnswer:
     """What one hook has said."""
 
     verdict: Verdict | None = None
@@ -79,30 +79,30 @@ class Merged:
 NOTHING = Merged()
 
 
-def answer(event: HookMoment, ended: ProcessResult) -> Answer:
+def answer(event: HookMoment, ended: ProcessResult) -> HookAnswer:
     """What a hook of `event` says by its exit code and its output."""
     if ended.timed_out:
-        return Answer(problem="it was killed, because it took too long")
+        return HookAnswer(problem="it was killed, because it took too long")
     if ended.exit_code is None:
-        return Answer(problem=f"it was killed: {ended.limit}" if ended.limit else "it was killed")
+        return HookAnswer(problem=f"it was killed: {ended.limit}" if ended.limit else "it was killed")
     if ended.exit_code == BLOCKS:
-        return Answer("deny", _cut(ended.stderr.strip(), LONGEST_REASON) or "It gave no reason.")
+        return HookAnswer("deny", _cut(ended.stderr.strip(), LONGEST_REASON) or "It gave no reason.")
     if ended.exit_code != 0:
         last = next((line.strip() for line in reversed(ended.stderr.splitlines()) if line.strip()), "")
-        return Answer(problem=f"it ended with exit code {ended.exit_code}{': ' + last[:200] if last else ''}")
+        return HookAnswer(problem=f"it ended with exit code {ended.exit_code}{': ' + last[:200] if last else ''}")
     said = ended.stdout.removeprefix("\ufeff").strip()
     if not said.startswith("{"):
         if event in ADDING:
-            return Answer(context=_cut(said, LONGEST_CONTEXT))
+            return HookAnswer(context=_cut(said, LONGEST_CONTEXT))
         said = _behind_words(said)
         if not said:
-            return Answer()
+            return HookAnswer()
     if ended.stdout_omitted:
-        return Answer(problem="it printed more than is read")
+        return HookAnswer(problem="it printed more than is read")
     return _spoken(event, said)
 
 
-def merged(event: HookMoment, answers: Sequence[tuple[Hook, Answer]]) -> Merged:
+def merged(event: HookMoment, answers: Sequence[tuple[Hook, HookAnswer]]) -> Merged:
     """All answers together: deny wins over ask, and ask over allow.
 
     A hook that fails before a tool runs was perhaps to refuse: the user is asked. At other moments it counts for
@@ -149,20 +149,20 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return table
 
 
-def _spoken(event: HookMoment, said: str) -> Answer:
+def _spoken(event: HookMoment, said: str) -> HookAnswer:
     """The answer as JSON, its fields at the top or in `hookSpecificOutput`; of two verdicts the stricter one counts."""
     try:
         top = cast("Mapping[str, Any]", json.loads(said, object_pairs_hook=_once))
     except _Twice as twice:
-        return Answer(problem=f"`{str(twice)[:40]}` stands twice in what it printed")
+        return HookAnswer(problem=f"`{str(twice)[:40]}` stands twice in what it printed")
     except (ValueError, RecursionError):
-        return Answer(problem="what it printed is not JSON that can be read")
+        return HookAnswer(problem="what it printed is not JSON that can be read")
     inner = top.get(_INNER)
     tables = [top, cast("Mapping[str, Any]", inner)] if isinstance(inner, Mapping) else [top]
     given = {name: table[name] for table in tables for name in _FIELDS if table.get(name) is not None}
     for name, value in ((name, table.get(name)) for table in tables for name in _FIELDS):
         if value is not None and type(value) is not _FIELDS[name]:
-            return Answer(
+            return HookAnswer(
                 problem=f"`{name}` of what it printed is not {'text' if _FIELDS[name] is str else 'a boolean'}"
             )
     reason = given.get("permissionDecisionReason") or given.get("reason") or given.get("stopReason") or ""
@@ -172,7 +172,7 @@ def _spoken(event: HookMoment, said: str) -> Answer:
     spoken: list[Verdict] = [verdict for verdict, _ in verdicts if verdict is not None and not ends]
     verdict = _strictest(spoken) if spoken else None
     problem = next((problem for _, problem in verdicts if problem), "")
-    return Answer(
+    return HookAnswer(
         verdict,
         _cut(reason, LONGEST_REASON) or ("It gave no reason." if verdict == "deny" else ""),
         _cut(given.get("additionalContext", ""), LONGEST_CONTEXT),

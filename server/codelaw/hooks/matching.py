@@ -1,13 +1,30 @@
-"""Which hooks a moment concerns (X-7)."""
+"""Hooks, commands of the user's that run at certain moments of a chat, and which of them a moment concerns (X-7)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from codelaw.domain.events import HookMoment
 from codelaw.domain.safety.globs import translate
-from codelaw.hooks.declared import Hook
+
+DEFAULT_SECONDS = 60.0
+LONGEST_SECONDS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """A command, and when it runs."""
+
+    event: HookMoment
+    command: str
+    """A line for the shell."""
+    matcher: str = ""
+    """What it is about, as `hooks/matching` reads it; empty for everything."""
+    seconds: float = DEFAULT_SECONDS
+    """After which it is killed."""
+
 
 LONGEST_MATCHER = 500
 """Characters."""

@@ -7,8 +7,7 @@ from typing import Annotated, Any, cast
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from codelaw.domain.events import HookMoment
-from codelaw.hooks.declared import LONGEST_SECONDS
-from codelaw.hooks.matching import LONGEST_MATCHER, misread
+from codelaw.hooks.matching import LONGEST_MATCHER, LONGEST_SECONDS, misread
 from codelaw.settings.group import Group
 
 MOST_HOOKS = 20

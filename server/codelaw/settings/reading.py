@@ -92,13 +92,13 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedGroups:
     """A table of groups under names of the user's choice."""
 
     group: type[Group]
 
 
-Node = type[Group] | Leaf | Named
+Node = type[Group] | Leaf | NamedGroups
 
 
 def dotted(path: KeyPath) -> str:
@@ -121,7 +121,7 @@ def children(group: type[Group]) -> dict[str, Node]:
         if isinstance(kind, type) and issubclass(kind, Group):
             found[key] = kind
         elif get_origin(kind) is dict and isinstance(inner := get_args(kind)[1], type) and issubclass(inner, Group):
-            found[key] = Named(inner)
+            found[key] = NamedGroups(inner)
         else:
             found[key] = Leaf(group, key, name, optional=info.default is None)
     return found
@@ -155,7 +155,7 @@ def _take(layer: Layer, node: Node, path: KeyPath, value: Any, *, texts: bool) -
         layer.wrong("bad_setting", f"{dotted(path) or 'settings'}: a table of keys is expected", path)
         return
     for key, inner in cast("Mapping[str, Any]", value).items():
-        child = node.group if isinstance(node, Named) else children(node).get(key)
+        child = node.group if isinstance(node, NamedGroups) else children(node).get(key)
         if child is None:
             _unknown(layer, (*path, key), cast("type[Group]", node))
         elif inner is not None:

@@ -19,17 +19,17 @@ _PLACEHOLDER = re.compile(r"\$(?:(ARGUMENTS)\b|([1-9])(?![0-9]))")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CommandCall:
     """A message that may call a command."""
 
     name: str
     arguments: str
 
 
-def call(text: str) -> Call | None:
+def call(text: str) -> CommandCall | None:
     """What a message calls, if it begins as one that does; a space in front keeps it from that."""
     match = _CALL.fullmatch(text)
-    return None if match is None else Call(match[1], (match[2] or "").strip())
+    return None if match is None else CommandCall(match[1], (match[2] or "").strip())
 
 
 def name_of(path: str, ending: str) -> str:

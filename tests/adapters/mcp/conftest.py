@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.mcp.means import Means
+from codelaw.adapters.mcp.means import ServerMeans
 from codelaw.adapters.mcp.servers import McpServers
 from codelaw.domain.served import Address, Program, ServerAnswer, ServerQuestion, ServerSpec, ServerState
 
@@ -79,7 +79,7 @@ async def servers(told: Told, tmp_path: Path) -> AsyncIterator[McpServers]:
 
 
 def made_servers(folder: Path, told: Told, **means: object) -> McpServers:
-    return McpServers(replace(Means(cwd=folder, version="test", environment=dict(os.environ)), **means), told)
+    return McpServers(replace(ServerMeans(cwd=folder, version="test", environment=dict(os.environ)), **means), told)
 
 
 def program(name: str, script: str, *args: str) -> ServerSpec:

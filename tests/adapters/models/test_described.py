@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from codelaw.adapters.models import catalog
-from codelaw.adapters.models.described import described, path_of
+from codelaw.adapters.models.catalog import described, path_of
 from codelaw.domain.models import ModelProfile
 
 YES, NO = {"supported": True}, {"supported": False}

@@ -23,9 +23,9 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import RootModel, ValidationError
 
 from codelaw.adapters.mcp import reading
-from codelaw.adapters.mcp.means import Means, NeedsAuth, ServerFailure
+from codelaw.adapters.mcp.means import NeedsAuth, ServerFailure, ServerMeans
 from codelaw.adapters.mcp.questions import CallInFlight, Job, Questions
-from codelaw.adapters.mcp.transports import Line, line
+from codelaw.adapters.mcp.transports import ServerLine, line
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.served import Offer, ServedResult, ServerAnswer, ServerSpec
 from codelaw.ports.servers import Asking
@@ -59,7 +59,7 @@ class Lists:
 class ServerConnection:
     """A server that has answered. Every method is for children of the task that has opened it."""
 
-    def __init__(self, name: str, client: Client, line: Line, questions: Questions) -> None:
+    def __init__(self, name: str, client: Client, line: ServerLine, questions: Questions) -> None:
         self._name = name
         self._client = client
         self._line = line
@@ -241,7 +241,7 @@ async def _pages(
 
 
 @asynccontextmanager
-async def connected(spec: ServerSpec, means: Means) -> AsyncGenerator[ServerConnection]:
+async def connected(spec: ServerSpec, means: ServerMeans) -> AsyncGenerator[ServerConnection]:
     """Start or reach a server, and agree with it on the protocol; at the end it is ended.
 
     Raises:
@@ -277,7 +277,7 @@ async def connected(spec: ServerSpec, means: Means) -> AsyncGenerator[ServerConn
         raise failure from error
 
 
-def _failure(error: Exception, way: Line, *, reached: bool) -> Exception:
+def _failure(error: Exception, way: ServerLine, *, reached: bool) -> Exception:
     """What has become of a connection, out of all that went wrong with it at once."""
     found = [*_leaves(error)]
     for one in found:

@@ -14,7 +14,7 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from pydantic import AnyUrl, BaseModel
 
-from codelaw.adapters.mcp.means import ASK, Means, NeedsAuth, login_file
+from codelaw.adapters.mcp.means import ASK, NeedsAuth, ServerMeans, login_file
 from codelaw.domain.served import Address
 from codelaw.ports.servers import Browser
 
@@ -93,7 +93,7 @@ class KeptLogin:
 
 
 @asynccontextmanager
-async def login(address: Address, means: Means) -> AsyncGenerator[OAuthClientProvider | None]:
+async def login(address: Address, means: ServerMeans) -> AsyncGenerator[OAuthClientProvider | None]:
     """Who logs in to a server when it asks for that; None where nobody can.
 
     The browser opens only where the user has asked for it; otherwise what was agreed before is used, and where that is
@@ -117,7 +117,9 @@ async def login(address: Address, means: Means) -> AsyncGenerator[OAuthClientPro
         listener.close()
 
 
-def _provider(address: Address, means: Means, kept: KeptLogin, person: _NoBrowser | _Listener) -> OAuthClientProvider:
+def _provider(
+    address: Address, means: ServerMeans, kept: KeptLogin, person: _NoBrowser | _Listener
+) -> OAuthClientProvider:
     redirect = person.redirect or kept.redirect or "http://127.0.0.1/callback"
     about = OAuthClientMetadata(
         client_name="codelaw", software_version=means.version or None, redirect_uris=[AnyUrl(redirect)]

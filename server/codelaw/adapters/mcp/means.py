@@ -16,7 +16,7 @@ ASK = "It wants to know who you are: start it anew to log in with the browser."
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class ServerMeans:
     """The same for all servers of a session."""
 
     cwd: Path

@@ -32,7 +32,7 @@ LOGGED_LINES = 200
 _log = logging.getLogger(__name__)
 
 
-class Running:
+class RunningProgram:
     """A program that runs. `ended` is set when it has ended, or its output has."""
 
     def __init__(self, name: str, leftovers: Leftovers | None) -> None:

@@ -14,7 +14,7 @@ import anyio
 
 from codelaw.adapters.extras import adding
 from codelaw.adapters.loading import load
-from codelaw.adapters.mcp.means import Means, NeedsAuth, ServerFailure
+from codelaw.adapters.mcp.means import NeedsAuth, ServerFailure, ServerMeans
 from codelaw.adapters.mcp.questions import Job
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.served import Offer, ServedResult, ServerSpec, ServerState, ServerStateName
@@ -23,7 +23,7 @@ from codelaw.ports.servers import Asking
 if TYPE_CHECKING:
     from codelaw.adapters.mcp.connection import ServerConnection
 
-    Connect = Callable[[ServerSpec, Means], AbstractAsyncContextManager[ServerConnection]]
+    Connect = Callable[[ServerSpec, ServerMeans], AbstractAsyncContextManager[ServerConnection]]
 
 RESTARTS = (0.5, 1.0, 2.0, 4.0)
 """Seconds before each new start of a server that was ready and has ended; after the last it stays as it is."""
@@ -44,10 +44,10 @@ LOGIN = "Log in with the browser."
 _log = logging.getLogger(__name__)
 
 
-class Server:
+class OwnedServer:
     """`changed` is called whenever its state or its offer is another."""
 
-    def __init__(self, spec: ServerSpec, means: Means, changed: Callable[[ServerState], None]) -> None:
+    def __init__(self, spec: ServerSpec, means: ServerMeans, changed: Callable[[ServerState], None]) -> None:
         self.spec = spec
         self.state = ServerState(spec.name, "starting")
         self.offer = Offer()

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from codelaw.adapters.mcp.means import Means, forget_login
+from codelaw.adapters.mcp.means import ServerMeans, forget_login
 from codelaw.adapters.mcp.questions import Job
-from codelaw.adapters.mcp.server import Server
+from codelaw.adapters.mcp.server import OwnedServer
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.served import Address, Offer, ServedResult, ServerSpec, ServerState
 from codelaw.ports.servers import CALL_SECONDS, Asking
@@ -20,11 +20,11 @@ CLOSE_SECONDS = 1.9
 class McpServers:
     """Servers spoken to by the Model Context Protocol. To be made and used on an event loop."""
 
-    def __init__(self, means: Means, tell: Callable[[ServerState], None] | None = None) -> None:
+    def __init__(self, means: ServerMeans, tell: Callable[[ServerState], None] | None = None) -> None:
         """`tell` is called with each state of a server, and again when its lists have changed."""
         self._means = means
         self._tell = tell
-        self._servers: dict[str, Server] = {}
+        self._servers: dict[str, OwnedServer] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._offer = Offer()
         self._closed = False
@@ -109,10 +109,10 @@ class McpServers:
             raise ToolFailure("NOT_FOUND", f"There is no server {name} any more.")
         return await server.ask(job, asking, self._call_seconds)
 
-    def _started(self, spec: ServerSpec, *, log_in: bool = False) -> Server:
-        return Server(spec, replace(self._means, log_in=log_in), self._heard)
+    def _started(self, spec: ServerSpec, *, log_in: bool = False) -> OwnedServer:
+        return OwnedServer(spec, replace(self._means, log_in=log_in), self._heard)
 
-    def _end(self, server: Server) -> None:
+    def _end(self, server: OwnedServer) -> None:
         ending = asyncio.create_task(server.stop())
         self._ending.add(ending)
         ending.add_done_callback(self._ending.discard)

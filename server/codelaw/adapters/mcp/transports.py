@@ -21,9 +21,9 @@ from pydantic_core import from_json
 from codelaw.adapters.mcp.bounds import LINE_BYTES, Admission, mended, too_rich
 from codelaw.adapters.mcp.http import client_for
 from codelaw.adapters.mcp.login import login
-from codelaw.adapters.mcp.means import Means, ServerFailure
+from codelaw.adapters.mcp.means import ServerFailure, ServerMeans
 from codelaw.adapters.mcp.pins import check
-from codelaw.adapters.mcp.program import Running
+from codelaw.adapters.mcp.program import RunningProgram
 from codelaw.domain.served import Address, Program, ServerSpec
 
 Message = SessionMessage | Exception
@@ -32,7 +32,7 @@ _HEAD = 200
 _log = logging.getLogger(__name__)
 
 
-class Line(ABC):
+class ServerLine(ABC):
     """A way to a server: the package's `Transport`, and what we want to know of it."""
 
     def __init__(self) -> None:
@@ -63,28 +63,28 @@ class Line(ABC):
         return await self._within.__aexit__(kind, error, trace)
 
 
-def line(spec: ServerSpec, means: Means) -> Line:
+def line(spec: ServerSpec, means: ServerMeans) -> ServerLine:
     """The way to the server of a specification."""
     if isinstance(spec.way, Program):
         return ProgramLine(spec.name, spec.way, means)
     return WebLine(spec.way, means)
 
 
-class ProgramLine(Line):
+class ProgramLine(ServerLine):
     """To a program, over its standard streams."""
 
-    def __init__(self, name: str, program: Program, means: Means) -> None:
+    def __init__(self, name: str, program: Program, means: ServerMeans) -> None:
         self._program = program
         self._means = means
-        self._running = Running(name, means.leftovers)
+        self._running = RunningProgram(name, means.leftovers)
         super().__init__()
 
     async def ended(self) -> None:
-        """See `Line`."""
+        """See `ServerLine`."""
         await self._running.ended.wait()
 
     def why(self) -> str:
-        """See `Line`."""
+        """See `ServerLine`."""
         return self._running.why()
 
     def lose(self) -> None:
@@ -116,7 +116,7 @@ class ProgramLine(Line):
                 await running.end()
 
 
-async def _read(running: Running, admission: Admission, come: ObjectSendStream[Message]) -> None:
+async def _read(running: RunningProgram, admission: Admission, come: ObjectSendStream[Message]) -> None:
     async with come:
         while (found := await running.line()) is not None:
             await admission.pace(len(found))
@@ -156,7 +156,10 @@ def _value(found: bytes) -> Any:
 
 
 async def _write(
-    running: Running, admission: Admission, go: ObjectReceiveStream[SessionMessage], come: ObjectSendStream[Message]
+    running: RunningProgram,
+    admission: Admission,
+    go: ObjectReceiveStream[SessionMessage],
+    come: ObjectSendStream[Message],
 ) -> None:
     try:
         async for item in go:
@@ -168,25 +171,25 @@ async def _write(
         running.ended.set()
 
 
-class WebLine(Line):
+class WebLine(ServerLine):
     """To a server on the web, by streamable HTTP."""
 
-    def __init__(self, address: Address, means: Means) -> None:
+    def __init__(self, address: Address, means: ServerMeans) -> None:
         self._address = address
         self._means = means
         self._lost = anyio.Event()
         super().__init__()
 
     async def ended(self) -> None:
-        """See `Line`."""
+        """See `ServerLine`."""
         await self._lost.wait()
 
     def why(self) -> str:
-        """See `Line`."""
+        """See `ServerLine`."""
         return "It has forgotten the session." if self._lost.is_set() else ""
 
     def lose(self) -> None:
-        """See `Line`."""
+        """See `ServerLine`."""
         self._lost.set()
 
     @asynccontextmanager

@@ -13,14 +13,13 @@ from codelaw.adapters.loading import load
 from codelaw.adapters.models.anthropic_blocks import EndlessReply
 from codelaw.adapters.models.anthropic_failures import ErrorEvent
 from codelaw.adapters.models.anthropic_stream import ReplyReader, bytes_for, room_for
-from codelaw.adapters.models.catalog import profile
-from codelaw.adapters.models.described import described
+from codelaw.adapters.models.catalog import described, profile
 from codelaw.adapters.models.endpoints import EVENT_STREAM, LARGEST_ERROR, secrets_of
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import Delta, Heard, ModelProfile, ModelReply, ModelRequest, Platform, Usage
 
 if TYPE_CHECKING:
-    from codelaw.adapters.models.anthropic_sdk import Connection
+    from codelaw.adapters.models.anthropic_sdk import Endpoint
 
 VENDOR = "https://api.anthropic.com"
 QUIET_SECONDS = 20.0
@@ -64,7 +63,7 @@ class AnthropicModel:
         # Two platforms do not know them.
         self._fallbacks = fallbacks and platform not in {"bedrock", "vertex"}
         self._silence = silence
-        self._loading: asyncio.Task[Connection] | None = None
+        self._loading: asyncio.Task[Endpoint] | None = None
 
     async def warm(self) -> None:
         """Import the SDK in a thread and make the client; asks no model.
@@ -136,7 +135,7 @@ class AnthropicModel:
         connection = await self._connected()
         return described(await connection.run(connection.description(name), name), name, known)
 
-    async def _connected(self) -> Connection:
+    async def _connected(self) -> Endpoint:
         if not (self._key.isascii() and self._key.isprintable()):
             raise ModelFailure("auth", "The API key holds characters that no key has.")
         if self._loading is None or (self._loading.done() and self._loading.exception() is not None):
@@ -144,13 +143,13 @@ class AnthropicModel:
         # Shielded: a cancelled turn must not take away what the others wait for.
         return await asyncio.shield(self._loading)
 
-    def _load(self) -> Connection:
+    def _load(self) -> Endpoint:
         from codelaw.adapters.models import anthropic_sdk  # noqa: PLC0415 - most of a second, and 56 MB
 
         client = anthropic_sdk.made(self._key, self._base_url, self._platform, self._silence)
-        return anthropic_sdk.Connection(client, self._secrets)
+        return anthropic_sdk.Endpoint(client, self._secrets)
 
-    async def _read_all(self, connection: Connection, request: ModelRequest, reader: ReplyReader) -> None:
+    async def _read_all(self, connection: Endpoint, request: ModelRequest, reader: ReplyReader) -> None:
         """Read a reply, and on for as long as the vendor only pauses."""
         for _ in range(_PAUSES):
             try:
@@ -164,7 +163,7 @@ class AnthropicModel:
                 return
             request = replace(request, messages=(*request.messages, reader.resume()))
 
-    async def _read(self, connection: Connection, request: ModelRequest, reader: ReplyReader) -> None:
+    async def _read(self, connection: Endpoint, request: ModelRequest, reader: ReplyReader) -> None:
         loop = asyncio.get_running_loop()
         most = bytes_for(request.max_tokens)
         # For all of it until the head has come: a head may drip, byte by byte.

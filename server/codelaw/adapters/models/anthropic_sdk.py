@@ -33,7 +33,7 @@ from codelaw.adapters.models.anthropic_failures import (
     told,
 )
 from codelaw.adapters.models.anthropic_stream import ReplyReader
-from codelaw.adapters.models.described import path_of
+from codelaw.adapters.models.catalog import path_of
 from codelaw.adapters.models.endpoints import Misbehaved, TooLarge, cause_of, dig, guards, place_of
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import FailureKind, ModelRequest, Platform, Usage
@@ -101,7 +101,7 @@ def made(key: str, base_url: str | None, platform: Platform | None, silence: flo
         raise ModelFailure("auth", f"The platform {platform} cannot be asked: {error}") from None
 
 
-class Connection:
+class Endpoint:
     """What is asked of an endpoint through the SDK's `client`."""
 
     def __init__(self, client: Client, secrets: Sequence[str]) -> None:

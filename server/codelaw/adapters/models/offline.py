@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from codelaw.adapters.models.offline_reading import Line, Turn, judge, read_turn
+from codelaw.adapters.models.offline_reading import CitedLine, SeenTurn, judge, read_turn
 from codelaw.adapters.models.offline_summary import summary_of
 from codelaw.adapters.models.offline_words import Term, searches, terms
 from codelaw.context.tokens import estimate
@@ -88,7 +88,7 @@ def _decide(request: ModelRequest) -> tuple[str, tuple[Call, ...]]:
     return f"Thought: {action.thought}\nAction: {action.tool}[{arguments}]", ()
 
 
-def _mention(turn: Turn) -> _Action | None:
+def _mention(turn: SeenTurn) -> _Action | None:
     """Read each mentioned path, or list it where it turns out to be a folder."""
     tried = {(step.tool, step.path): step.error for step in turn.steps}
     for path in turn.mentioned:
@@ -99,7 +99,7 @@ def _mention(turn: Turn) -> _Action | None:
     return None
 
 
-def _search(turn: Turn, wanted: list[Term], found: list[Line]) -> _Action | None:
+def _search(turn: SeenTurn, wanted: list[Term], found: list[CitedLine]) -> _Action | None:
     """Ask the index, then search for what it does not have; without it a few searches, until one finds enough."""
     patterns = searches(wanted)[:_MOST_SEARCHES]
     if turn.indexed and wanted:
@@ -117,7 +117,7 @@ def _search(turn: Turn, wanted: list[Term], found: list[Line]) -> _Action | None
     return None
 
 
-def _look_around(turn: Turn, found: list[Line]) -> _Action | None:
+def _look_around(turn: SeenTurn, found: list[CitedLine]) -> _Action | None:
     """Read what stands around the best matches."""
     reads = sum(step.tool == "Read" and "limit" in step.arguments for step in turn.steps)
     if reads >= _MOST_READS:
@@ -129,7 +129,7 @@ def _look_around(turn: Turn, found: list[Line]) -> _Action | None:
     return _Action(f"I read around {line.path}:{line.number}.", "Read", arguments)
 
 
-def _answer(turn: Turn, wanted: Sequence[Term], found: Sequence[Line]) -> str:
+def _answer(turn: SeenTurn, wanted: Sequence[Term], found: Sequence[CitedLine]) -> str:
     """Cited lines, in Markdown, and no word that pretends to more."""
     elsewhere = [line for line in found if line.path not in turn.mentioned]
     parts = [_INTRODUCTION, *_mentioned(turn, wanted, found)]
@@ -151,7 +151,7 @@ def _answer(turn: Turn, wanted: Sequence[Term], found: Sequence[Line]) -> str:
     return "\n\n".join(parts)
 
 
-def _mentioned(turn: Turn, wanted: Sequence[Term], found: Sequence[Line]) -> Iterator[str]:
+def _mentioned(turn: SeenTurn, wanted: Sequence[Term], found: Sequence[CitedLine]) -> Iterator[str]:
     """What the mentioned files say of the question, or what they hold."""
     seen: set[str] = set()
     for step in turn.steps:
@@ -164,7 +164,7 @@ def _mentioned(turn: Turn, wanted: Sequence[Term], found: Sequence[Line]) -> Ite
         # A long file was read in part: what the searches found in the rest of it counts as well.
         held = {line.number: line for line in [*lines, *found] if line.held and line.path == step.path}
         if held:
-            yield _listed(f"**{step.path}** says of it", sorted(held.values(), key=Line.rank)[:_OF_ONE_FILE])
+            yield _listed(f"**{step.path}** says of it", sorted(held.values(), key=CitedLine.rank)[:_OF_ONE_FILE])
         elif lines:
             outline = [line for line in lines if line.defines] or [line for line in lines if line.text]
             yield _listed(f"**{step.path}** holds", outline[:_OF_ONE_FILE])
@@ -172,7 +172,7 @@ def _mentioned(turn: Turn, wanted: Sequence[Term], found: Sequence[Line]) -> Ite
             yield f"**{step.path}** is empty."
 
 
-def _spread(lines: Sequence[Line]) -> Iterator[Line]:
+def _spread(lines: Sequence[CitedLine]) -> Iterator[CitedLine]:
     """The best lines, a few of each file."""
     cited: list[str] = []
     for line in lines:
@@ -181,13 +181,13 @@ def _spread(lines: Sequence[Line]) -> Iterator[Line]:
             yield line
 
 
-def _excerpts(turn: Turn, lines: Sequence[Line]) -> Iterator[str]:
+def _excerpts(turn: SeenTurn, lines: Sequence[CitedLine]) -> Iterator[str]:
     """A few lines from the best places, as far as they were read."""
     texts: dict[str, dict[int, str]] = {}
     for step in turn.steps:
         if step.tool == "Read":
             texts.setdefault(step.path, {}).update({number: text for _, _, number, text in step.rows})
-    shown: list[Line] = []
+    shown: list[CitedLine] = []
     for line in lines:
         rows = texts.get(line.path, {})
         near = any(one.path == line.path and abs(one.number - line.number) < _EXCERPT for one in shown)
@@ -200,7 +200,7 @@ def _excerpts(turn: Turn, lines: Sequence[Line]) -> Iterator[str]:
         yield f"`{line.path}:{numbers[0]}-{numbers[-1]}`\n```\n{body}\n```"
 
 
-def _listed(title: str, lines: Sequence[Line] | Iterator[Line]) -> str:
+def _listed(title: str, lines: Sequence[CitedLine] | Iterator[CitedLine]) -> str:
     return "\n".join([f"{title}:", *(f"- `{line.path}:{line.number}` {_quoted(line.text)}" for line in lines)])
 
 

@@ -43,7 +43,7 @@ Row = tuple[int, str, int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CitedLine:
     """A line somebody can look up."""
 
     path: str
@@ -64,7 +64,7 @@ class Line:
         return -self.score, self.path, self.number
 
 
-def judge(row: Row, wanted: Sequence[Term]) -> Line:
+def judge(row: Row, wanted: Sequence[Term]) -> CitedLine:
     """A line with its score."""
     _, path, number, text = row
     held = [term for term in wanted if term.stem in text.lower()]
@@ -74,11 +74,11 @@ def judge(row: Row, wanted: Sequence[Term]) -> Line:
         score += 3 * defines + min(2, sum(term.stem in path.lower() for term in wanted))
         score -= 3 if _LESSER.search(path) else 0
     stems = frozenset(term.stem for term in held)
-    return Line(path, number, text.strip(), score=score, held=stems, defines=defines)
+    return CitedLine(path, number, text.strip(), score=score, held=stems, defines=defines)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TurnStep:
     """A call of this turn and what came back."""
 
     tool: str
@@ -97,14 +97,14 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class SeenTurn:
     """The running turn."""
 
     question: str
     """What the user typed, without reminders and mentions; steering is part of it."""
     mentioned: tuple[str, ...]
     """The paths the reminder orders to be read."""
-    steps: tuple[Step, ...]
+    steps: tuple[TurnStep, ...]
     indexed: bool
     """The tool search_code is offered."""
 
@@ -121,14 +121,14 @@ class Turn:
         shown = str([step.rows for step in self.steps if step.tool == "search_code" and step.rows]).lower()
         return [term for term in wanted if self.placed and _OF_CODE.fullmatch(term.text) and term.stem not in shown]
 
-    def found(self, wanted: Sequence[Term]) -> list[Line]:
+    def found(self, wanted: Sequence[Term]) -> list[CitedLine]:
         """The lines of the searches, best first, each once; lock files and generated ones are left out.
 
         The places of the index keep their order, which knows more than the words of one line, and stand above all but
         the definitions of names that it does not have.
         """
         missing = {term.stem for term in self.missing(wanted)}
-        found: dict[tuple[str, int], Line] = {}
+        found: dict[tuple[str, int], CitedLine] = {}
         for step in self.steps:
             if step.tool == "search_code":
                 places = {row[0]: row for row in reversed(step.rows)}
@@ -140,15 +140,15 @@ class Turn:
                 if not _SKIPPED.search(line.path):
                     above = _FOUND if line.defines and line.held & missing else 0
                     found[line.path, line.number] = replace(line, score=above + line.score)
-        return sorted(found.values(), key=Line.rank)
+        return sorted(found.values(), key=CitedLine.rank)
 
-    def has_read(self, line: Line) -> bool:
+    def has_read(self, line: CitedLine) -> bool:
         """Whether a Read of this turn has shown the line, or has failed."""
         reads = [step for step in self.steps if step.tool == "Read" and step.path == line.path]
         return any(not step.rows or step.rows[0][2] <= line.number <= step.rows[-1][2] for step in reads)
 
 
-def read_turn(request: ModelRequest) -> Turn:
+def read_turn(request: ModelRequest) -> SeenTurn:
     """The turn that begins with the last user message that answers no call."""
     start = max((at for at, message in enumerate(request.messages) if _begins(message)), default=0)
     typed: list[str] = []
@@ -180,7 +180,7 @@ def read_turn(request: ModelRequest) -> Turn:
         is_kind = found.string[found.end() : found.end() + 1] == ":"  # `@symbol:NAME` and the like (M-8)
         return " " if is_kind or word.rstrip(".") in mentioned else f" {word} "
 
-    return Turn(
+    return SeenTurn(
         question=_MENTION.sub(without_mention, _REMINDER.sub(" ", whole)).strip(),
         mentioned=tuple(mentioned),
         steps=tuple(_step(tool, arguments, results.get(key, "")) for key, tool, arguments in calls),
@@ -198,13 +198,13 @@ def _begins(message: ApiMessage) -> bool:
     )
 
 
-def _step(tool: str, arguments: Mapping[str, Any], result: str) -> Step:
+def _step(tool: str, arguments: Mapping[str, Any], result: str) -> TurnStep:
     """A call with its result, which is read as text, whichever form it has (C-7)."""
     head, *lines = (observation_text(tool, result) if result.startswith("{") else result).split("\n")
     failed = _ERROR.search(head)
     if failed is not None:
         sentence = next((line for line in lines if line.startswith(" ")), "")
-        return Step(tool, arguments, error=f"{failed[1]}: {sentence.strip()}")
+        return TurnStep(tool, arguments, error=f"{failed[1]}: {sentence.strip()}")
     file = str(arguments.get("path", ""))
     names: list[str] = []
     rows: list[Row] = []
@@ -215,7 +215,7 @@ def _step(tool: str, arguments: Mapping[str, Any], result: str) -> Step:
             names.append(line[1:])
             place = _PLACE.fullmatch(names[-1]) if tool == "search_code" else None
             file = place[1] if place is not None else names[-1]
-    return Step(tool, arguments, tuple(rows), tuple(names))
+    return TurnStep(tool, arguments, tuple(rows), tuple(names))
 
 
 def _arguments(text: str) -> Mapping[str, Any]:

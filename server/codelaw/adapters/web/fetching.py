@@ -202,7 +202,7 @@ async def _bounded(reader: asyncio.StreamReader) -> tuple[bytes, bool]:
     return bytes(data), False
 
 
-class _Said:
+class _HttpAnswer:
     """Bytes as `http.client` wants to read them."""
 
     def __init__(self, data: bytes) -> None:
@@ -214,7 +214,7 @@ class _Said:
 
 def _read(url: str, data: bytes, *, cut: bool) -> tuple[int, Mapping[str, str], bytes, bool]:
     """Status, headers by their names in lower case, the body, and whether all of it is there."""
-    response = http.client.HTTPResponse(cast("Any", _Said(data)))
+    response = http.client.HTTPResponse(cast("Any", _HttpAnswer(data)))
     try:
         response.begin()
         headers = {name.lower(): value for name, value in response.getheaders()}

@@ -19,9 +19,8 @@ from codelaw.domain.events import HookMoment, HookRun, HookStatus, NoticeEvent
 from codelaw.domain.messages import Fragment
 from codelaw.domain.safety.redaction import Redaction
 from codelaw.domain.safety.unseen import title
-from codelaw.hooks.answers import NOTHING, Answer, Merged, answer, merged
-from codelaw.hooks.declared import Hook
-from codelaw.hooks.matching import concerned
+from codelaw.hooks.answers import NOTHING, HookAnswer, Merged, answer, merged
+from codelaw.hooks.matching import Hook, concerned
 from codelaw.templates.render import render
 from codelaw.tools.changing.snapshots import kept
 
@@ -84,7 +83,7 @@ class Hooks:
                     said = await self._all(hooks, given, at)
             except ToolFailure as failure:
                 # None has run, because what it changes could not be undone.
-                return merged(event, [(hook, Answer(problem=failure.message.rstrip("."))) for hook in hooks])
+                return merged(event, [(hook, HookAnswer(problem=failure.message.rstrip("."))) for hook in hooks])
         return replace(said, changed=tuple(made))
 
     async def _all(self, hooks: Sequence[Hook], given: str, at: At) -> Merged:
@@ -103,7 +102,7 @@ class Hooks:
         }
         return json.dumps(self.redaction.value({**known, **about}), ensure_ascii=False, default=str)
 
-    async def _one(self, hook: Hook, given: str, at: At) -> Answer:
+    async def _one(self, hook: Hook, given: str, at: At) -> HookAnswer:
         name, run = title(hook.command, NAME), uuid4().hex[:12]
         clock = asyncio.get_running_loop()
         began = clock.time()
@@ -128,7 +127,7 @@ class Hooks:
             ended = await self.processes.run(hook.command, cwd=self.folder, timeout=hook.seconds, given=given)
             said = answer(hook.event, ended)
         except ToolFailure as failure:
-            said = Answer(problem=failure.message)
+            said = HookAnswer(problem=failure.message)
         except asyncio.CancelledError:
             tell("cancelled")
             raise
@@ -137,7 +136,7 @@ class Hooks:
         self._record(hook, name, said)
         return said
 
-    def _record(self, hook: Hook, name: str, said: Answer) -> None:
+    def _record(self, hook: Hook, name: str, said: HookAnswer) -> None:
         _log.info("hook %s (%s): %s", name, hook.event, said.status)
         if self.recorder is not None:
             detail = "\n".join(filter(None, (hook.command, said.told)))

@@ -35,7 +35,7 @@ TOLD = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundAgents:
     """The kinds that people have brought along, in a stable order, each name once."""
 
     agents: tuple[AgentSheet, ...] = ()
@@ -65,7 +65,7 @@ class BroughtAgents:
     def __init__(self, own: Sequence[Path]) -> None:
         self._own = tuple(own)
 
-    async def found(self, workspace: Workspace, *, restricted: bool) -> Found:
+    async def found(self, workspace: Workspace, *, restricted: bool) -> FoundAgents:
         """All that there are; `workspace` is what the rules let be read.
 
         Where the editor does not trust the folder its kinds do not count (S-7).
@@ -103,7 +103,7 @@ class BroughtAgents:
         return AgentList(settings.agents.enabled, told_built_in(), tuple(by_name))
 
 
-def _fitting(found: Found, settings: Settings, asked: str, told: Told) -> Found:
+def _fitting(found: FoundAgents, settings: Settings, asked: str, told: Told) -> FoundAgents:
     """Without the efforts that the model of a kind does not take, which is told (P-6)."""
     kept: list[AgentSheet] = []
     problems = [*found.problems]
@@ -161,7 +161,7 @@ def _at_home(root: Path) -> list[AgentSheet]:
     return found
 
 
-def _ranked(read: Sequence[AgentSheet]) -> Found:
+def _ranked(read: Sequence[AgentSheet]) -> FoundAgents:
     """Each name once, sorted; a kind that is built in cannot be replaced, and one without a text is none."""
     kept: dict[str, AgentSheet] = {}
     problems: list[str] = []
@@ -180,4 +180,4 @@ def _ranked(read: Sequence[AgentSheet]) -> Found:
             refused.append(replace(one, problem=problem, counts=False))
     by_name = sorted(kept.values(), key=lambda one: one.sheet.name)
     agents = tuple(replace(one, description=one.description or one.body[:100]) for one in by_name)
-    return Found(agents, tuple(problems), tuple(refused))
+    return FoundAgents(agents, tuple(problems), tuple(refused))

@@ -46,7 +46,7 @@ def own_skills(environment: Mapping[str, str]) -> tuple[Path, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """The skills as they were when a turn began: `ports.skills.Skills`."""
+    """The skills as they were when a turn began: `ports.skills.SkillFinder`."""
 
     skills: tuple[Skill, ...]
     """All that were found, first those that count first."""
@@ -117,7 +117,7 @@ class Shelf:
         return tuple(files[:MOST_FILES]), len(found) >= most
 
 
-class Skills:
+class SkillFinder:
     """Looks anew at each turn; reads again only what has changed."""
 
     def __init__(self, own: Sequence[Path]) -> None:
@@ -163,7 +163,7 @@ class Skills:
             if (found := await self._shared_skill(workspace, one, files.get(one.name))) is not None
         ]
 
-    async def _shared_skill(self, workspace: Workspace, seen: _Seen, stamp: Stamp | None) -> Skill | None:
+    async def _shared_skill(self, workspace: Workspace, seen: _SeenFolder, stamp: Stamp | None) -> Skill | None:
         """The skill of a folder; None where the folder has none."""
         if seen.file is None:
             return Skill(seen.sheet, "", seen.problem, readable=False) if seen.problem else None
@@ -275,7 +275,7 @@ class _Places:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _SeenFolder:
     """A folder of the workspace that may be a skill."""
 
     name: str
@@ -284,7 +284,7 @@ class _Seen:
     problem: str = ""
 
 
-def _seen(workspace: Workspace, top: Located, shown: str, name: str) -> _Seen:
+def _seen(workspace: Workspace, top: Located, shown: str, name: str) -> _SeenFolder:
     """What stands at `shown`, by that name in the folder `top`; touches the disk."""
     sheet = Sheet(name_of(name), f"{shown}/{FILE}", (top.path / name / FILE).as_uri(), own=False)
     try:
@@ -292,12 +292,12 @@ def _seen(workspace: Workspace, top: Located, shown: str, name: str) -> _Seen:
         file = workspace.locate(f"{folder.shown}/{FILE}")
     except ToolFailure as failure:
         linked = failure.code == "ACCESS_DENIED" and sheet.name
-        return _Seen(name, sheet, None, "It leads out of the workspace and is not read." if linked else "")
+        return _SeenFolder(name, sheet, None, "It leads out of the workspace and is not read." if linked else "")
     if not sheet.name:
-        return _Seen(name, sheet, None)
+        return _SeenFolder(name, sheet, None)
     if folder.path not in file.path.parents:
-        return _Seen(name, sheet, None, "It is a link that leads out of the skill's folder and is not read.")
-    return _Seen(name, replace(sheet, uri=file.uri), file)
+        return _SeenFolder(name, sheet, None, "It is a link that leads out of the skill's folder and is not read.")
+    return _SeenFolder(name, replace(sheet, uri=file.uri), file)
 
 
 def _own_sheets(root: Path) -> list[tuple[Sheet, str, tuple[int, int]]]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from codelaw.adapters.models import catalog
 from codelaw.adapters.models.anthropic import VENDOR, AnthropicModel
-from codelaw.app.health.finding import Finding
+from codelaw.adapters.models.endpoints import cause_of
 from codelaw.domain.errors import ModelFailure
+from codelaw.domain.models import FailureKind
 from codelaw.settings import WORKSPACE_FILE, home, load_settings, process_environment, trusted_folders, user_file
 from codelaw.settings.model import ModelGroup
 
@@ -20,10 +20,12 @@ CONNECT_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What became of the request; `state` is `good`, `lacking` or `broken`."""
+class Health:
+    """One thing looked at; `broken` makes the exit status 1."""
 
+    name: str
     state: str
+    """`good`, `lacking` or `broken`."""
     detail: str
 
 
@@ -42,7 +44,7 @@ def model_settings(workspace: Path) -> ModelGroup:
     return effective.value.model
 
 
-async def knock(settings: ModelGroup) -> Answer:
+async def knock(settings: ModelGroup) -> Health:
     """Ask the endpoint whether it has the model, which shows that it can be reached and takes the key as well.
 
     The answer comes within `ANSWER_SECONDS` and never holds a key (S-5).
@@ -54,18 +56,19 @@ async def knock(settings: ModelGroup) -> Answer:
         async with asyncio.timeout(ANSWER_SECONDS):
             offered = await model.offers(settings.name)
     except TimeoutError:
-        return Answer("broken", f"no answer within {ANSWER_SECONDS:.0f} s; is there a proxy or a firewall?")
+        return Health("endpoint", "broken", f"no answer within {ANSWER_SECONDS:.0f} s; is there a proxy or a firewall?")
     except ModelFailure as failure:
-        return _failed(failure)
+        state, words = _FAILED.get(failure.kind, ("broken", ""))
+        return Health("endpoint", state, words + failure.message)
     finally:
         await model.close()
     if offered:
-        return Answer("good", f"answers, takes the key, and has the model {settings.name}")
-    if offered is None:
-        state = "broken" if _is_the_vendor(settings) else "lacking"
-        return Answer(state, "answers, but has no list of models: key and model cannot be checked without asking one")
+        return Health("endpoint", "good", f"answers, takes the key, and has the model {settings.name}")
     state = "broken" if _is_the_vendor(settings) else "lacking"
-    return Answer(state, f"answers and takes the key, but does not list the model {settings.name}; set model.name")
+    said = f"answers and takes the key, but does not list the model {settings.name}; set model.name"
+    if offered is None:
+        said = "answers, but has no list of models: key and model cannot be checked without asking one"
+    return Health("endpoint", state, said)
 
 
 def of_another_vendor(settings: ModelGroup) -> str | None:
@@ -77,47 +80,34 @@ def of_another_vendor(settings: ModelGroup) -> str | None:
     return f"{settings.name} is a model of {known.provider}, and {where}; set model.name or model.baseUrl"
 
 
-async def reached(url: str) -> Finding:
+async def reached(url: str) -> Health:
     """Whether the port of the endpoint answers; nothing is sent."""
     try:
         parts = urlsplit(url)
         port = parts.port or (80 if parts.scheme == "http" else 443)
     except ValueError as error:
-        return Finding("endpoint", "broken", f"{url}: {error}")
+        return Health("endpoint", "broken", f"{url}: {error}")
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        return Finding("endpoint", "broken", f"{url} is not an address: it needs http:// or https:// and a host")
+        return Health("endpoint", "broken", f"{url} is not an address: it needs http:// or https:// and a host")
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
             _, writer = await asyncio.open_connection(parts.hostname, port)
         writer.close()
     except OSError as error:
-        return Finding("endpoint", "broken", f"{url}: {_unreachable(error, parts.hostname, port)}")
-    return Finding("endpoint", "good", f"{url} answers on port {port}")
+        return Health("endpoint", "broken", f"{url}: {cause_of(error)}")
+    return Health("endpoint", "good", f"{url} answers on port {port}")
 
 
-def _failed(failure: ModelFailure) -> Answer:
-    if failure.kind == "auth":
-        return Answer("broken", f"answers, but refuses the key: {failure.message}")
-    if failure.kind == "spending":
-        return Answer("broken", f"answers, but lets this account ask no more: {failure.message}")
-    if failure.kind in {"rate_limit", "overload"}:
-        return Answer("lacking", f"answers, but takes no requests just now: {failure.message}")
-    if failure.kind == "malformed":
-        return Answer("broken", f"what answers there does not speak the Messages API: {failure.message}")
-    return Answer("broken", failure.message)
+_FAILED: dict[FailureKind, tuple[str, str]] = {
+    "auth": ("broken", "answers, but refuses the key: "),
+    "spending": ("broken", "answers, but lets this account ask no more: "),
+    "rate_limit": ("lacking", "answers, but takes no requests just now: "),
+    "overload": ("lacking", "answers, but takes no requests just now: "),
+    "malformed": ("broken", "what answers there does not speak the Messages API: "),
+}
 
 
 def _is_the_vendor(settings: ModelGroup) -> bool:
     return settings.platform is None and (urlsplit(settings.base_url or VENDOR).hostname or "").endswith(
         "anthropic.com"
     )
-
-
-def _unreachable(error: OSError, host: str, port: int) -> str:
-    if isinstance(error, TimeoutError):
-        return f"no answer within {CONNECT_SECONDS:.0f} s; is there a proxy or a firewall?"
-    if isinstance(error, socket.gaierror):
-        return f"the name {host} is not known here; is the network up, and the address spelt right?"
-    if isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error):
-        return f"nothing listens on port {port}; is the server running?"
-    return str(error)

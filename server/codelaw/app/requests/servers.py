@@ -7,7 +7,7 @@ import importlib.util
 from typing import Literal
 
 from codelaw.app.core import Core
-from codelaw.app.health.packages import lacking
+from codelaw.app.health.machine import lacking
 from codelaw.domain.served import ServerList
 from codelaw.settings.servers.written import shown
 

@@ -16,14 +16,14 @@ from codelaw.adapters.processes.local import child_environment
 from codelaw.adapters.programs import outside
 from codelaw.app.ruling import served_rules
 from codelaw.app.servers import messages
-from codelaw.app.servers.looking import NOT_BEGUN, RESTRICTED, Looked, looked
+from codelaw.app.servers.looking import NOT_BEGUN, RESTRICTED, KnownServers, looked
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import McpEvent
 from codelaw.domain.served import Address, Offer, ServedInstructions, ServerState
 from codelaw.ports.servers import CALL_SECONDS
 from codelaw.settings.servers import answers as remembered
-from codelaw.settings.servers.filling import NotFilled, Surroundings, filled
+from codelaw.settings.servers.filling import NotFilled, Variables, filled
 from codelaw.settings.servers.written import WrittenServer
 from codelaw.tools.served.names import tool_name
 from codelaw.tools.served.served_tool import Served, tools_of
@@ -98,7 +98,7 @@ class BroughtServers:
         """Opens pages on which the user logs in to a server."""
         self._clean: dict[str, str] = {}
         """What programs get of the environment."""
-        self._looked = Looked()
+        self._looked = KnownServers()
         self._begun: tuple[ServerSpec, ...] = ()
         self._call_seconds = self._seconds_begun = CALL_SECONDS
         self._wanted = False
@@ -109,7 +109,7 @@ class BroughtServers:
         """By name the digest of what the user was shown of a server."""
         self._tools: tuple[Offer, frozenset[str], tuple[Served, ...]] = (Offer(), frozenset(), ())
 
-    async def look(self, settings: Settings, *, restricted: bool) -> Looked:
+    async def look(self, settings: Settings, *, restricted: bool) -> KnownServers:
         """Read anew what names servers; nothing is started, and what may no longer run is ended."""
         found = await asyncio.to_thread(self._look, settings, restricted=restricted)
         self._looked = found
@@ -119,7 +119,7 @@ class BroughtServers:
             self._begin(tuple(spec for spec in self._begun if still.get(spec.name) == spec))
         return found
 
-    def _look(self, settings: Settings, *, restricted: bool) -> Looked:
+    def _look(self, settings: Settings, *, restricted: bool) -> KnownServers:
         folders = self._workspace.folders
         self._clean = child_environment(self._environment)
         # A workspace's own programs are none that the user has named (S-8).
@@ -128,10 +128,10 @@ class BroughtServers:
         known = remembered.read_answers(self._home)
         return looked(settings, folders, self._around(), known, restricted=restricted)
 
-    def _around(self) -> Surroundings:
+    def _around(self) -> Variables:
         folders, own = self._workspace.folders, Path(self._environment.get("HOME", ""))
         first = folders[0].root if folders else None
-        return Surroundings(self._environment, own if own.is_absolute() else self._home, first)
+        return Variables(self._environment, own if own.is_absolute() else self._home, first)
 
     async def start(self, settings: Settings, *, restricted: bool) -> None:
         """Begin whatever may run; nothing is waited for."""
@@ -311,10 +311,10 @@ class BroughtServers:
 
     def _made(self) -> ToolServers:
         # The package costs most of a second, and most people have no servers.
-        from codelaw.adapters.mcp.means import Means  # noqa: PLC0415
+        from codelaw.adapters.mcp.means import ServerMeans  # noqa: PLC0415
         from codelaw.adapters.mcp.servers import McpServers  # noqa: PLC0415
 
-        means = Means(
+        means = ServerMeans(
             cwd=self._home,
             version=codelaw.__version__,
             environment=self._clean,
@@ -350,7 +350,7 @@ def _late(state: ServerState) -> Notice:
     return Notice("info", STARTING, message)
 
 
-def _has_login(folder: Path, server: WrittenServer, around: Surroundings) -> bool:
+def _has_login(folder: Path, server: WrittenServer, around: Variables) -> bool:
     try:
         way = filled(server, around).way
     except NotFilled:

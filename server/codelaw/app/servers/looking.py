@@ -15,7 +15,7 @@ from codelaw.domain.errors import Refusal
 from codelaw.domain.served import Program, ServerState
 from codelaw.settings.servers import written
 from codelaw.settings.servers.answers import LOST, Answers
-from codelaw.settings.servers.filling import NotFilled, Surroundings, env_file, filled
+from codelaw.settings.servers.filling import NotFilled, Variables, env_file, filled
 from codelaw.settings.servers.written import FILES, LONGEST_FILE, WrittenServer
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _NO_ONE = "`codelaw mcp list` shows the servers in a terminal."
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class KnownServers:
     """What is written down, and what of it may start."""
 
     servers: tuple[WrittenServer, ...] = ()
@@ -55,8 +55,8 @@ class Looked:
 
 
 def looked(
-    settings: Settings, folders: Sequence[Folder], around: Surroundings, known: Answers, *, restricted: bool
-) -> Looked:
+    settings: Settings, folders: Sequence[Folder], around: Variables, known: Answers, *, restricted: bool
+) -> KnownServers:
     """Read what names servers. Touches the disk."""
     readings = [written.read_table(settings.mcp.servers, written.SETTINGS)]
     for name, key in FILES:
@@ -87,10 +87,10 @@ def looked(
             if one not in servers:
                 servers.append(one)
             kept[one.name] = ServerState(one.name, "failed", message=str(problem))
-    return Looked(tuple(servers), tuple(specs), kept, whole.notices, frozenset(asking))
+    return KnownServers(tuple(servers), tuple(specs), kept, whole.notices, frozenset(asking))
 
 
-def _with_variables(server: WrittenServer, around: Surroundings) -> WrittenServer:
+def _with_variables(server: WrittenServer, around: Variables) -> WrittenServer:
     """With what its `envFile` holds."""
     if "envFile" not in server.table:
         return server
@@ -102,7 +102,7 @@ def _with_variables(server: WrittenServer, around: Surroundings) -> WrittenServe
     return written.with_env_file(server, text)
 
 
-def _with_pins(server: WrittenServer, around: Surroundings) -> WrittenServer:
+def _with_pins(server: WrittenServer, around: Variables) -> WrittenServer:
     """With the files of its workspace that it is started from, as far as its words are known by now."""
     if server.folder is None or "command" not in server.table:
         return server

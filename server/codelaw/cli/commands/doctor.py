@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from codelaw import __version__
-from codelaw.app.health import endpoint, machine, packages
-from codelaw.app.health.finding import Finding
+from codelaw.app.health import endpoint, machine
+from codelaw.app.health.endpoint import Health
 from codelaw.cli.client import Client, RemoteError
 from codelaw.cli.commands.one_shot import with_client
 from codelaw.cli.exits import FAILED, FINISHED
@@ -37,17 +37,17 @@ def doctor(server: Server, arguments: argparse.Namespace) -> int:
         read = await client.request("codelaw/settings/read", {})
         settings = read["settings"]
         folder, workspace = home(process_environment()), Path(arguments.workspace)
-        findings: list[Finding] = [
-            Finding("codelaw", "good", f"{__version__}, Python {platform.python_version()}, {platform.platform()}"),
-            Finding("packages", "good", ", ".join(f"{name} {metadata.version(name)}" for name in _PACKAGES)),
+        findings: list[Health] = [
+            Health("codelaw", "good", f"{__version__}, Python {platform.python_version()}, {platform.platform()}"),
+            Health("packages", "good", ", ".join(f"{name} {metadata.version(name)}" for name in _PACKAGES)),
             *_problems(read["problems"]),
             await asyncio.to_thread(_folder, folder),
             *await _store(client, folder, settings),
             *await _model(client, settings, workspace),
             await machine.embedder(settings),
             *await asyncio.to_thread(machine.ignore_file, workspace),
-            *await asyncio.to_thread(packages.extras),
-            *([Finding("user", "lacking", ROOT)] if is_root() else []),
+            *await asyncio.to_thread(machine.extras),
+            *([Health("user", "lacking", ROOT)] if is_root() else []),
             *await asyncio.to_thread(machine.programs, workspace),
             await machine.sandbox(settings, workspace),
             *await _trust(client, workspace),
@@ -64,98 +64,98 @@ def doctor(server: Server, arguments: argparse.Namespace) -> int:
     return with_client(server, arguments, work)
 
 
-def _problems(notices: list[dict[str, Any]]) -> list[Finding]:
+def _problems(notices: list[dict[str, Any]]) -> list[Health]:
     if not notices:
-        return [Finding("settings", "good", "readable, and every key is known")]
-    return [Finding("settings", _LEVELS.get(notice["level"], "lacking"), notice["message"]) for notice in notices]
+        return [Health("settings", "good", "readable, and every key is known")]
+    return [Health("settings", _LEVELS.get(notice["level"], "lacking"), notice["message"]) for notice in notices]
 
 
-def _folder(folder: Path) -> Finding:
+def _folder(folder: Path) -> Health:
     nearest = folder
     while not nearest.exists() and nearest != nearest.parent:
         nearest = nearest.parent
     writable = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
-    return Finding("data folder", "good" if writable else "broken", f"{folder}{'' if writable else ' is not writable'}")
+    return Health("data folder", "good" if writable else "broken", f"{folder}{'' if writable else ' is not writable'}")
 
 
-async def _store(client: Client, folder: Path, settings: dict[str, Any]) -> list[Finding]:
+async def _store(client: Client, folder: Path, settings: dict[str, Any]) -> list[Health]:
     """Whether it opens; of the file in the data folder also whether it is sound, and what was set aside."""
     try:
         await client.request("codelaw/chat/list", {"limit": 1})
     except RemoteError as error:
-        return [Finding("store", "broken", error.told())]
+        return [Health("store", "broken", error.told())]
     if settings.get("store.url", {}).get("value"):
-        return [Finding("store", "good", "the one that store.url names opens")]
+        return [Health("store", "good", "the one that store.url names opens")]
     return await machine.store_file(folder / "codelaw.db")
 
 
-async def _model(client: Client, settings: dict[str, Any], workspace: Path) -> list[Finding]:
+async def _model(client: Client, settings: dict[str, Any], workspace: Path) -> list[Health]:
     models = (await client.request("codelaw/model/list", {}))["models"]
     current = next((model for model in models if model["current"]), None)
     if settings.get("model.provider", {}).get("value") == "scripted":
         return [await asyncio.to_thread(_script, settings.get("model.script", {}).get("value"))]
     if current is None:
-        return [Finding("model", "broken", "none is configured")]
+        return [Health("model", "broken", "none is configured")]
     named = f"{current['name']} by provider {current['provider']}, window {current['contextWindow']} tokens"
     configured = await asyncio.to_thread(endpoint.model_settings, workspace)
     if configured.chosen_provider != "anthropic":
-        return [Finding("model", "good", named)]
+        return [Health("model", "good", named)]
     platform = configured.platform
     has_key = platform is not None or any(
         settings.get(key, {}).get("value") for key in ("model.apiKey", "model.authToken")
     )
-    key = Finding("model", "good" if has_key else "lacking", named + ("" if has_key else "; no key is configured"))
+    key = Health("model", "good" if has_key else "lacking", named + ("" if has_key else "; no key is configured"))
     url = settings.get("model.baseUrl", {}).get("value") or platform or endpoint.VENDOR
     answer = await endpoint.knock(configured)
     if answer.state == "broken" and not platform and (reached := await endpoint.reached(url)).state == "broken":
         return [key, reached]  # which knows more of why there is no connection
-    findings = [key, Finding("endpoint", answer.state, f"{url} {answer.detail}")]
+    findings = [key, Health("endpoint", answer.state, f"{url} {answer.detail}")]
     if "retired" in current:
         ends = f"{current['name']} is ended by its maker on {current['retired']}; set model.name"
-        findings.append(Finding("model", "lacking", ends))
+        findings.append(Health("model", "lacking", ends))
     other = None if answer.state == "good" else await asyncio.to_thread(endpoint.of_another_vendor, configured)
-    return [*findings, Finding("model", "lacking", other)] if other is not None else findings
+    return [*findings, Health("model", "lacking", other)] if other is not None else findings
 
 
-def _script(script: str | None) -> Finding:
+def _script(script: str | None) -> Health:
     if script is not None and Path(script).is_file():
-        return Finding("model", "good", f"replies of {script}, by provider scripted")
+        return Health("model", "good", f"replies of {script}, by provider scripted")
     what = "model.script names no file" if script is None else f"{script} is not a file"
-    return Finding("model", "broken", f"provider scripted: {what}")
+    return Health("model", "broken", f"provider scripted: {what}")
 
 
-async def _trust(client: Client, workspace: Path) -> list[Finding]:
+async def _trust(client: Client, workspace: Path) -> list[Health]:
     """Whether the workspace's own settings count (S-3)."""
     files = (await client.request("codelaw/workspace/settings", {}))["files"]
     if not files:
-        return [Finding("trust", "good", f"{workspace} has no {WORKSPACE_FILE}")]
-    found: list[Finding] = []
+        return [Health("trust", "good", f"{workspace} has no {WORKSPACE_FILE}")]
+    found: list[Health] = []
     for file in files:
         name = readable(file["file"])
         if file["trusted"]:
-            found.append(Finding("trust", "good", f"{name} is trusted as it is now: it counts in full"))
+            found.append(Health("trust", "good", f"{name} is trusted as it is now: it counts in full"))
         elif file["values"]:
             run = f"codelaw trust {shlex.quote(file['path'])}"
             waits = f"{name} is not trusted: {', '.join(file['values'])} wait; `{run}` shows them and asks"
-            found.append(Finding("trust", "lacking", waits))
+            found.append(Health("trust", "lacking", waits))
         else:
-            found.append(Finding("trust", "good", f"{name} only tightens, and needs no trust"))
+            found.append(Health("trust", "good", f"{name} only tightens, and needs no trust"))
     return found
 
 
-async def _servers(client: Client) -> list[Finding]:
+async def _servers(client: Client) -> list[Health]:
     """The servers that people bring along; none is started for it (X-3)."""
     listed = await client.request("codelaw/mcp/list", {})
     problems: list[str] = listed.get("problems", [])
-    found = [Finding("mcp", "lacking", readable(problem)) for problem in problems]
+    found = [Health("mcp", "lacking", readable(problem)) for problem in problems]
     for one in listed["servers"]:
         state = "lacking" if one["state"] in {"needs_trust", "failed", "needs_auth"} else "good"
         message = f": {one['message']}" if one.get("message") else ""
-        found.append(Finding("mcp", state, readable(f"{one['name']} of {one['source']} is {one['state']}{message}")))
+        found.append(Health("mcp", state, readable(f"{one['name']} of {one['source']} is {one['state']}{message}")))
     return found
 
 
-def _print(screen: Screen, findings: list[Finding], settings: dict[str, Any], file: Path) -> None:
+def _print(screen: Screen, findings: list[Health], settings: dict[str, Any], file: Path) -> None:
     for finding in findings:
         mark, style = _MARKS[finding.state]
         detail = finding.detail.replace("\n", "\n" + " " * 15)

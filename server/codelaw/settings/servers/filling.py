@@ -23,7 +23,7 @@ class NotFilled(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class Variables:
     """What variables are filled in from."""
 
     environment: Mapping[str, str]
@@ -33,7 +33,7 @@ class Surroundings:
     """The first of the workspace, for servers that no workspace names."""
 
 
-def filled(server: WrittenServer, around: Surroundings) -> ServerSpec:
+def filled(server: WrittenServer, around: Variables) -> ServerSpec:
     """The server with every variable filled in.
 
     `${NAME}` and `${env:NAME}` are variables of the environment, `${NAME:-text}` with what counts where one is not
@@ -59,7 +59,7 @@ def filled(server: WrittenServer, around: Surroundings) -> ServerSpec:
     return ServerSpec(server.name, program, server.source)
 
 
-def env_file(server: WrittenServer, around: Surroundings) -> Path | None:
+def env_file(server: WrittenServer, around: Variables) -> Path | None:
     """The file that `envFile` names; None where it names none, or one outside the workspace folder that names it.
 
     Raises:
@@ -80,7 +80,7 @@ class _Filling:
     """What variables stand for."""
 
     server: WrittenServer
-    around: Surroundings
+    around: Variables
 
     def table(self, key: str) -> dict[str, str]:
         """A table of texts, filled in."""

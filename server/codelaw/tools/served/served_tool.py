@@ -5,19 +5,55 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ConfigDict
 
 from codelaw.domain.media.images import MOST_PICTURE_BYTES, MOST_PICTURES, NoImage, Picture, image_of
 from codelaw.domain.results import ToolError, ToolResult
-from codelaw.domain.served import Offer, ServedImage, ServedResult, ServedTool
+from codelaw.domain.safety.unseen import visible_line
+from codelaw.domain.served import Offer, ServedImage, ServedResult, ServedTool, ServerAnswer, ServerQuestion
 from codelaw.ports.servers import ToolServers
 from codelaw.tools.base import Arguments, Tool, ToolEnvironment
 from codelaw.tools.bounds import bounded, cut_middle
-from codelaw.tools.served.asking import NOBODY, Watched
 from codelaw.tools.served.names import tool_name
 from codelaw.tools.served.schemas import problems, told, words
+
+if TYPE_CHECKING:
+    from codelaw.ports.servers import Asking
+    from codelaw.ports.workspace import OutputListener
+
+
+class Nobody:
+    """Implements `Asking` outside of a turn: every question is declined."""
+
+    async def ask(self, question: ServerQuestion) -> ServerAnswer:  # noqa: ARG002
+        """Declined."""
+        return ServerAnswer("decline")
+
+    def told(self, line: str) -> None:
+        """Nobody listens."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedAsking:
+    """Implements `Asking` for a call whose progress is shown as what a command prints is."""
+
+    asking: Asking
+    listener: OutputListener
+
+    async def ask(self, question: ServerQuestion) -> ServerAnswer:
+        """See `Asking.ask`."""
+        return await self.asking.ask(question)
+
+    def told(self, line: str) -> None:
+        """See `Asking.told`."""
+        self.listener.heard("stdout", f"{visible_line(line)}\n".encode())
+
+
+NOBODY = Nobody()
+
 
 LONGEST_DESCRIPTION = 2_000
 """Characters."""
@@ -78,7 +114,7 @@ class Served(Tool[ServedArguments]):
     async def run(self, args: ServedArguments, env: ToolEnvironment) -> ToolResult:
         asking = env.asking or NOBODY
         if env.listener is not None:
-            asking = Watched(asking, env.listener)
+            asking = WatchedAsking(asking, env.listener)
         result = await self._servers.call(self._tool.server, self._tool.name, _values(args), asking)
         if not result.images:
             return served_result(self._tool, result)
