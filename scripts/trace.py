@@ -58,7 +58,7 @@ def serve(out: Path) -> None:
 
 async def traced(folder: Path, asked: Callable[..., Awaitable[None]]) -> dict[str, int]:
     """How many functions of each file `asked` enters on a server of its own."""
-    from client import Server, environment  # noqa: PLC0415 - the server's side needs neither
+    from client import Server, environment  # noqa: PLC0415 # pyright: ignore[reportMissingImports]
 
     from tests.loopback.server import LoopbackVendor  # noqa: PLC0415
 

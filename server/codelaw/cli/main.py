@@ -125,7 +125,7 @@ def _parser() -> argparse.ArgumentParser:
         "--turn", metavar="ID", help="with --fork: the last turn of the new chat (default: the newest that has ended)"
     )
 
-    context = _command(commands, "context", "show what the model would be sent now", running.context)
+    context = _command(commands, "context", "show what the model would be sent now", "commands.context:context")
     context.add_argument("text", nargs="?", metavar="TEXT", help="show the context for this question")
     _of_a_client(context)
     context.add_argument("--chat", metavar="ID", help="the chat to show (default: a new one)")
@@ -141,11 +141,16 @@ def _parser() -> argparse.ArgumentParser:
     _finding_commands(commands)
 
     words = "write a message for what is staged, else for all changes; commit nothing"
-    message = _command(commands, "commit-message", words, running.commit_message)
+    message = _command(commands, "commit-message", words, "commands.finding:commit_message")
     _of_a_client(message)
     message.set_defaults(json=False)
 
-    doctor = _command(commands, "doctor", "what is configured, where from, and what works", running.doctor)
+    doctor = _command(
+        commands,
+        "doctor",
+        "what is configured, where from, and what works",
+        "commands.doctor:doctor",
+    )
     _of_a_client(doctor)
     doctor.add_argument("--json", action="store_true", help="findings and settings as JSON")
 
@@ -166,7 +171,7 @@ def _memory_commands(commands: Any) -> None:
         "backfill": ("embed at once what waits for it", None, False),
     }
     for name, (told, argument, writes) in about.items():
-        action = _command(actions, name, told, running.memory)
+        action = _command(actions, name, told, "commands.memory:memory")
         action.set_defaults(action=name)
         if argument is not None:
             action.add_argument(argument, metavar=argument.upper(), type=_words)
@@ -190,7 +195,12 @@ def _memory_commands(commands: Any) -> None:
 
 
 def _finding_commands(commands: Any) -> None:
-    search = _command(commands, "search", "find code and documentation of the workspace by meaning", running.search)
+    search = _command(
+        commands,
+        "search",
+        "find code and documentation of the workspace by meaning",
+        "commands.finding:search",
+    )
     search.add_argument("text", nargs="+", metavar="TEXT", help="words, names or a sentence")
     search.set_defaults(words="text")
     search.add_argument("--path", metavar="P", help="only in this file or folder")
@@ -199,7 +209,12 @@ def _finding_commands(commands: Any) -> None:
     _of_a_client(search)
     search.add_argument("--json", action="store_true", help="one place a line")
 
-    index = _command(commands, "index", "what is indexed of the workspace, and what is left out", running.index)
+    index = _command(
+        commands,
+        "index",
+        "what is indexed of the workspace, and what is left out",
+        "commands.finding:index",
+    )
     index.add_argument("--rebuild", action="store_true", help="make it anew")
     _of_a_client(index)
     index.add_argument("--json", action="store_true", help="as JSON")
@@ -210,25 +225,38 @@ def _trust_commands(commands: Any) -> None:
     group: argparse.ArgumentParser = commands.add_parser("permissions", help=summary, description=summary)
     actions = group.add_subparsers(metavar="ACTION", required=True)
     for name, told in (("list", "list it"), ("revoke", "take back what has this ID")):
-        action = _command(actions, name, told, running.permissions)
+        action = _command(actions, name, told, "commands.permissions:permissions")
         action.set_defaults(action=name)
         if name == "revoke":
             action.add_argument("id", metavar="ID")
         _of_a_client(action)
         action.add_argument("--json", action="store_true", help="one permission a line")
 
-    audit = _command(commands, "audit", "what was decided, by whom and by which rule", running.audit)
+    audit = _command(
+        commands,
+        "audit",
+        "what was decided, by whom and by which rule",
+        "commands.permissions:audit",
+    )
     audit.add_argument("--chat", metavar="ID", help="show this chat only")
     audit.add_argument("--limit", type=_count, default=100, metavar="N", help="show the newest N (default: 100)")
     _of_a_client(audit)
     audit.add_argument("--json", action="store_true", help="one entry a line")
 
-    models = _command(commands, "models", "the models that can be chosen, and what they cost", running.models)
+    models = _command(
+        commands,
+        "models",
+        "the models that can be chosen, and what they cost",
+        "commands.context:models",
+    )
     _of_a_client(models)
     models.add_argument("--provider", metavar="P", help="only those of this provider")
     models.add_argument("--json", action="store_true", help="one model a line")
     skills = _command(
-        commands, "skills", "the skills of this folder and your own, and what is wrong with them", running.skills
+        commands,
+        "skills",
+        "the skills of this folder and your own, and what is wrong with them",
+        "commands.servers:skills",
     )
     _of_a_client(skills)
     skills.add_argument("--json", action="store_true", help="one skill a line")
@@ -251,7 +279,7 @@ def _server_commands(commands: Any) -> None:
         "logout": "forget the login to NAME",
     }
     for name, told in told_of.items():
-        action = _command(actions, name, told, running.servers)
+        action = _command(actions, name, told, "commands.servers:servers")
         action.set_defaults(action=name)
         if name != "list":
             action.add_argument("name", metavar="NAME")
@@ -261,9 +289,10 @@ def _server_commands(commands: Any) -> None:
         action.add_argument("--json", action="store_true", help="one server a line")
 
 
-def _command(commands: Any, name: str, summary: str, run: Callable[..., int]) -> argparse.ArgumentParser:
+def _command(commands: Any, name: str, summary: str, run: str | Callable[..., int]) -> argparse.ArgumentParser:
+    """A command; one that is named by its `module:function` gets a server."""
     parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
-    parser.set_defaults(run=run, usage_error=parser.error)
+    parser.set_defaults(run=running.with_server(run) if isinstance(run, str) else run, usage_error=parser.error)
     return parser
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
+from importlib import import_module
 
 from codelaw.cli.exits import FINISHED, USAGE
 
@@ -13,6 +15,19 @@ def _keep_memory() -> None:
     from codelaw.cli.privileges import keep_memory  # noqa: PLC0415
 
     keep_memory()
+
+
+def with_server(target: str) -> Callable[[argparse.Namespace], int]:
+    """The command `target`, `module:function` in `codelaw.cli`, which is called with a server and the arguments."""
+
+    def run(arguments: argparse.Namespace) -> int:
+        from codelaw.cli.spawn import spawned  # noqa: PLC0415
+
+        module, _, name = target.partition(":")
+        with spawned(arguments) as server:  # first, so that the server loads while we do
+            return getattr(import_module(f"codelaw.cli.{module}"), name)(server, arguments)
+
+    return run
 
 
 def serve(arguments: argparse.Namespace) -> int:
@@ -36,13 +51,8 @@ def serve(arguments: argparse.Namespace) -> int:
 def chat(arguments: argparse.Namespace) -> int:
     if arguments.ignore_settings and arguments.yes:
         arguments.usage_error("--ignore-settings is not for --yes: what is left out may forbid what --yes allows")
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
     _keep_memory()
-    with spawned(arguments) as server:  # first, so that the server loads while we do
-        from codelaw.cli.conversation.chat import chat  # noqa: PLC0415
-
-        return chat(server, arguments)
+    return with_server("conversation.chat:chat")(arguments)
 
 
 def chats(arguments: argparse.Namespace) -> int:
@@ -57,118 +67,13 @@ def chats(arguments: argparse.Namespace) -> int:
     one = (arguments.export, arguments.fork, arguments.delete)
     if arguments.query is not None and any(chat is not None for chat in one):
         arguments.usage_error("QUERY is of the list: --export, --fork and --delete take the id of a chat")
-
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.chats import chats  # noqa: PLC0415
-
-        return chats(server, arguments)
-
-
-def context(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.context import context  # noqa: PLC0415
-
-        return context(server, arguments)
-
-
-def memory(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.memory import memory  # noqa: PLC0415
-
-        return memory(server, arguments)
-
-
-def search(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.finding import search  # noqa: PLC0415
-
-        return search(server, arguments)
-
-
-def commit_message(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.committing import commit_message  # noqa: PLC0415
-
-        return commit_message(server, arguments)
-
-
-def index(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.finding import index  # noqa: PLC0415
-
-        return index(server, arguments)
-
-
-def permissions(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.permissions import permissions  # noqa: PLC0415
-
-        return permissions(server, arguments)
-
-
-def models(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.models import models  # noqa: PLC0415
-
-        return models(server, arguments)
-
-
-def skills(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.skills import skills  # noqa: PLC0415
-
-        return skills(server, arguments)
-
-
-def servers(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.servers import servers  # noqa: PLC0415
-
-        return servers(server, arguments)
-
-
-def audit(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.audit import audit  # noqa: PLC0415
-
-        return audit(server, arguments)
+    return with_server("commands.chats:chats")(arguments)
 
 
 def trust(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.commands.trust import trust  # noqa: PLC0415
+    from codelaw.cli.commands.permissions import trust  # noqa: PLC0415
 
     return trust(arguments)
-
-
-def doctor(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.doctor import doctor  # noqa: PLC0415
-
-        return doctor(server, arguments)
 
 
 def schema(_arguments: argparse.Namespace) -> int:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Awaitable, Callable
+import json
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from codelaw.cli.client import Client, RemoteError, ServerDiedError
 from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.spawn import Server
-from codelaw.cli.terminal import RED, YELLOW, Screen
+from codelaw.cli.terminal import DIM, RED, YELLOW, Screen
+from codelaw.domain.safety.unseen import visible_line
 
 
 def ask_server(
@@ -30,6 +32,35 @@ def ask_server(
         return FINISHED
 
     return with_client(server, arguments, work, short_lived=short_lived)
+
+
+def list_entries(  # noqa: PLR0917 - a command's words
+    server: Server,
+    arguments: argparse.Namespace,
+    method: str,
+    params: Any,
+    entries: Callable[[Any], Iterable[Any]],
+    show: Callable[[Screen, Any], None],
+    empty: str,
+) -> int:
+    """Make one request and show each of the entries of its result; with `--json` a line of JSON each.
+
+    `empty` is what a person reads where there is none.
+    """
+
+    def show_all(screen: Screen, answer: Any) -> None:
+        found = list(entries(answer))
+        for entry in found:
+            if arguments.json:
+                screen.line(json.dumps(entry), aside=False)
+            else:
+                show(screen, entry)
+        if not found and not arguments.json:
+            screen.line(empty, style=DIM)
+        for problem in answer.get("problems", ()):
+            screen.line(visible_line(str(problem)), style=RED)
+
+    return ask_server(server, arguments, method, params, show_all)
 
 
 def with_client(

@@ -1,21 +1,38 @@
-"""`codelaw mcp`: the servers that people bring along, listed, let start, switched off, logged out of (X-3)."""
+"""`codelaw mcp` and `codelaw skills`: the servers and the skills that people bring along (X-2, X-3)."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 from typing import Any
 
 from codelaw.cli.agreed import agreed
 from codelaw.cli.client import Client
-from codelaw.cli.commands.one_shot import ask_server, with_client
+from codelaw.cli.commands.one_shot import ask_server, list_entries, with_client
 from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.spawn import Server
-from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, Screen
+from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, YELLOW, Screen
+from codelaw.domain.safety.unseen import visible_line
 from codelaw.settings import readable
 
 Json = dict[str, Any]
+
+
+def skills(server: Server, arguments: argparse.Namespace) -> int:
+    """Print them by name."""
+    empty = "There are no skills: a folder with a SKILL.md in .codelaw/skills is one."
+    return list_entries(server, arguments, "codelaw/skill/list", {}, lambda found: found["skills"], _print, empty)
+
+
+def _print(screen: Screen, one: Json) -> None:
+    """What it is called by and meant for; below it where it lies, and what is wrong."""
+    screen.line(visible_line(f"{one['name']:<20} {one['description']}"), aside=False)
+    screen.line(f"    {visible_line(one['source'])}", style=DIM, aside=False)
+    if "shadowed" in one:
+        screen.line(f"    does not count: {visible_line(one['shadowed'])} does", style=YELLOW, aside=False)
+    if "problem" in one:
+        screen.line(f"    {visible_line(one['problem'])}", style=YELLOW, aside=False)
+
 
 _LATER = "An editor that is open takes it in with its next message."
 _STILL = "An editor that is open is logged in until it starts the server anew."
@@ -24,7 +41,8 @@ _STILL = "An editor that is open is logged in until it starts the server anew."
 def servers(server: Server, arguments: argparse.Namespace) -> int:
     """Do what `arguments.action` names."""
     if arguments.action == "list":
-        return _list(server, arguments)
+        empty = "No servers: `mcp.servers`, .mcp.json and .vscode/mcp.json name them."
+        return list_entries(server, arguments, "codelaw/mcp/list", {}, lambda found: found["servers"], _show, empty)
     if arguments.action == "logout":
         return _log_out(server, arguments)
 
@@ -41,27 +59,11 @@ def servers(server: Server, arguments: argparse.Namespace) -> int:
         answer = await client.request("codelaw/mcp/enable", {"name": arguments.name, "enabled": enabled})
         said = "may start, as it is written now" if enabled else "is switched off"
         screen.line(f"{readable(arguments.name)} {said}. {_LATER}", style=GREEN if enabled else DIM)
-        _tell_problems(screen, answer)
+        for problem in answer.get("problems", ()):
+            screen.line(readable(problem), style=RED)
         return FINISHED
 
     return with_client(server, arguments, work)
-
-
-def _list(server: Server, arguments: argparse.Namespace) -> int:
-    def show(screen: Screen, answer: Json) -> None:
-        for one in answer["servers"]:
-            screen.line(json.dumps(one) if arguments.json else _line(one), aside=False)
-        _tell_problems(screen, answer)
-        if not answer["servers"] and not arguments.json:
-            screen.line("No servers: `mcp.servers`, .mcp.json and .vscode/mcp.json name them.", style=DIM)
-
-    return ask_server(server, arguments, "codelaw/mcp/list", {}, show)
-
-
-def _tell_problems(screen: Screen, answer: Json) -> None:
-    problems: list[str] = answer.get("problems", [])
-    for problem in problems:
-        screen.line(readable(problem), style=RED)
 
 
 def _log_out(server: Server, arguments: argparse.Namespace) -> int:
@@ -75,8 +77,8 @@ def _log_out(server: Server, arguments: argparse.Namespace) -> int:
     return ask_server(server, arguments, "codelaw/mcp/logout", {"name": arguments.name}, show)
 
 
-def _line(server: Json) -> str:
+def _show(screen: Screen, server: Json) -> None:
     """Name, state, where it is written, and why; nothing in it is cut, as it may be what would be run."""
     tools = f"{server['tools']} tools" if server["state"] == "ready" else ""
     told = "  ".join(filter(None, (server.get("source", ""), tools, server.get("message", ""))))
-    return f"{readable(server['name']):<24}  {server['state']:<11}  {readable(told)}".rstrip()
+    screen.line(f"{readable(server['name']):<24}  {server['state']:<11}  {readable(told)}".rstrip(), aside=False)

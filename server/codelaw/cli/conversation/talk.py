@@ -14,9 +14,8 @@ from typing import Any
 from codelaw.cli.approvals import Asking
 from codelaw.cli.client import CANCELLED as REQUEST_CANCELLED
 from codelaw.cli.client import Client, RemoteError
-from codelaw.cli.conversation.compaction import show_report
 from codelaw.cli.conversation.hangup import LEAVE_SECONDS, Hangup
-from codelaw.cli.conversation.printing import TurnPrinter
+from codelaw.cli.conversation.printing import TurnPrinter, show_report
 from codelaw.cli.exits import CANCELLED, FAILED, FINISHED
 from codelaw.cli.privileges import ROOT, is_root
 from codelaw.cli.spawn import Server
