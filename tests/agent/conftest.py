@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from codelaw.app.session import Session
 from codelaw.domain.chats import TurnResult
 from codelaw.domain.events import AnswerDelta, ChatEvent, RetryEvent, ThoughtDelta
 from codelaw.domain.files import Folder
 from codelaw.settings import load_settings
 from tests.fakes.editor import Buffers, User
+from tests.fakes.flat_session import Session
 from tests.fakes.fresh_store import put_store
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from codelaw.app.session import Session
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.files import Folder
 from codelaw.settings import load_settings
 from tests.agent.conftest import Bench
+from tests.fakes.flat_session import Session
 from tests.loopback.script import VendorReply
 from tests.loopback.spoken import texts_of
 from tests.loopback.summaries import HEADING, Summariser

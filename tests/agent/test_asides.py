@@ -32,7 +32,7 @@ NO_CACHE = "claude-3-haiku"
 async def remembering(bench: Bench, text: str = TEA, **settings: Any) -> str:
     """A session that remembers a preference of the user, which is in the profile; gives its id."""
     await bench.reopen(memory=PATIENT, **settings)
-    return (await bench.session.save_memory(text, category="preference")).memory.id
+    return (await bench.session.memories.save(text, category="preference")).memory.id
 
 
 async def talked(bench: Bench, *texts: str, chat: str | None = None) -> str:
@@ -86,7 +86,7 @@ async def test_what_has_changed_is_said_again_and_the_old_stands_as_it_was(bench
     await remembering(bench)
     chat = await talked(bench, "one")
     before = blocks(bench.sent())
-    await bench.session.save_memory("The user works at night", category="habit")
+    await bench.session.memories.save("The user works at night", category="habit")
     await talked(bench, "two", chat=chat)
     assert blocks(bench.sent())[: len(before)] == before
     assert (times(bench), times(bench, "works at night")) == (2, 1)
@@ -143,7 +143,7 @@ async def test_a_compaction_takes_it_away_with_its_round_and_an_undo_brings_it_b
 async def test_a_forgotten_memory_is_gone_from_the_view_and_the_disk(bench: Bench):
     memory = await remembering(bench)
     chat = await talked(bench, "one", "two")
-    await bench.session.forget_memory(memory)
+    await bench.session.memories.forget(memory)
     await talked(bench, "three", chat=chat)
     assert times(bench) == 0
     await bench.session.close()

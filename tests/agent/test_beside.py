@@ -118,13 +118,13 @@ async def test_a_search_that_hangs_or_fails_is_told_once_and_stops_no_turn(bench
     await bench.reopen(context={"recentMax": 6})
     chat = await old_chat(bench)
     stuck = Stuck(trouble)
-    real = type(bench.session)._gatherer
+    real = type(bench.session.resources.contexts.recall).gatherer
 
-    async def gatherer(self, agent, settings, memory=None):
-        made = await real(self, agent, settings, memory)
+    async def gatherer(*given):
+        made = await real(*given)
         return replace(made, retriever=stuck, limits=SpanLimits(seconds=0.05))
 
-    monkeypatch.setattr(type(bench.session), "_gatherer", gatherer)
+    monkeypatch.setattr(type(bench.session.resources.contexts.recall), "gatherer", gatherer)
     first, sent = await asked(bench, chat, "What was the paint of the lighthouse again?")
     assert stuck.searched.is_set()
     assert not any(BLOCK in text for text in texts_of(sent))

@@ -140,7 +140,7 @@ async def test_other_chats_and_questions_are_served_meanwhile(bench: Bench):
     assert (await bench.session.read(chat)).chat.id == chat
     assert len((await bench.session.list(None, 10, None))[0]) == 2
     assert (await bench.session.inspect(chat, "x")).sections
-    assert (await bench.session.law()).found is False
+    assert (await bench.session.laws.report()).found is False
     assert not work.done(), "all of that was answered before the summary came"
     assert (await work).compacted
 

@@ -403,7 +403,7 @@ async def test_a_refusing_model(bench: Bench):
 
 async def test_a_list_of_hosts_that_nothing_keeps_is_a_notice(bench: Bench):
     await bench.reopen(tools={"bash": {"network": ["api.example.org"]}})
-    bench.session._sandbox = Sandbox(list, [], {}, kinds=())
+    bench.session.resources.contexts.maker.sandbox = Sandbox(list, [], {}, kinds=())
     bench.vendor.reset([bench.finish("ok")])
     (notice,) = (await bench.turn("go")).notices
     assert notice.code == "hosts_not_kept"
@@ -412,7 +412,7 @@ async def test_a_list_of_hosts_that_nothing_keeps_is_a_notice(bench: Bench):
 
 async def test_commands_are_refused_where_a_required_sandbox_is_missing(bench: Bench):
     await bench.reopen(tools={"bash": {"sandbox": "require"}}, permissions={"allow": ["Bash(touch:*)"]})
-    bench.session._sandbox = Sandbox(list, [], {}, kinds=())
+    bench.session.resources.contexts.maker.sandbox = Sandbox(list, [], {}, kinds=())
     bench.vendor.reset([bench.act("Bash", {"command": "touch a"}), bench.finish("ok")])
     result = await bench.turn("go")
     assert [notice.code for notice in result.notices] == ["sandbox_missing"]

@@ -47,8 +47,8 @@ class Listener:
 async def heard(bench: Bench, **model: str) -> Listener:
     """A session in front of whose model one listens."""
     await bench.reopen(model={"name": NAME, **model})
-    listener = Listener(bench.session._chat_model("anthropic"))
-    bench.session._models["anthropic"] = listener
+    listener = Listener(bench.session.resources.chats.models.of("anthropic"))
+    bench.session.resources.chats.models._made["anthropic"] = listener
     return listener
 
 

@@ -56,7 +56,7 @@ async def test_after_a_turn_its_messages_have_vectors_without_any_setting(bench:
     found = rows(bench, "SELECT body, length(vector) FROM passages JOIN vectors ON passage_id = passages.id")
     assert {("Where is the parser?", 2048), ("The parser lives in parse.py.", 2048)} <= set(found)
     index = (await bench.session._chats.stores()).index
-    (vector,) = await bench.session._embedder.in_use.now.embed(["which file has the parser"])
+    (vector,) = await bench.session.recall._embedder.now.embed(["which file has the parser"])
     hits = await index.search(chat, "which file has the parser", embedder="hashing-1/512", vector=vector)
     assert len(hits) == 2
     assert all(hit.similarity is not None and hit.similarity > 0.2 for hit in hits)
@@ -88,7 +88,7 @@ async def test_an_endpoint_that_refuses_is_told_once_and_stops_nothing(bench: Be
     assert "SECRET" not in str(bench.events)
     assert len(vendor.requests) == 1, "it is not asked again"
     with pytest.raises(Refusal, match=r"Check embedding\.apiKey") as caught:
-        await bench.session.backfill(None)
+        await bench.session.memories.backfill(None)
     assert (caught.value.code, "SECRET" in caught.value.message) == ("model_unavailable", False)
 
 
@@ -97,13 +97,13 @@ async def test_a_backfill_counts_what_it_embeds_and_knows_its_chats(bench: Bench
     bench.vendor.reset([bench.finish("x", times=0)])
     one, other = [(await bench.turn(f"hello {number}")).chat_id for number in range(2)]
     await bench.reopen(embedding=endpoint(vendor))
-    count = await bench.session.backfill(one)
+    count = await bench.session.memories.backfill(one)
     assert count == 2
-    assert await bench.session.backfill(None) == 2
-    assert await bench.session.backfill(other) == 0
+    assert await bench.session.memories.backfill(None) == 2
+    assert await bench.session.memories.backfill(other) == 0
     assert sorted(set(vendor.embedded)) == ["hello 0", "hello 1", "x"]
     with pytest.raises(Refusal) as caught:
-        await bench.session.backfill("nowhere")
+        await bench.session.memories.backfill("nowhere")
     assert caught.value.code == "chat_not_found"
 
 
@@ -137,7 +137,10 @@ async def test_two_sessions_on_one_database_embed_every_passage_once(bench: Benc
     other = await open_session(bench, {"embedding": endpoint(vendor)})
     try:
         counts = await asyncio.gather(
-            bench.session.backfill(None), other.backfill(None), bench.session.backfill(chat), other.backfill(chat)
+            bench.session.memories.backfill(None),
+            other.backfill(None),
+            bench.session.memories.backfill(chat),
+            other.backfill(chat),
         )
         await until(lambda: not waiting(bench, "openai/text-embedding-3-small"))
         assert sum(counts) == 24

@@ -103,7 +103,7 @@ async def test_a_hook_refuses_a_call_with_a_reason(bench: Bench, hook: str, stat
     assert (await read_a(bench)).stop_reason == "finished"
     assert calls(bench) == [(status, source)]
     assert ("not here" in said(bench)) == (status == "rejected")
-    audit = [(entry.kind, entry.decision, entry.by) for entry in await bench.session.audit(None, 10)]
+    audit = [(entry.kind, entry.decision, entry.by) for entry in await bench.session.permissions.audit(None, 10)]
     assert (("call", "deny", "hook") in audit) == (status == "rejected")
     assert ("hook", "deny" if status == "rejected" else "ran", "hook") in audit
 

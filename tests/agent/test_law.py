@@ -82,7 +82,7 @@ async def test_a_file_beside_the_law_follows_it_and_may_stand_alone(bench: Bench
     assert notices == []
     report = await bench.session.inspect(None, "go")
     assert [section.name for section in report.sections if section.layer == "L2"] == ["law", "law files"]
-    law = await bench.session.law()
+    law = await bench.session.laws.report()
     assert [entry.name for entry in law.documents] == ["CODE_LAW.md", "agents.md"]
     assert law.text.index("the law") < law.text.index("BESIDE")
     bench.buffers.put(bench.root / "agents.md", "UNSAVED", 1)

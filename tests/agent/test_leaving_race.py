@@ -15,14 +15,14 @@ OFFLINE: dict[str, Any] = {"model": {"provider": "offline", "name": "offline"}}
 async def test_what_another_window_said_offline_meanwhile_is_asked_about(bench: Bench, monkeypatch: pytest.MonkeyPatch):
     chat = await bench.session.create()
     other = await open_session(bench, OFFLINE)
-    gatherer = bench.session._gatherer
+    gatherer = bench.session.recall.gatherer
 
     async def slow(*arguments: Any, **more: Any) -> Any:
         if not bench.vendor.messages:
             await (await other.send(chat.id, "the word is Rumpelstiltskin")).result()
         return await gatherer(*arguments, **more)
 
-    monkeypatch.setattr(bench.session, "_gatherer", slow)
+    monkeypatch.setattr(bench.session.recall, "gatherer", slow)
     bench.vendor.reset([bench.finish("ok")])
     bench.user.answer = "reject"
     result = await bench.turn("and now?", chat.id)

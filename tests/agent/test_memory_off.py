@@ -63,7 +63,7 @@ async def test_an_empty_memory_changes_a_request_by_its_two_tools_alone(bench: B
 async def test_switched_off_nothing_of_a_full_memory_is_shown(bench: Bench, home: Path):
     before = await _without_ids(bench, {"enabled": False})
     await bench.reopen()
-    await bench.session.save_memory("The user prefers tabs", category="preference")
+    await bench.session.memories.save("The user prefers tabs", category="preference")
     assert await _without_ids(bench, {"enabled": False}) == before
 
 

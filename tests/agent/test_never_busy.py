@@ -46,7 +46,7 @@ async def test_whatever_an_adapter_raises_ends_the_turn(
 ) -> None:
     bench.vendor.play(bench.finish("first"))
     first = await bench.turn("hello")
-    (line,) = bench.session._models.values()
+    (line,) = bench.session.resources.chats.models._made.values()
     assert isinstance(line, Discreet)
 
     async def raises(*_: Any) -> None:

@@ -13,7 +13,6 @@ import pytest
 
 from codelaw.agent.inputs.gathering import NOTHING_CALLED
 from codelaw.app.referring.referring import Around, Referring
-from codelaw.app.session import Session
 from codelaw.domain.code import CodePlace, NamedCode, Position, Span, TerminalOutput
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Folder
@@ -23,6 +22,7 @@ from codelaw.settings import load_settings
 from tests.agent.conftest import Bench
 from tests.agent.test_control import until
 from tests.fakes.editor import User
+from tests.fakes.flat_session import Session
 from tests.fakes.services import FakeServices, finding
 
 GIT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "PATH": os.environ["PATH"]}

@@ -81,7 +81,7 @@ async def test_a_file_whose_changes_are_damaged_in_the_store_is_left_alone(bench
 
 async def test_without_its_folder_nothing_is_undone_and_later_it_is(bench: Bench, tmp_path: Path):
     chat, turn = await played(bench, ("Write", {"path": "a.txt", "content": "x"}))
-    folders = bench.session._workspace.folders
+    folders = bench.session.workspace.folders
     bench.session.set_folders(())
     (conflict,) = (await bench.session.revert(chat, turn)).conflicts
     assert "No folder is open" in conflict.reason

@@ -110,7 +110,7 @@ async def test_summaries(bench: Bench) -> None:
 
 
 async def test_what_stands_beside_a_question(bench: Bench) -> None:
-    await bench.session.save_memory("The user likes tea", category="preference")
+    await bench.session.memories.save("The user likes tea", category="preference")
     chat = None
     for _ in range(2):
         report = await next_turn(bench, chat)

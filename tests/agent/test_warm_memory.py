@@ -9,7 +9,7 @@ from pathlib import Path
 PROGRAM = """
 import asyncio, sys
 from pathlib import Path
-from codelaw.app.session import Session
+from tests.fakes.flat_session import Session
 from codelaw.settings import load_settings
 from tests.fakes.editor import Buffers, User
 
@@ -19,7 +19,7 @@ async def main():
         folders=[], documents=Buffers(), approver=User(), emit=lambda _: None, home=Path(sys.argv[1]),
     )
     if sys.argv[2] == "save":
-        await session.save_memory("The user likes tea", scope="user")
+        await session.memories.save("The user likes tea", scope="user")
     else:
         await session.warm()
         print("codelaw.memory.background" in sys.modules)

@@ -85,7 +85,7 @@ async def test_a_rule_that_matches_nothing_is_told(bench: Bench):
     (bench.root / "link").symlink_to("real")
     wrong = ["Read(/etc/passwd)", "Read(link/**)"]
     await bench.reopen(permissions={"deny": [*wrong, "Read(real/**)"]})
-    told = [notice.message for notice in await bench.session.rule_notices()]
+    told = [notice.message for notice in await bench.session.permissions.rule_notices()]
     assert [rule for rule in wrong if any(repr(rule) in message for message in told)] == wrong
     assert len(told) == len(wrong)
 
@@ -97,7 +97,7 @@ async def test_a_law_that_is_a_link_to_a_denied_file_is_left_out(guarded: Bench)
     await guarded.turn("go")
     assert "CANARYTEXT" not in whole(guarded.sent())
     assert any("denies reading it" in message for _, message in notices(guarded))
-    assert "CANARYTEXT" not in (await guarded.session.law()).text
+    assert "CANARYTEXT" not in (await guarded.session.laws.report()).text
     # What the rules say of the law itself is about the tools: it is the user's word to the model.
     law.unlink()
     law.write_text("LAWTEXT\n")

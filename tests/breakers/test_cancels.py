@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
-from codelaw.app.session import Session
 from codelaw.domain.events import ChatEvent
 from codelaw.domain.files import Folder
 from codelaw.settings import load_settings
 from tests.fakes.editor import Buffers, User
+from tests.fakes.flat_session import Session
 from tests.loopback.script import VendorReply, fault
 from tests.loopback.server import LoopbackVendor
 from tests.lsp.raw import NO_ANSWER, RawClient, result_of

@@ -21,7 +21,7 @@ def wire() -> None:
     for name in (
         "cli.exits",
         "lsp.server.serve",
-        "lsp.server.opening",
+        "lsp.server.connection",
         "lsp.methods.handlers",
         "lsp.features.features",
     ):

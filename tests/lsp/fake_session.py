@@ -19,6 +19,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -163,7 +164,7 @@ async def _served(services: Any, asked: list[Any]) -> str:
 
 
 class FakeSession:
-    """The methods of `codelaw.app.session.Session`."""
+    """The methods of `codelaw.app.session.Session` and of most of its resources."""
 
     def __init__(self, **given: Any) -> None:
         self.settings = given["settings"]
@@ -173,10 +174,10 @@ class FakeSession:
         self.emit = given["emit"]
         self.home = given["home"]
         self.services = given.get("services")
-        self.chats: dict[str, Chat] = {}
-        self._memories: dict[str, Memory] = {}
-        self.server_states: dict[str, ServerStateName] = {"desk": "ready", "odd": "needs_trust"}
-        self.asking: frozenset[str] = frozenset()
+        self.stored: dict[str, Chat] = {}
+        self.chats = self.records = self.contexts = self.files = self.laws = self.extensions = self
+        self.permissions = self.commits = self
+        self.memories, self.servers, self.code = FakeMemories(self._chat), FakeServers(), FakeCode()
         self.running: dict[str, FakeTurn] = {}
         self.beginning = asyncio.Event()
         """A turn with the text `late` is about to begin."""
@@ -202,22 +203,22 @@ class FakeSession:
         self._numbers += 1
         name = model or self.settings.value.model.name
         chat = Chat(f"chat{self._numbers}", title or "", kind or "panel", mode or "agent", name, "layered", 1.0, 2.0)
-        self.chats[chat.id] = chat
+        self.stored[chat.id] = chat
         return chat
 
     def _chat(self, chat_id: str) -> Chat:
-        if chat_id not in self.chats:
+        if chat_id not in self.stored:
             raise Refusal("chat_not_found", f"There is no chat {chat_id}", "List the chats")
-        return self.chats[chat_id]
+        return self.stored[chat_id]
 
     async def list(self, query, limit, cursor, *, here=False):
         if query == "unserialisable":
-            return [replace(next(iter(self.chats.values())), created_at=float("nan"))], None
+            return [replace(next(iter(self.stored.values())), created_at=float("nan"))], None
         if query == "bug":
             raise RuntimeError("the secret of the bug")
         if query == "slow":
             await asyncio.Event().wait()
-        return list(self.chats.values())[:limit], None
+        return list(self.stored.values())[:limit], None
 
     async def read(self, chat_id, *, since_seq, limit, before, turns=None, before_turn=None) -> ChatRecord:
         chat = self._chat(chat_id)
@@ -293,13 +294,13 @@ class FakeSession:
 
     async def update(self, chat_id, *, title=None, mode=None, model=None, strategy=None, effort=None) -> Chat:
         chat = self._chat(chat_id)
-        self.chats[chat_id] = replace(chat, title=title or chat.title, mode=mode or chat.mode)
+        self.stored[chat_id] = replace(chat, title=title or chat.title, mode=mode or chat.mode)
         self.released.set()
-        return self.chats[chat_id]
+        return self.stored[chat_id]
 
     async def delete(self, chat_id) -> None:
         self._chat(chat_id)
-        del self.chats[chat_id]
+        del self.stored[chat_id]
 
     async def fork(self, chat_id, turn_id) -> Chat:
         source = self._chat(chat_id)
@@ -422,20 +423,20 @@ class FakeSession:
         if not cuts or (checkpoint_id is not None and checkpoint_id not in ids):
             raise Refusal("nothing_to_undo", "There is no such compaction to undo", "Read the archive")
         del cuts[ids.index(checkpoint_id) if checkpoint_id is not None else -1 :]
-        self.chats[chat_id] = replace(self.chats[chat_id], generation=self.chats[chat_id].generation + 1)
-        return self.chats[chat_id]
+        self.stored[chat_id] = replace(self.stored[chat_id], generation=self.stored[chat_id].generation + 1)
+        return self.stored[chat_id]
 
     async def archive(self, chat_id) -> ArchiveReport:
         cuts = tuple(self.archives.get(self._chat(chat_id).id, ()))
         return ArchiveReport("\n\n".join(cut.summary.content if cut.summary else "No summary." for cut in cuts), cuts)
 
-    async def law(self) -> LawReport:
+    async def report(self) -> LawReport:
         documents = tuple(
             LawDocument(folder.name, folder.uri, 1, "00", "disk", name="CODE_LAW.md") for folder in self.folders
         )
         return LawReport(bool(documents), documents, "")
 
-    async def laws(self) -> LawState:
+    async def state(self) -> LawState:
         return LawState((), 0, 200_000)
 
     async def named_paths(self, paths, *, counted=False):
@@ -459,86 +460,8 @@ class FakeSession:
         brought = AgentSheet(odd, "", "", ("Read",), problem="It has no text below its head.", counts=False)
         return AgentList(True, (BuiltInAgent("explore", "Finds things out.", "ask"),), (brought,))
 
-    async def servers(self):
-        states = [ServerState(name, state, 3, "x" * (name == "odd")) for name, state in self.server_states.items()]
-        sources, digests = dict.fromkeys(self.server_states, ".mcp.json"), dict.fromkeys(self.server_states, "d1")
-        logged_in = frozenset(name for name, state in self.server_states.items() if state == "ready")
-        return ServerList(tuple(states), sources, ("It is not JSON.",), digests, self.asking, logged_in=logged_in)
-
-    async def restart_server(self, name):
-        if name not in self.server_states:
-            raise Refusal("server_not_found", f"There is no server {name}.", "hint")
-        self.server_states[name] = "starting"
-
-    async def log_out_of_server(self, name):
-        if name not in self.server_states:
-            raise Refusal("server_not_found", f"There is no server {name}.", "hint")
-        return self.server_states[name] == "ready"
-
-    async def decline_server(self, name, *, digest):
-        if digest != "d1":
-            raise Refusal("not_trusted", f"{name} is not what was shown.", "hint")
-        self.asking -= {name}
-        return await self.servers()
-
-    async def enable_server(self, name, *, enabled, digest=None):
-        self.server_states[name] = "starting" if enabled else "off"
-        self.asking = frozenset({"desk"}) if name == "desk" else self.asking
-        return await self.servers()
-
-    async def pending_commit(self, place):
+    async def pending(self, place):
         return PendingCommit(f"the diff of {place}", staged=True, files=1)
-
-    async def search_code(self, query, *, path=".", kind="any", limit=10):
-        place = Place(f"{path}/a.py", 3, 5, query, "function", f"defines: {query}", 1.5, ("def f():", "    pass"))
-        return FoundPlaces((place,)[:limit], self.index_state()), ["file:///w/a.py"]
-
-    def index_state(self):
-        return IndexState("ready", 2, 3, 0, 0.5, (("binary", 1),))
-
-    async def rebuild_index(self):
-        return replace(self.index_state(), status="building")
-
-    async def save_memory(self, text, *, category=None, scope=None, confidence=None, chat_id=None):
-        if "sk-" in text:
-            raise Refusal("memory_refused", "This looks like it holds a key.", "Say it without.")
-        sure = 0.8 if confidence is None else confidence
-        kept = Memory(f"m{len(self._memories) + 1}", text, category or "fact", scope or "user", "ann", sure, 5.5)
-        merged = next((one for one in self._memories.values() if one.text == text), None)
-        self._memories[(merged or kept).id] = kept if merged is None else replace(kept, id=merged.id)
-        return Saved(merged or kept, merged is not None)
-
-    async def memories(self, *, scope=None, category=None, limit=100, cursor=None, chat_id=None):
-        fit = [
-            one for one in self._memories.values() if scope in (None, one.scope) and category in (None, one.category)
-        ]
-        begin = int(cursor or 0)
-        rest = str(begin + limit) if len(fit) > begin + limit else None
-        return fit[begin : begin + limit], rest
-
-    async def search_memories(self, query, *, category=None, limit=10, chat_id=None):
-        return [Recalled(one, 0.12345, 0.5) for one in self._memories.values() if query in one.text][:limit]
-
-    async def update_memory(self, memory_id, *, text=None, category=None, scope=None, confidence=None, chat_id=None):
-        before = self._memory(memory_id)
-        changed = {"text": text, "category": category, "scope": scope, "confidence": confidence}
-        after = replace(before, **{name: value for name, value in changed.items() if value is not None})
-        self._memories[memory_id] = after
-        return after
-
-    async def forget_memory(self, memory_id) -> None:
-        self._memory(memory_id)
-        del self._memories[memory_id]
-
-    def _memory(self, memory_id):
-        if memory_id not in self._memories:
-            raise Refusal("memory_not_found", "There is no such memory.", "List the memories to see their ids.")
-        return self._memories[memory_id]
-
-    async def backfill(self, chat_id) -> int:
-        if chat_id is not None:
-            self._chat(chat_id)
-        return 7
 
     def set_trusted(self, *, trusted: bool) -> None:
         del trusted
@@ -566,9 +489,6 @@ class FakeSession:
     async def warm(self) -> None:
         self.warmed = True
 
-    async def start_servers(self) -> None:
-        self.servers_started = True
-
     def set_folders(self, folders) -> None:
         self.folders = folders
 
@@ -581,3 +501,98 @@ class FakeSession:
         for turn in list(self.running.values()):
             turn.cancel()
             await turn.result()
+
+
+class FakeServers:
+    def __init__(self) -> None:
+        self.server_states: dict[str, ServerStateName] = {"desk": "ready", "odd": "needs_trust"}
+        self.asking: frozenset[str] = frozenset()
+
+    async def start(self) -> None:
+        self.started = True
+
+    async def list(self):
+        states = [ServerState(name, state, 3, "x" * (name == "odd")) for name, state in self.server_states.items()]
+        sources, digests = dict.fromkeys(self.server_states, ".mcp.json"), dict.fromkeys(self.server_states, "d1")
+        logged_in = frozenset(name for name, state in self.server_states.items() if state == "ready")
+        return ServerList(tuple(states), sources, ("It is not JSON.",), digests, self.asking, logged_in=logged_in)
+
+    async def restart(self, name):
+        if name not in self.server_states:
+            raise Refusal("server_not_found", f"There is no server {name}.", "hint")
+        self.server_states[name] = "starting"
+
+    async def log_out(self, name):
+        if name not in self.server_states:
+            raise Refusal("server_not_found", f"There is no server {name}.", "hint")
+        return self.server_states[name] == "ready"
+
+    async def decline(self, name, *, digest):
+        if digest != "d1":
+            raise Refusal("not_trusted", f"{name} is not what was shown.", "hint")
+        self.asking -= {name}
+        return await self.list()
+
+    async def enable(self, name, *, enabled, digest=None):
+        self.server_states[name] = "starting" if enabled else "off"
+        self.asking = frozenset({"desk"}) if name == "desk" else self.asking
+        return await self.list()
+
+
+class FakeCode:
+    async def search(self, query, *, path=".", kind="any", limit=10):
+        place = Place(f"{path}/a.py", 3, 5, query, "function", f"defines: {query}", 1.5, ("def f():", "    pass"))
+        return FoundPlaces((place,)[:limit], self.state()), ["file:///w/a.py"]
+
+    def state(self):
+        return IndexState("ready", 2, 3, 0, 0.5, (("binary", 1),))
+
+    async def rebuild(self):
+        return replace(self.state(), status="building")
+
+
+class FakeMemories:
+    def __init__(self, chat: Callable[[str], Chat]) -> None:
+        self._chat = chat
+        self._memories: dict[str, Memory] = {}
+
+    async def save(self, text, *, category=None, scope=None, confidence=None, chat_id=None):
+        if "sk-" in text:
+            raise Refusal("memory_refused", "This looks like it holds a key.", "Say it without.")
+        sure = 0.8 if confidence is None else confidence
+        kept = Memory(f"m{len(self._memories) + 1}", text, category or "fact", scope or "user", "ann", sure, 5.5)
+        merged = next((one for one in self._memories.values() if one.text == text), None)
+        self._memories[(merged or kept).id] = kept if merged is None else replace(kept, id=merged.id)
+        return Saved(merged or kept, merged is not None)
+
+    async def list(self, *, scope=None, category=None, limit=100, cursor=None, chat_id=None):
+        fit = [
+            one for one in self._memories.values() if scope in (None, one.scope) and category in (None, one.category)
+        ]
+        begin = int(cursor or 0)
+        rest = str(begin + limit) if len(fit) > begin + limit else None
+        return fit[begin : begin + limit], rest
+
+    async def search(self, query, *, category=None, limit=10, chat_id=None):
+        return [Recalled(one, 0.12345, 0.5) for one in self._memories.values() if query in one.text][:limit]
+
+    async def update(self, memory_id, *, text=None, category=None, scope=None, confidence=None, chat_id=None):
+        before = self._memory(memory_id)
+        changed = {"text": text, "category": category, "scope": scope, "confidence": confidence}
+        after = replace(before, **{name: value for name, value in changed.items() if value is not None})
+        self._memories[memory_id] = after
+        return after
+
+    async def forget(self, memory_id) -> None:
+        self._memory(memory_id)
+        del self._memories[memory_id]
+
+    def _memory(self, memory_id):
+        if memory_id not in self._memories:
+            raise Refusal("memory_not_found", "There is no such memory.", "List the memories to see their ids.")
+        return self._memories[memory_id]
+
+    async def backfill(self, chat_id) -> int:
+        if chat_id is not None:
+            self._chat(chat_id)
+        return 7

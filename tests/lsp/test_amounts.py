@@ -36,7 +36,6 @@ from codelaw.lsp.transport.structuring import changed_uris
 from codelaw.protocol.base import TOLD, field_errors
 from codelaw.protocol.chats import Export
 from codelaw.protocol.methods import METHODS
-from codelaw.settings import load_settings
 
 MANY = 20_000
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
@@ -186,9 +185,9 @@ def test_of_very_many_unknown_fields_as_many_are_read_as_are_told():
 
 def connection(seen: Counter[str]) -> Connection:
     made = Connection.__new__(Connection)
-    made.settings = load_settings(environ={})
+    made.configuration = SimpleNamespace(law_files=[], reload=asyncio.Event().wait)  # type: ignore[assignment]
     made.law = SimpleNamespace(soon=lambda: seen.update(["law"]))  # type: ignore[assignment]
-    made.later = lambda work: (seen.update(["settings"]), work.close())[1]  # type: ignore[method-assign]
+    made.spawn = lambda work: (seen.update(["settings"]), work.close())[1]  # type: ignore[assignment]
     return made
 
 
@@ -238,14 +237,13 @@ def test_a_long_text_is_spelt_in_parts(monkeypatch: pytest.MonkeyPatch):
 
 async def test_the_loop_goes_round_while_a_long_chat_is_spelt(monkeypatch: pytest.MonkeyPatch):
     made = Connection.__new__(Connection)
-    made.settings = load_settings(environ={})
     found = record(3000)
 
     async def read(*_: Any, **__: Any) -> ChatRecord:
         return found
 
-    made.session = cast("Any", SimpleNamespace(read=read))
-    made.documents, made._trusting = EditorDocuments(), None
+    made.context = cast("Any", SimpleNamespace(session=SimpleNamespace(chats=SimpleNamespace(read=read))))
+    made._documents, made._trusting = EditorDocuments(), None
     longest = 0
     plain = encoding.plain
 
@@ -270,13 +268,12 @@ async def test_the_loop_goes_round_while_a_long_chat_is_spelt(monkeypatch: pytes
 
 async def test_the_collector_does_not_go_through_everything_while_a_long_chat_is_read():
     made = Connection.__new__(Connection)
-    made.settings = load_settings(environ={})
 
     async def read(*_: Any, **__: Any) -> ChatRecord:
         return await asyncio.to_thread(record, 5000)
 
-    made.session = cast("Any", SimpleNamespace(read=read))
-    made.documents, made._trusting = EditorDocuments(), None
+    made.context = cast("Any", SimpleNamespace(session=SimpleNamespace(chats=SimpleNamespace(read=read))))
+    made._documents, made._trusting = EditorDocuments(), None
     collected: Counter[int] = Counter()
 
     def seen(phase: str, info: dict[str, int]) -> None:
@@ -293,15 +290,14 @@ async def test_the_collector_does_not_go_through_everything_while_a_long_chat_is
 
 async def test_the_collector_is_switched_on_again_whatever_happens():
     made = Connection.__new__(Connection)
-    made.settings = load_settings(environ={})
 
     async def read(*_: Any, **__: Any) -> ChatRecord:
         assert not gc.isenabled()
         await asyncio.sleep(0)
         raise Refusal("chat_not_found", "no")
 
-    made.session = cast("Any", SimpleNamespace(read=read))
-    made.documents, made._trusting = EditorDocuments(), None
+    made.context = cast("Any", SimpleNamespace(session=SimpleNamespace(chats=SimpleNamespace(read=read))))
+    made._documents, made._trusting = EditorDocuments(), None
     answers = [asyncio.ensure_future(made.call("codelaw/chat/read", {"chatId": "c"})) for _ in range(3)]
     await asyncio.sleep(0)
     answers[0].cancel()

@@ -1,20 +1,35 @@
-"""The chats that a session has in memory."""
+"""The database of a session, opened at its first use, and the chats that are in memory."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from codelaw.agent.chat.chat import AgentChat
+from codelaw.adapters.stores.opening import open_stores
 from codelaw.agent.chat.turns import halt
+from codelaw.agent.effects.interrupted import settle_interrupted
 from codelaw.app.ahead import Ahead
+from codelaw.app.ruling import OUTDATED
 from codelaw.domain.errors import Refusal
+from codelaw.domain.events import NoticeEvent
+from codelaw.domain.permissions import Grant
 
 if TYPE_CHECKING:
-    from codelaw.domain.chats import Chat
+    from pathlib import Path
+
+    from codelaw.adapters.leftovers.leftovers import Leftovers
+    from codelaw.adapters.workspace.disk import DiskWorkspace
+    from codelaw.agent.chat.chat import AgentChat
+    from codelaw.app.in_force import SettingsInForce
+    from codelaw.app.recall import Recall
+    from codelaw.domain.chats import Chat, Notice
+    from codelaw.domain.safety.redaction import Redaction
     from codelaw.ports.store import ChatStore, Stores
     from codelaw.tools.freshness import Ledger
 
@@ -23,13 +38,68 @@ KEPT = 8
 REMEMBERED = 500
 """Chats of which it is known what they have read; in older ones a file is read again before it is changed (F-3)."""
 
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class StandingGrants:
+    """What this person has allowed for always (S-2)."""
+
+    settings: SettingsInForce
+    user: str
+    always: list[Grant] = field(default_factory=list[Grant])
+    """Those that count; the list stays the same one and changes."""
+
+    async def refresh(self, store: ChatStore) -> Sequence[Grant]:
+        """Take what the store has, as another server may have given or taken some; gives all that it has.
+
+        Of one that names no folder nobody knows where it would count (S-1).
+        """
+        stored = await store.grants()
+        own = [grant for grant in stored if grant.person == self.user and not grant.outdated]
+        self.always[:] = [] if self.settings.effective.ignoring else own
+        return stored
+
+
+@dataclass(frozen=True, slots=True)
+class StoreOpener:
+    """Opens the database of a session, and takes over what dead servers have left."""
+
+    settings: SettingsInForce
+    home: Path
+    workspace: DiskWorkspace
+    leftovers: Leftovers
+    redaction: Redaction
+    grants: StandingGrants
+    tell: Callable[[Notice], None]
+
+    async def open(self) -> Stores:
+        """The database.
+
+        Raises:
+            Refusal: `store_unavailable`.
+        """
+        url = self.settings.value.store.url
+        await self.leftovers.begin(url or "")
+        stores = await open_stores(url, self.home / "codelaw.db", self.tell)
+        await settle_interrupted(self.leftovers, stores.chats, self.workspace, self.redaction)
+        for notice in stores.notices:
+            _log.warning("store: %s", notice.message)
+            self.tell(notice)
+        if any(grant.outdated for grant in await self.grants.refresh(stores.chats)):
+            self.tell(OUTDATED)
+        return stores
+
 
 class OpenChats:
-    """Chats by id, the longest unused first; `make` makes one of a stored chat and the database it lies in."""
+    """Chats by id, the longest unused first."""
 
-    def __init__(self, open_stores: Callable[[], Awaitable[Stores]], make: Callable[[Stores, Chat], AgentChat]) -> None:
-        self._open_stores = open_stores
-        self._make = make
+    make: Callable[[Stores, Chat], AgentChat]
+    """Makes one of a stored chat and the database it lies in; set before the first is asked for."""
+
+    def __init__(self, opener: StoreOpener, recall: Recall) -> None:
+        self._opener = opener
+        self._recall = recall
         self._opening = asyncio.Lock()
         self._stores: Stores | None = None
         self._chats: dict[str, AgentChat] = {}
@@ -59,7 +129,9 @@ class OpenChats:
         """
         async with self._opening:
             if self._stores is None:
-                self._stores = await self._open_stores()
+                stores = await self._opener.open()
+                self._recall.begin(stores, self.notify)
+                self._stores = stores
         return self._stores
 
     async def get(self, chat_id: str, *, whole: bool = True) -> AgentChat:
@@ -73,7 +145,7 @@ class OpenChats:
         async with lock:
             try:
                 agent = self._chats.pop(chat_id, None) or self._away.pop(chat_id, None)
-                agent = agent or self._make(stores, await stores.chats.chat(chat_id))
+                agent = agent or self.make(stores, await stores.chats.chat(chat_id))
                 agent.ledger = self._ledgers.pop(chat_id, agent.ledger)
                 self._chats[chat_id] = agent
                 await (agent.refresh() if whole else agent.look())
@@ -95,6 +167,19 @@ class OpenChats:
             self._ledgers[chat_id] = agent.ledger
         while len(self._ledgers) > REMEMBERED:
             self._ledgers.popitem(last=False)
+
+    def notify(self, chat_id: str, notice: Notice) -> None:
+        """Give a notice in a chat, whether a turn runs there or not."""
+        for agent in self:
+            if agent.chat.id == chat_id:
+                agent.outbox.tell(NoticeEvent(notice.level, notice.code, notice.message))
+
+    async def keep(self, agent: AgentChat, changed: Chat) -> None:
+        """Make a changed chat durable."""
+        if changed != agent.chat:
+            changed = replace(changed, updated_at=time.time())
+            await (await self.store()).update(changed)
+            agent.chat = changed
 
     def forget(self, chat_id: str) -> None:
         """The chat is gone."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from codelaw.adapters.models.offline import OfflineModel
 from codelaw.adapters.models.scripted import ScriptedModel
 from codelaw.agent.dialects import choosing
 from codelaw.agent.inputs.turn_context import ModelFacts
+from codelaw.agent.model_calls.discreet import Discreet
 from codelaw.agent.model_calls.recovery import NO_KEY_HINT
 from codelaw.context.tokens import Window, most_output, output_reserve, resolve_window
 from codelaw.domain.errors import Refusal
@@ -24,7 +26,9 @@ from codelaw.domain.reports import ModelInfo
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.choosing import Way
+    from codelaw.app.in_force import SettingsInForce
     from codelaw.domain.chats import Chat
+    from codelaw.domain.safety.redaction import Redaction
     from codelaw.ports.model import ChatModel
     from codelaw.settings import Settings
     from codelaw.settings.model import Provider
@@ -61,6 +65,31 @@ def make_model(settings: Settings, provider: Provider) -> ChatModel:
             return OfflineModel()
 
 
+class ChatModels:
+    """The models of a session by provider, each made when it is first asked for."""
+
+    def __init__(self, settings: SettingsInForce, redaction: Redaction) -> None:
+        self._settings = settings
+        self._redaction = redaction
+        self._made: dict[Provider, ChatModel] = {}
+        self._retired: list[ChatModel] = []
+
+    def of(self, provider: Provider) -> ChatModel:
+        """The model of a provider; refuses as `make_model`."""
+        if provider not in self._made:
+            self._made[provider] = Discreet(make_model(self._settings.value, provider), self._redaction)
+        return self._made[provider]
+
+    def renew(self) -> None:
+        """Make all of them anew; those that there are may be at work until the end."""
+        self._retired += self._made.values()
+        self._made = {}
+
+    async def close(self) -> None:
+        for model in [*self._retired, *self._made.values()]:
+            await model.close()
+
+
 @dataclass(frozen=True, slots=True)
 class Answerer:
     """Who will be asked."""
@@ -90,6 +119,12 @@ def answerer(settings: Settings, chat: Chat | None = None) -> Answerer:
         return Answerer(name, provider)
     host = (settings.model.base_url is None and settings.model.platform) or place_of(settings.model.base_url or VENDOR)
     return Answerer(name, provider, host)
+
+
+def shown(settings: Settings, chat: Chat) -> Chat:
+    """The chat as clients see it: its model is the one that will be asked, and it is not from the future."""
+    now, model = time.time(), answerer(settings, chat).name
+    return replace(chat, model=model, created_at=min(chat.created_at, now), updated_at=min(chat.updated_at, now))
 
 
 def check_choice(settings: Settings, name: str) -> None:

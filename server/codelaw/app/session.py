@@ -1,35 +1,52 @@
-"""One client's session: its settings, folders, chats and model, behind one facade."""
+"""What one client can ask for, by resource, put together of its parts: the composition root of the engine."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from codelaw.adapters.leftovers.leftovers import Leftovers
 from codelaw.adapters.models import catalog
+from codelaw.adapters.processes.sandbox import Sandbox
+from codelaw.adapters.workspace.disk import DiskWorkspace
+from codelaw.agent.recording.recorder import Recorder
 from codelaw.app import models
-from codelaw.app.indexing import embed_code
+from codelaw.app.beginnings import Beginnings
+from codelaw.app.chat_maker import ChatMaker
+from codelaw.app.chats import OpenChats, StandingGrants, StoreOpener
+from codelaw.app.in_force import SettingsInForce
+from codelaw.app.indexing import code_index
 from codelaw.app.known_keys import known_keys
-from codelaw.app.requests.chats import ChatRequests
-from codelaw.app.requests.commits import CommitRequests
-from codelaw.app.requests.contexts import ContextRequests
-from codelaw.app.requests.finding import FindingRequests
-from codelaw.app.requests.laws import LawRequests
-from codelaw.app.requests.memories import MemoryRequests
-from codelaw.app.requests.permissions import PermissionRequests
-from codelaw.app.requests.records import RecordRequests
-from codelaw.app.requests.reverts import RevertRequests
-from codelaw.app.requests.servers import ServerRequests
+from codelaw.app.recall import Recall
+from codelaw.app.requests.chats import Chats
+from codelaw.app.requests.commits import Commits
+from codelaw.app.requests.contexts import Contexts
+from codelaw.app.requests.extensions import Extensions
+from codelaw.app.requests.finding import Code
+from codelaw.app.requests.laws import Laws
+from codelaw.app.requests.memories import Memories
+from codelaw.app.requests.permissions import Permissions
+from codelaw.app.requests.records import Records
+from codelaw.app.requests.reverts import Files
+from codelaw.app.requests.servers import Servers
+from codelaw.app.servers.brought import BroughtServers
+from codelaw.app.turns import TurnMaker
 from codelaw.domain.errors import Refusal
-from codelaw.domain.reports import ModelInfo
+from codelaw.domain.safety.redaction import Redaction
+from codelaw.ports.cancelling import Scopes
+from codelaw.settings import login_name, own_folders, process_environment
 from codelaw.templates.render import preload
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from pathlib import Path
+
     from codelaw.domain.chats import Notice
     from codelaw.domain.events import ChatEvent
     from codelaw.domain.files import Folder
+    from codelaw.domain.reports import ModelInfo
     from codelaw.ports.approver import Approver
     from codelaw.ports.editor import Editor
     from codelaw.ports.servers import Browser, ToolServers
@@ -40,19 +57,23 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class Session(
-    ChatRequests,
-    RecordRequests,
-    ContextRequests,
-    MemoryRequests,
-    LawRequests,
-    RevertRequests,
-    PermissionRequests,
-    FindingRequests,
-    CommitRequests,
-    ServerRequests,
-):
+@dataclass(frozen=True, slots=True)
+class Session:
     """What a client connection can ask for. Refusals are raised as `Refusal`; everything else is a bug."""
+
+    chats: Chats
+    records: Records
+    contexts: Contexts
+    memories: Memories
+    laws: Laws
+    extensions: Extensions
+    files: Files
+    permissions: Permissions
+    code: Code
+    commits: Commits
+    servers: Servers
+    leftovers: Leftovers
+    sandbox: Sandbox
 
     @classmethod
     async def open(
@@ -71,7 +92,7 @@ class Session(
         servers: ToolServers | None = None,
         browser: Browser | None = None,
         look_again: Callable[[], Awaitable[None]] | None = None,
-    ) -> Self:
+    ) -> Session:
         """A session; the store is opened at its first use: one that cannot be opened refuses only what needs it.
 
         `tell` is called with what the user should know and no chat is about. `trusted` is off where the editor does
@@ -80,92 +101,137 @@ class Session(
         it reconfigures the session where a file of the settings has changed (S-1).
         """
         await asyncio.to_thread(_preload)
-        session = cls(
-            settings=settings,
-            folders=folders,
-            documents=documents,
-            approver=approver,
-            emit=emit,
-            home=home,
-            editor=editor,
-            services=services,
-            tell=tell,
-            trusted=trusted,
-            servers=servers,
-            look_again=look_again,
+        notify = tell or _unheard
+        environment = process_environment()
+        user = login_name(environment)
+        in_force = SettingsInForce(settings, trusted=trusted, look_again=look_again)
+        redaction = Redaction(known_keys(settings.value, environment))
+        leftovers = Leftovers(home / "running", notify)
+        workspace = DiskWorkspace(folders, documents, editor=editor, naming=leftovers.writing)
+        workspace.review = settings.value.editor.review
+        own = [home, *own_folders(environment)]
+        sandbox = Sandbox(
+            lambda: [folder.root for folder in workspace.folders], own, environment, editor=editor, tell=notify
         )
-        session._servers.browser = browser
-        session._chats.ahead.then = session.fill_cache
-        return session
+        index = code_index(home, environment, redaction, trusted=trusted)
+        grants = StandingGrants(in_force, user)
+        recall = Recall(settings.value, workspace, index, user)
+        chats = OpenChats(StoreOpener(in_force, home, workspace, leftovers, redaction, grants, notify), recall)
+        brought = BroughtServers(
+            workspace, environment, home, chats=chats, leftovers=leftovers, grants=grants.always, servers=servers
+        )
+        brought.browser = browser
+        turns = TurnMaker(workspace, services, brought, index)
+        recorder = Recorder(chats.store, redaction, user)
+        scopes = Scopes()
+        chat_models = models.ChatModels(in_force, redaction)
+        maker = ChatMaker(
+            in_force,
+            workspace,
+            environment,
+            sandbox,
+            leftovers,
+            services,
+            brought,
+            index,
+            turns,
+            recall,
+            grants,
+            redaction,
+            recorder,
+            approver,
+            emit,
+        )
+        chats.make = maker.make
+        beginnings = Beginnings(
+            in_force, chats, chat_models, turns, recall, maker, brought, scopes, redaction, recorder, approver
+        )
+        maker.follow = beginnings.follow
+        contexts = Contexts(in_force, chats, workspace, redaction, turns, chat_models, recall, maker, scopes)
+        chats.ahead.then = contexts.fill_cache
+        return cls(
+            chats=Chats(in_force, chats, workspace, redaction, turns, chat_models, scopes, beginnings),
+            records=Records(in_force, chats, redaction),
+            contexts=contexts,
+            memories=Memories(chats, recall, redaction),
+            laws=Laws(in_force, workspace, turns),
+            extensions=Extensions(in_force, workspace, turns, brought),
+            files=Files(chats, redaction),
+            permissions=Permissions(in_force, chats, workspace, grants, recorder),
+            code=Code(in_force, workspace, index),
+            commits=Commits(in_force, workspace, environment),
+            servers=Servers(in_force, brought, recorder),
+            leftovers=leftovers,
+            sandbox=sandbox,
+        )
 
     def models(self) -> list[ModelInfo]:
         """The models that can be chosen."""
-        return models.listed(self._settings.value, self._turns.profiles.told)
+        return models.listed(self.chats.settings.value, self.chats.turns.profiles.told)
 
     async def warm(self) -> None:
         """Load what the first turn needs, off the event loop; asks no model (V-1)."""
-        provider = models.answerer(self._settings.value).provider
+        chats, recall = self.chats, self.contexts.recall
+        provider = models.answerer(chats.settings.value).provider
 
         async def load_model() -> None:
-            await self._chat_model(provider).warm()
+            await chats.models.of(provider).warm()
 
-        for load in (load_model, self._chats.store, self._warm_memory, self._sandbox.means):
+        async def load_memory() -> None:
+            await recall.warm(await chats.opened.stores())
+
+        for load in (load_model, load_memory, self.sandbox.means):
             try:
                 await load()
             except Refusal as refusal:
                 _log.warning("not ready yet: %s", refusal.message)
-        self._embed_later()  # what a server that died has left
+        recall.embed_later()  # what a server that died has left
 
     def set_folders(self, folders: Sequence[Folder]) -> None:
         """The workspace folders have changed."""
-        self._workspace.folders = tuple(folders)
+        self.contexts.maker.workspace.folders = tuple(folders)
 
     def set_trusted(self, *, trusted: bool) -> None:
         """The editor trusts the folder, or no longer does; turns that run go on as they started (S-7)."""
-        changed, self._restricted = self._restricted == trusted, not trusted
-        self._code.commits.trusted = trusted
+        settings = self.chats.settings
+        changed, settings.restricted = settings.restricted == trusted, not trusted
+        self.code.index.commits.trusted = trusted
         if not trusted:
-            self._servers.stop()
-        for folder in self._roots() if changed else ():
-            self.record_trust(folder, trusted=trusted, why="The editor's restricted mode")
+            self.servers.brought.stop()
+        for folder in self.chats.workspace.folders if changed else ():
+            self.permissions.record_trust(folder.root, trusted=trusted, why="The editor's restricted mode")
 
     def reconfigure(self, settings: EffectiveSettings) -> None:
         """New settings; turns that run go on as they started."""
-        if settings.value.model != self._settings.value.model:
-            self._retired += self._models.values()
-            self._models = {}
-            self._turns.profiles.forget()
-        self._settings = settings
-        self._redaction.learn(known_keys(settings.value, self._environment))
-        self._workspace.review = settings.value.editor.review
-        changed = self._embedder.reconfigure(settings.value)
-        embed_code(self._code, settings.value, self._embedder.in_use.now)
-        if self._embedding is not None:
-            self._embedding.whose = self._remembering()
-            if changed:
-                self._embedding.renew()
+        chats, new = self.chats, settings.value
+        if new.model != chats.settings.value.model:
+            chats.models.renew()
+            chats.turns.profiles.forget()
+        chats.settings.effective = settings
+        chats.redaction.learn(known_keys(new, self.commits.environment))
+        self.contexts.maker.workspace.review = new.editor.review
+        self.contexts.recall.reconfigure(new)
 
     async def close(self) -> None:
         """Stop every turn, end every process, and give the store back."""
+        chats, recall = self.chats, self.contexts.recall
         # At the same time: turns have processes, which must not outlive us because something else is slow to end.
-        background = [
-            self._memory.close(),
-            self._turns.profiles.close(),
-            self._servers.close(),
-            *([self._embedding.close()] if self._embedding is not None else []),
-        ]
-        await asyncio.gather(self._chats.stop(), *background)
-        await self._recorder.settled()
-        await self._chats.close()
-        await self._embedder.close()
-        await self._code.close()
-        for model in [*self._retired, *self._models.values()]:
-            await model.close()
-        await self._sandbox.close()
-        await self._leftovers.close()
+        background = [recall.stop(), chats.turns.profiles.close(), self.servers.brought.close()]
+        await asyncio.gather(chats.opened.stop(), *background)
+        await self.permissions.recorder.settled()
+        await chats.opened.close()
+        await recall.close()
+        await self.code.index.close()
+        await chats.models.close()
+        await self.sandbox.close()
+        await self.leftovers.close()
 
 
 def _preload() -> None:
     """Read what lies on the disk and every turn needs."""
     preload()
     catalog.profiles()
+
+
+def _unheard(notice: Notice) -> None:
+    _log.warning("%s", notice.message)

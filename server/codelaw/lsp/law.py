@@ -18,7 +18,7 @@ from codelaw.lsp.documents.documents import DocumentMoment, path_of
 from codelaw.lsp.documents.positions import Encoding, line_starts, position_of
 
 if TYPE_CHECKING:
-    from codelaw.lsp.server.connection import Connection
+    from codelaw.lsp.context import Context
 
 QUIET_SECONDS = 0.2
 """Without a change, before the law is checked again."""
@@ -40,17 +40,17 @@ def is_law(uri: str, files: Sequence[str]) -> bool:
 class LawDiagnostics:
     """Publishes what is wrong with each folder's law, be it open or on the disk."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self._published: dict[str, tuple[int | None, list[dict[str, Any]]]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._busy = False
         self._again = False
         self._closed = False
 
-    def document(self, uri: str, what: DocumentMoment) -> None:
+    def on_document(self, uri: str, what: DocumentMoment) -> None:
         """A document was opened, changed, saved or closed: the law itself, or one that it may name."""
-        if what != "changed" or is_law(uri, self._connection.law_files):
+        if what != "changed" or is_law(uri, self._context.configuration.law_files):
             self.soon()
 
     def soon(self) -> None:
@@ -73,7 +73,7 @@ class LawDiagnostics:
             self._again = True
         elif not self._closed:
             self._busy = True
-            self._connection.later(self._run())
+            self._context.spawn(self._run())
 
     async def _run(self) -> None:
         try:
@@ -85,12 +85,12 @@ class LawDiagnostics:
                 self.soon()
 
     async def _check(self) -> None:
-        connection = self._connection
-        await connection.documents.settled()
-        state = await connection.session.laws()
+        context = self._context
+        await context.documents.settled()
+        state = await context.session.laws.state()
         current: dict[str, tuple[int | None, list[dict[str, Any]]]] = {}
         for file in state.files:
-            buffer = connection.documents.at(Path(file.path))
+            buffer = context.documents.at(Path(file.path))
             found = await self._problems(file, state)
             uri = file.uri if buffer is None else buffer.uri
             if _moved_on(file, buffer):
@@ -98,12 +98,12 @@ class LawDiagnostics:
                 current[uri] = self._published.get(uri, (None, []))
                 continue
             told = await asyncio.to_thread(
-                _told, file.text or "", found, uri, connection.documents.encoding, related=connection.client.related
+                _told, file.text or "", found, uri, context.documents.encoding, related=context.client.related
             )
             current[uri] = file.version, told
             for other in file.shadowed:
                 path = path_of(other)
-                buffer = connection.documents.at(path) if path is not None else None
+                buffer = context.documents.at(path) if path is not None else None
                 uri = other if buffer is None else buffer.uri
                 current[uri] = None, _told("", [shadowed(Path(file.path).name)], uri, "utf-16")
         for uri in [*current, *(uri for uri in self._published if uri not in current)]:
@@ -119,7 +119,7 @@ class LawDiagnostics:
         if long is not None:
             found.append(long)
         mentioned = await asyncio.to_thread(paths, text)
-        named = await self._connection.session.named_paths(list(dict.fromkeys(mention.path for mention in mentioned)))
+        named = await self._context.session.laws.named_paths(list(dict.fromkeys(mention.path for mention in mentioned)))
         missing = {entry.path for entry in named if entry.kind == "missing"}
         return found + await asyncio.to_thread(check, text, missing)
 
@@ -133,7 +133,7 @@ class LawDiagnostics:
         params: dict[str, Any] = {"uri": uri, "diagnostics": diagnostics}
         if version is not None:
             params["version"] = version
-        self._connection.rpc.tell(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
+        self._context.rpc.tell(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
 
 
 def _moved_on(file: LawFile, buffer: Buffer | None) -> bool:

@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -19,7 +19,6 @@ from codelaw.agent.recording.history import with_summaries
 from codelaw.app import models
 from codelaw.app.choosing.destinations import chosen, wanted
 from codelaw.app.choosing.efforts import with_effort
-from codelaw.app.core import Core
 from codelaw.app.hooking import let_through
 from codelaw.app.plans import TurnPlan, TurnRequest
 from codelaw.app.requests.strategy_options import applied as strategy_options_applied
@@ -27,13 +26,20 @@ from codelaw.domain.chats import Chat, EffortChoice, Mode, Notice, Strategy
 from codelaw.domain.errors import Refusal
 from codelaw.domain.media.images import NoImage, Picture, image_of, picture_ref
 from codelaw.domain.reports import ChatRecord
-from codelaw.ports.cancelling import Cancelled, Scope
+from codelaw.ports.cancelling import Cancelled, Scope, Scopes
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.agent.turn.running import RunningTurn
+    from codelaw.app.beginnings import Beginnings
+    from codelaw.app.chats import OpenChats
+    from codelaw.app.in_force import SettingsInForce
+    from codelaw.app.models import ChatModels
+    from codelaw.app.turns import TurnMaker
     from codelaw.domain.messages import Message
     from codelaw.domain.requests import EditorState, Enclosed
+    from codelaw.domain.safety.redaction import Redaction
+    from codelaw.ports.workspace import Workspace
 
 TITLE_CHARACTERS = 60
 STOP_SECONDS = 0.8
@@ -44,8 +50,18 @@ AFTER = 0.001
 _log = logging.getLogger(__name__)
 
 
-class ChatRequests(Core):
+@dataclass(frozen=True, slots=True)
+class Chats:
     """Chats: made, listed, read, talked to, changed, deleted."""
+
+    settings: SettingsInForce
+    opened: OpenChats
+    workspace: Workspace
+    redaction: Redaction
+    turns: TurnMaker
+    models: ChatModels
+    scopes: Scopes
+    beginnings: Beginnings
 
     async def create(
         self,
@@ -58,13 +74,13 @@ class ChatRequests(Core):
         kind: str | None = None,
     ) -> Chat:
         """A new, empty chat; without a kind one that is talked in at length (H-5)."""
-        stores = await self._chats.stores()
-        settings = self._settings.value
+        stores = await self.opened.stores()
+        settings = self.settings.value
         now, (newest, _) = time.time(), await stores.chats.list(None, 1, None)
         used = max([now, *(other.updated_at + AFTER for other in newest)])  # the clock may have been set back
         chat = Chat(
             id=uuid4().hex[:12],
-            title=self._redaction.text(title or ""),
+            title=self.redaction.text(title or ""),
             kind=kind_of(kind, shared=stores.shared),
             mode=mode or "agent",
             model=models.answerer(settings).name,
@@ -74,20 +90,20 @@ class ChatRequests(Core):
         )
         if model is not None:
             chat = chosen(settings, chat, model)
-        chat = with_effort(settings, chat, effort, self._turns.profiles.told)
+        chat = with_effort(settings, chat, effort, self.turns.profiles.told)
         await stores.chats.create(chat, self._folder_addresses())
-        return self._shown(chat)
+        return models.shown(self.settings.value, chat)
 
     async def list(
         self, query: str | None, limit: int, cursor: str | None, *, here: bool = False
     ) -> tuple[list[Chat], str | None]:
         """Stored chats, newest first; the second value continues the list. `here`: of this workspace alone."""
         folders = self._folder_addresses() if here else None
-        found, cursor = await (await self._chats.store()).list(query, limit, cursor, folders)
-        return [self._shown(chat) for chat in found], cursor
+        found, cursor = await (await self.opened.store()).list(query, limit, cursor, folders)
+        return [models.shown(self.settings.value, chat) for chat in found], cursor
 
     def _folder_addresses(self) -> tuple[str, ...]:
-        return tuple(folder.root.as_uri() for folder in self._workspace.folders)
+        return tuple(folder.root.as_uri() for folder in self.workspace.folders)
 
     async def read(
         self,
@@ -104,10 +120,10 @@ class ChatRequests(Core):
         With `turns` or `before_turn` only that many turns, before that one; the other three are not looked at then.
         """
         paged = turns is not None or before_turn is not None
-        agent = await self._chats.get(chat_id, whole=not paged and limit != 0)
-        if before_turn is None and (not agent.loaded or self._settings.value.model.warm_cache):
-            self._chats.ahead.looked_at(chat_id)
-        store = await self._chats.store()
+        agent = await self.opened.get(chat_id, whole=not paged and limit != 0)
+        if before_turn is None and (not agent.loaded or self.settings.value.model.warm_cache):
+            self.opened.ahead.looked_at(chat_id)
+        store = await self.opened.store()
         while True:
             # A turn that begins or ends while the store is read would be told as one that neither runs nor has ended.
             running = agent.running_turn
@@ -125,7 +141,8 @@ class ChatRequests(Core):
                 record = ChatRecord(stored.chat, messages, tuple(events), running)
             if agent.running_turn == running:
                 agent.report_losses(record.losses)
-                return replace(record, chat=replace(self._shown(record.chat), running=running), running=running)
+                shown = replace(models.shown(self.settings.value, record.chat), running=running)
+                return replace(record, chat=shown, running=running)
 
     async def send(
         self,
@@ -149,20 +166,20 @@ class ChatRequests(Core):
         Not to be cancelled as a task: a turn might begin that nobody knows of. `cancel` and `scope` stop it; the
         message is kept then, in a turn that ends as cancelled, but where a hook has not let it through.
         """
-        self._turns.check_text(text)
+        self.turns.check_text(text)
         agent: AgentChat | None = None
-        with self._scopes.open(chat_id, scope) as opened:
-            settings = strategy_options_applied(await self._settings_now(), strategy_options or {})
-            restricted = self._restricted
-            typed, text = text, self._redaction.text(text)
-            known = await self._chats.get(chat_id) if chat_id is not None else None
+        with self.scopes.open(chat_id, scope) as opened:
+            settings = strategy_options_applied(await self.settings.now(), strategy_options or {})
+            restricted = self.settings.restricted
+            typed, text = text, self.redaction.text(text)
+            known = await self.opened.get(chat_id) if chat_id is not None else None
             if known is not None:
                 known.claim()
-                self._chats.ahead.make_way()
+                self.opened.ahead.make_way()
                 agent = known
             try:
                 who = models.answerer(settings, wanted(settings, known.chat if known else None, model))
-                self._chat_model(who.provider)  # refused now where there is none
+                self.models.of(who.provider)  # refused now where there is none
                 mode_now = mode_once or mode or (known.chat.mode if known else "agent")
                 asked = TurnRequest(
                     text=text,
@@ -175,18 +192,18 @@ class ChatRequests(Core):
                 )
                 plan: TurnPlan | None = None
                 with suppress(Cancelled):
-                    plan = await opened.wait(self._plan(asked, who, known))
+                    plan = await opened.wait(self.beginnings.plan(asked, who, known))
                 if agent is None:
                     chat = await self.create(
                         title=_title(text), mode=mode, model=model, strategy=strategy, effort=effort, kind=kind
                     )
-                    self._scopes.name(opened, chat.id)
-                    agent = await self._chats.get(chat.id)
+                    self.scopes.name(opened, chat.id)
+                    agent = await self.opened.get(chat.id)
                     agent.claim()
                 elif mode or model or strategy or effort or not agent.chat.title:
                     title = agent.chat.title or _title(text)
                     await self._change(agent, title=title, mode=mode, model=model, strategy=strategy, effort=effort)
-                return await self._started(agent, asked, who, plan, opened)
+                return await self.beginnings.started(agent, asked, who, plan, opened)
             except BaseException:
                 if agent is not None:
                     agent.release()
@@ -202,17 +219,17 @@ class ChatRequests(Core):
         Raises:
             Refusal: `turn_not_found`, `hook_blocked`; `invalid_attachment`: too many pictures wait.
         """
-        self._turns.check_text(text)
-        agent, text = await self._chats.get(chat_id), self._redaction.text(text)
-        attachments = self._redaction.value(tuple(attachments))
+        self.turns.check_text(text)
+        agent, text = await self.opened.get(chat_id), self.redaction.text(text)
+        attachments = self.redaction.value(tuple(attachments))
         hooked = await let_through(agent, text)
-        around = self._turns.around(self._settings.value, agent, restricted=self._restricted)
-        called = await self._turns.referring.gathered(text, NOTHING_CALLED, around)
+        around = self.turns.around(self.settings.value, agent, restricted=self.settings.restricted)
+        called = await self.turns.referring.gathered(text, NOTHING_CALLED, around)
         pictures = [one for one in attachments if isinstance(one, Picture)]
-        name, told = self._shown(agent.chat).model, self._turns.profiles.told
-        if pictures and (unseen := models.unseen(self._settings.value, name, told)) is not None:
+        name, told = models.shown(self.settings.value, agent.chat).model, self.turns.profiles.told
+        if pictures and (unseen := models.unseen(self.settings.value, name, told)) is not None:
             called = replace(called, notices=(*called.notices, Notice("warning", "image_unseen", unseen)))
-        called = self._redaction.value(called)
+        called = self.redaction.value(called)
         return await agent.steering.steer(text, editor, called, hooked=hooked, attachments=attachments)
 
     async def picture(self, chat_id: str, digest: str) -> tuple[str, bytes]:
@@ -221,9 +238,9 @@ class ChatRequests(Core):
         Raises:
             Refusal: `chat_not_found`; `invalid_attachment`: the chat has none of that digest, or it is damaged.
         """
-        agent = await self._chats.get(chat_id)
+        agent = await self.opened.get(chat_id)
         await agent.outbox.drain()
-        row = await (await self._chats.store()).result(chat_id, picture_ref(digest))
+        row = await (await self.opened.store()).result(chat_id, picture_ref(digest))
         try:
             content = base64.b64decode(str((row or {}).get("data", "")), validate=True)
             return image_of(content).media_type, content
@@ -233,11 +250,11 @@ class ChatRequests(Core):
 
     async def unsteer(self, chat_id: str, steer_id: str) -> bool:
         """Withdraw what the model has not been told yet; says whether it could be (R-9)."""
-        return await (await self._chats.get(chat_id)).steering.unsteer(steer_id)
+        return await (await self.opened.get(chat_id)).steering.unsteer(steer_id)
 
     async def stop_call(self, chat_id: str, call_id: str) -> bool:
         """End the command that a call runs; the turn goes on with what it has printed. False: none runs (R-8)."""
-        agent = await self._chats.get(chat_id)
+        agent = await self.opened.get(chat_id)
         halt = None if agent.opened is None else agent.opened.halts.get(call_id)
         if halt is None:
             return False
@@ -253,7 +270,7 @@ class ChatRequests(Core):
         if stopping is not None:
             await asyncio.wait([stopping], timeout=STOP_SECONDS)
             return True
-        looking = asyncio.ensure_future(self._chats.get(chat_id))
+        looking = asyncio.ensure_future(self.opened.get(chat_id))
         looking.add_done_callback(_heard)
         await asyncio.wait([looking], timeout=STOP_SECONDS)
         if looking.done():
@@ -265,8 +282,8 @@ class ChatRequests(Core):
 
         At once, so that what is sent after the cancel is not meant by it.
         """
-        agent = self._chats.at_hand(chat_id)
-        ends: list[Awaitable[None]] = [scope.ended() for scope in self._scopes.cancel(chat_id)]
+        agent = self.opened.at_hand(chat_id)
+        ends: list[Awaitable[None]] = [scope.ended() for scope in self.scopes.cancel(chat_id)]
         halted = None if agent is None else halt(agent)
         if halted is not None:
             ends.append(halted)
@@ -287,10 +304,28 @@ class ChatRequests(Core):
         effort: EffortChoice | None = None,
     ) -> Chat:
         """Change what is given; a running turn goes on as it started (X-1)."""
-        agent = await self._chats.get(chat_id)
-        title = None if title is None else self._redaction.text(title)
+        agent = await self.opened.get(chat_id)
+        title = None if title is None else self.redaction.text(title)
         await self._change(agent, title=title, mode=mode, model=model, strategy=strategy, effort=effort)
-        return self._shown(agent.chat)
+        return models.shown(self.settings.value, agent.chat)
+
+    async def _change(
+        self,
+        agent: AgentChat,
+        *,
+        title: str | None,
+        mode: Mode | None,
+        model: str | None,
+        strategy: Strategy | None,
+        effort: EffortChoice | None,
+    ) -> None:
+        """Change what is given. Who chooses a vendor's model for a chat has agreed that its text goes there (P-4)."""
+        chat = agent.chat
+        title = chat.title if title is None else title
+        changed = replace(chat, title=title, mode=mode or chat.mode, strategy=strategy or chat.strategy)
+        if model is not None:
+            changed = chosen(self.settings.value, changed, model)
+        await self.opened.keep(agent, with_effort(self.settings.value, changed, effort, self.turns.profiles.told))
 
     async def delete(self, chat_id: str) -> None:
         """Delete a chat and everything of it; a running turn is stopped first.
@@ -304,12 +339,12 @@ class ChatRequests(Core):
         await self._erase(chat_id)
 
     async def _erase(self, chat_id: str) -> None:
-        await (await self._chats.get(chat_id)).rolling.cancel()
-        store = await self._chats.store()
-        if (await store.chat(chat_id)).running not in {None, (await self._chats.get(chat_id)).owes}:
+        await (await self.opened.get(chat_id)).rolling.cancel()
+        store = await self.opened.store()
+        if (await store.chat(chat_id)).running not in {None, (await self.opened.get(chat_id)).owes}:
             raise Refusal("chat_busy", "A turn of another codelaw runs in this chat.", "Cancel it there first.")
         await store.delete(chat_id)
-        self._chats.forget(chat_id)
+        self.opened.forget(chat_id)
 
     async def _discard(self, chat_id: str) -> None:
         """Take back a chat that was made for a message that could not be sent."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.chat.filling import fill
@@ -13,28 +13,42 @@ from codelaw.agent.compaction.compacting import NEVER_BEGUN
 from codelaw.agent.inputs.looking import looked_at
 from codelaw.app import models
 from codelaw.app.choosing.destinations import leaves
-from codelaw.app.core import Core
 from codelaw.app.plans import TurnRequest
 from codelaw.app.requests import inspection
-from codelaw.app.requests.completing import completions
 from codelaw.app.requests.strategy_options import applied
-from codelaw.app.ruling import unreadable, visible
-from codelaw.domain.brought import AgentList, Skill, UserCommand
+from codelaw.app.ruling import unreadable
 from codelaw.domain.chats import Chat, Strategy
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.errors import Refusal
-from codelaw.domain.reports import ArchiveReport, ContextReport, LawReport, Looked, MentionItem
-from codelaw.ports.cancelling import Cancelled, Scope
+from codelaw.domain.reports import ArchiveReport, ContextReport, Looked
+from codelaw.ports.cancelling import Cancelled, Scope, Scopes
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.agent.inputs.turn_context import TurnInputs
+    from codelaw.app.chat_maker import ChatMaker
+    from codelaw.app.chats import OpenChats
+    from codelaw.app.in_force import SettingsInForce
+    from codelaw.app.models import ChatModels
+    from codelaw.app.recall import Recall
+    from codelaw.app.turns import TurnMaker
+    from codelaw.domain.safety.redaction import Redaction
+    from codelaw.ports.workspace import Workspace
 
 
-class ContextRequests(Core):
+@dataclass(frozen=True, slots=True)
+class Contexts:
     """The context: looked into, compacted, brought back."""
+
+    settings: SettingsInForce
+    opened: OpenChats
+    workspace: Workspace
+    redaction: Redaction
+    turns: TurnMaker
+    models: ChatModels
+    recall: Recall
+    maker: ChatMaker
+    scopes: Scopes
 
     async def inspect(
         self,
@@ -49,32 +63,33 @@ class ContextRequests(Core):
 
         With `exact` the vendor is asked how many tokens that is.
         """
-        settings = applied(self._settings.value, strategy_options or {})
-        agent = await self._chats.get(chat_id) if chat_id is not None else None
+        settings = applied(self.settings.value, strategy_options or {})
+        agent = await self.opened.get(chat_id) if chat_id is not None else None
         chat = agent.chat if agent else None
         who = models.answerer(settings, chat)
-        asked = TurnRequest(text or "", settings, chat.mode if chat else "agent", restricted=self._restricted)
-        plan = await self._turns.plan(asked, who.name, self._chat_model(who.provider), agent, checked=False)
-        inputs = self._turns.inputs(plan, chat, settings, strategy)
+        mode = chat.mode if chat else "agent"
+        asked = TurnRequest(text or "", settings, mode, restricted=self.settings.restricted)
+        plan = await self.turns.plan(asked, who.name, self.models.of(who.provider), agent, checked=False)
+        inputs = self.turns.inputs(plan, chat, settings, strategy)
         beside = Beside() if agent is None or agent.opened is None else Beside(agent.opened.beside)
         if text and (agent is None or agent.opened is None):
-            gatherer = await self._gatherer(agent, settings)
+            gatherer = await self.recall.gatherer(await self.opened.stores(), agent, settings)
             beside = await gatherer.gather(text, plan.asked, inputs, used=False)
             beside = replace(beside, fragments=(*inputs.beside, *beside.fragments))
         view, report = await inspection.inspect(plan, agent, settings, inputs, beside, asked=bool(text))
         if exact:
             stays = agent is not None and leaves(agent.chat, who)
             report = await inspection.counted(view, report, inputs, stays=stays)
-            self._turns.measures.learn(who.name, view, report.exact_tokens or 0)
-        return self._redaction.value(report)
+            self.turns.measures.learn(who.name, view, report.exact_tokens or 0)
+        return self.redaction.value(report)
 
     async def compact(self, chat_id: str, scope: Scope | None = None) -> CompactionReport:
         """Archive all but `context.keepRounds` rounds (K-10); joins a compaction in flight.
 
         Cancelling the caller does not cancel it: `scope` does, `cancel` and `cancel_compaction`.
         """
-        with self._scopes.open(chat_id, scope) as opened:
-            agent = await self._chats.get(chat_id)
+        with self.scopes.open(chat_id, scope) as opened:
+            agent = await self.opened.get(chat_id)
             try:
                 inputs = await opened.wait(self._inputs(agent))
             except Cancelled:
@@ -87,21 +102,21 @@ class ContextRequests(Core):
         Raises:
             Refusal: `not_confirmed`: the chat has not left this machine, and would now.
         """
-        settings = self._settings.value
+        settings = self.settings.value
         who = models.answerer(settings, agent.chat)
         if leaves(agent.chat, who):
             error = not_confirmed(who.name, who.host)
             raise Refusal(error.code, error.message, error.hint)
         if not agent.running_turn:
-            await self._arm(agent, agent.chat.mode, settings, restricted=self._restricted)
-        asked = TurnRequest("", settings, agent.chat.mode, restricted=self._restricted)
-        plan = await self._turns.plan(asked, who.name, self._chat_model(who.provider), agent, checked=False)
-        return self._turns.inputs(plan, agent.chat, settings)
+            await self.maker.arm(agent, agent.chat.mode, settings, restricted=self.settings.restricted)
+        asked = TurnRequest("", settings, agent.chat.mode, restricted=self.settings.restricted)
+        plan = await self.turns.plan(asked, who.name, self.models.of(who.provider), agent, checked=False)
+        return self.turns.inputs(plan, agent.chat, settings)
 
     async def fill_cache(self, chat_id: str) -> None:
         """Fill the vendor's cache for a chat that somebody looks at after a pause, where the settings want that."""
-        agent = await self._chats.get(chat_id)
-        if self._settings.value.model.warm_cache and agent.idle:
+        agent = await self.opened.get(chat_id)
+        if self.settings.value.model.warm_cache and agent.idle:
             await fill(agent, await self._inputs(agent))
 
     async def cancel_compaction(self, chat_id: str) -> bool:
@@ -110,9 +125,9 @@ class ContextRequests(Core):
         Raises:
             Refusal: `chat_not_found`.
         """
-        agent = self._chats.at_hand(chat_id)
+        agent = self.opened.at_hand(chat_id)
         if agent is None:
-            await (await self._chats.store()).chat(chat_id)
+            await (await self.opened.store()).chat(chat_id)
             return False
         return await agent.compacting.cancel()
 
@@ -122,50 +137,15 @@ class ContextRequests(Core):
         Raises:
             Refusal: `nothing_to_undo`; `chat_busy`: a compaction is running.
         """
-        agent = await self._chats.get(chat_id)
+        agent = await self.opened.get(chat_id)
         await agent.restore(checkpoint_id)
-        return self._shown(agent.chat)
+        return models.shown(self.settings.value, agent.chat)
 
     async def archive(self, chat_id: str) -> ArchiveReport:
         """What compactions have archived, as a person reads it."""
-        transcript = (await self._chats.get(chat_id)).past.transcript
+        transcript = (await self.opened.get(chat_id)).past.transcript
         return ArchiveReport("\n\n".join(summary.content for summary in transcript.summaries), transcript.checkpoints)
-
-    async def law(self) -> LawReport:
-        """The law as it is now (L-4)."""
-        settings = self._settings.value
-        denied = unreadable(settings, self._workspace.folders)
-        return await inspection.law_report(self._workspace, denied, settings.law.files)
 
     async def looked_at(self, uri: str) -> Looked:
         """Whether the model is told that the user looks at a document (L-3)."""
-        return await looked_at(self._workspace, uri, unreadable(self._settings.value, self._workspace.folders))
-
-    async def mentions(self, prefix: str, limit: int, typed_in: Path | None = None) -> list[MentionItem]:
-        """Completions of an `@path` (M-4), of other mentions (M-8), and of a server's `@server:uri` (X-3)."""
-        settings = self._settings.value
-        found = await completions(visible(self._workspace, settings), prefix, limit, typed_in)
-        around = self._turns.around(settings, None, restricted=self._restricted)
-        others = await self._turns.referring.items(prefix, around, limit)
-        # Where there are many files some room is left for the rest: nothing else tells of it.
-        found = [*found[: max(limit - len(others), limit // 2)], *others][:limit]
-        return [*found, *self._servers.mentioned(prefix, limit - len(found))]
-
-    async def commands(self) -> list[UserCommand]:
-        """The commands of the workspace and of the user, by name (X-7); behind them the prompts of servers (X-3)."""
-        shown = visible(self._workspace, self._settings.value)
-        found = await self._turns.bringing.commands(shown, restricted=self._restricted)
-        return [*found, *self._servers.commands()]
-
-    async def skills(self) -> list[Skill]:
-        """The skills of the workspace and of the user, by name, those included that do not count (X-2)."""
-        settings = self._settings.value
-        shelf = await self._turns.shelf(visible(self._workspace, settings), settings, restricted=self._restricted)
-        return sorted(shelf.skills, key=lambda one: (one.sheet.name.casefold(), not one.offered))
-
-    async def agents(self) -> AgentList:
-        """The kinds of subagents, those included that do not count (X-4)."""
-        settings = self._settings.value
-        shown = visible(self._workspace, settings)
-        told = self._turns.profiles.told
-        return await self._turns.agents.listed(shown, settings, restricted=self._restricted, told=told)
+        return await looked_at(self.workspace, uri, unreadable(self.settings.value, self.workspace.folders))

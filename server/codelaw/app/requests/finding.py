@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codelaw.app.core import Core
 from codelaw.app.ruling import visible
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.tools.paths import is_top, starts
 
 if TYPE_CHECKING:
+    from codelaw.adapters.code.index import WorkspaceIndex
+    from codelaw.app.in_force import SettingsInForce
     from codelaw.ports.code import FoundPlaces, IndexState, PlaceKind
+    from codelaw.ports.workspace import Workspace
 
 
-class FindingRequests(Core):
+@dataclass(frozen=True, slots=True)
+class Code:
     """The index: searched, looked at, made anew."""
 
-    async def search_code(
+    settings: SettingsInForce
+    workspace: Workspace
+    index: WorkspaceIndex
+
+    async def search(
         self, query: str, *, path: str = ".", kind: PlaceKind = "any", limit: int = 10
     ) -> tuple[FoundPlaces, list[str]]:
         """The best places, and the uri of each.
@@ -26,19 +34,19 @@ class FindingRequests(Core):
             Refusal: `folder_not_found`: the path is none of the workspace's; `settings_unreadable`: nobody knows what
                 may be read.
         """
-        workspace = visible(self._workspace, await self._settings_now())
+        workspace = visible(self.workspace, await self.settings.now())
         try:
             below = () if is_top(path) else tuple(place.shown for place in await starts(workspace, path))
         except ToolFailure as failure:
             raise Refusal("folder_not_found", failure.message, "Name a file or folder of the workspace.") from failure
-        found = await self._code.search(workspace, query, below=below, kind=kind, limit=limit)
+        found = await self.index.search(workspace, query, below=below, kind=kind, limit=limit)
         uris = await asyncio.to_thread(lambda: [workspace.locate(place.path).uri for place in found.places])
         return found, uris
 
-    def index_state(self) -> IndexState:
-        return self._code.state()
+    def state(self) -> IndexState:
+        return self.index.state()
 
-    async def rebuild_index(self) -> IndexState:
+    async def rebuild(self) -> IndexState:
         """Throw the index away, and begin anew in the background; refuses as a search does."""
-        await self._code.rebuild(visible(self._workspace, await self._settings_now()))
-        return self._code.state()
+        await self.index.rebuild(visible(self.workspace, await self.settings.now()))
+        return self.index.state()

@@ -1,14 +1,13 @@
-"""Answers to what would be sent, and which law is in force."""
+"""The answer to what would be sent."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.tokenizer import Counter, load_counter
-from codelaw.agent.inputs.law_files import find_law
 from codelaw.agent.inputs.selection import layered, select
 from codelaw.agent.inputs.surroundings import behind, reminders, surroundings
 from codelaw.agent.inputs.turn_context import HistoryState
@@ -17,10 +16,9 @@ from codelaw.context.builder import History, build, report
 from codelaw.context.calibration import mixture
 from codelaw.context.past.projection import in_turn
 from codelaw.context.sections import View, message_tokens
-from codelaw.context.tokens import estimate
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.messages import Message
-from codelaw.domain.reports import ContextReport, Dropped, LawDocument, LawReport
+from codelaw.domain.reports import ContextReport, Dropped
 from codelaw.tools.categories import offers
 from codelaw.tools.tasks.task import TASK
 from codelaw.tools.toolbox import every_tool
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
     from codelaw.agent.chat.retrieved_context import Beside
     from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.app.plans import TurnPlan
-    from codelaw.permissions.policy import Denied
-    from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
     from codelaw.tools.toolbox import Toolbox
 
@@ -160,13 +156,3 @@ async def counted(view: View, report: ContextReport, inputs: TurnInputs, *, stay
     except TimeoutError:
         return replace(report, exact_problem=f"The vendor did not count within {COUNT_SECONDS} seconds.")
     return replace(report, exact_tokens=tokens, exact_problem=_NOBODY if tokens is None else "")
-
-
-async def law_report(workspace: Workspace, denied: Denied | None, files: Sequence[str]) -> LawReport:
-    """Every folder's law, what stands beside it, and L2 as it is sent (L-4)."""
-    law = await find_law(workspace, denied, files)
-    documents = tuple(
-        LawDocument(entry.folder, entry.uri, estimate(entry.text), entry.digest, entry.source, name=entry.name)
-        for entry in law.documents
-    )
-    return LawReport(bool(law.text), documents, law.text)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codelaw.agent.inputs.law_files import FolderLaw, folder_laws, nested_law
+from codelaw.agent.inputs.law_files import FolderLaw, find_law, folder_laws, nested_law
 from codelaw.app import models
-from codelaw.app.core import Core
 from codelaw.app.ruling import unreadable
 from codelaw.context.system import law as laws
 from codelaw.context.tokens import estimate
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.laws import LawFile, LawState, NamedPath
+from codelaw.domain.reports import LawDocument, LawReport
 from codelaw.tools.paths import located
 
 if TYPE_CHECKING:
+    from codelaw.app.in_force import SettingsInForce
+    from codelaw.app.turns import TurnMaker
     from codelaw.domain.files import Folder, Located
+    from codelaw.ports.workspace import Workspace
 
 COUNTED = 2_000_000
 """Bytes of a file up to which its tokens are counted."""
@@ -25,25 +29,41 @@ OPENED = 50
 REPLACED = "There are bytes that are not UTF-8; the model is shown U+FFFD in their place. Save the file as UTF-8."
 
 
-class LawRequests(Core):
+@dataclass(frozen=True, slots=True)
+class Laws:
     """The law: its files, and what its `@paths` lead to."""
 
-    async def laws(self) -> LawState:
+    settings: SettingsInForce
+    workspace: Workspace
+    turns: TurnMaker
+
+    async def report(self) -> LawReport:
+        """The law as it is now (L-4)."""
+        settings = self.settings.value
+        denied = unreadable(settings, self.workspace.folders)
+        law = await find_law(self.workspace, denied, settings.law.files)
+        documents = tuple(
+            LawDocument(entry.folder, entry.uri, estimate(entry.text), entry.digest, entry.source, name=entry.name)
+            for entry in law.documents
+        )
+        return LawReport(bool(law.text), documents, law.text)
+
+    async def state(self) -> LawState:
         """Every folder's law as it is now, readable or not, and the window it must fit into.
 
         What stands beside it too, and of files below the roots those that count and are open (X-10).
         """
-        settings = self._settings.value
-        denied = unreadable(settings, self._workspace.folders)
-        found = await folder_laws(self._workspace, denied, settings.law.files)
+        settings = self.settings.value
+        denied = unreadable(settings, self.workspace.folders)
+        found = await folder_laws(self.workspace, denied, settings.law.files)
         layer = laws.assemble([one.document for one in found if one.document is not None])
         nested = [
-            await nested_law(self._workspace, denied, settings.law.files, folder, inside)
+            await nested_law(self.workspace, denied, settings.law.files, folder, inside)
             for folder, inside in self._opened_below(settings.law.files)
         ]
         files = tuple(self._file(one) for one in (*found, *nested) if one is not None)
         name = models.answerer(settings).name
-        window = models.window_of(settings, name, self._turns.profiles.told).tokens
+        window = models.window_of(settings, name, self.turns.profiles.told).tokens
         return LawState(files, laws.tokens_of(layer), window, models.prices(name))
 
     async def named_paths(self, paths: Sequence[str], *, counted: bool = False) -> list[NamedPath]:
@@ -53,10 +73,10 @@ class LawRequests(Core):
     def _opened_below(self, files: Sequence[str]) -> list[tuple[Folder, str]]:
         """The folders below the roots in which a document with one of these names is open."""
         found: dict[tuple[Folder, str], None] = {}
-        for buffer in self._workspace.buffers.all():
+        for buffer in self.workspace.buffers.all():
             if buffer.path is None or not any(laws.choose([buffer.path.name], name) for name in files):
                 continue
-            holding = [one for one in self._workspace.folders if buffer.path.is_relative_to(one.root)]
+            holding = [one for one in self.workspace.folders if buffer.path.is_relative_to(one.root)]
             if holding:
                 folder = max(holding, key=lambda one: len(one.root.parts))
                 inside = buffer.path.parent.relative_to(folder.root).as_posix()
@@ -76,17 +96,17 @@ class LawRequests(Core):
             problem=found.problem or (REPLACED if text is not None and text.replaced else ""),
             version=None if text is None else text.version,
             tokens=0 if text is None else estimate(text.text),
-            used=None if text is None else self._turns.laws.last_use(text.digest),
+            used=None if text is None else self.turns.laws.last_use(text.digest),
             shadowed=tuple((root / other).as_uri() for other in found.others),
             nested=bool(found.inside),
         )
 
     async def _named(self, path: str, *, counted: bool) -> NamedPath:
-        folders = self._workspace.folders
+        folders = self.workspace.folders
         for attempt in [path, *(f"{folder.name}/{path}" for folder in folders if len(folders) > 1)]:
             try:
-                place = await located(self._workspace, attempt)
-                kind = await self._workspace.exists(place)
+                place = await located(self.workspace, attempt)
+                kind = await self.workspace.exists(place)
             except ToolFailure:
                 continue
             if kind is not None:
@@ -98,11 +118,11 @@ class LawRequests(Core):
             return NamedPath(path, "folder")
         if not counted:
             return NamedPath(path, "file")
-        (stamp,) = await self._workspace.stamps([place])
+        (stamp,) = await self.workspace.stamps([place])
         size = 0 if stamp is None else stamp.size
         if size > COUNTED:
             return NamedPath(path, "file", size)
         try:
-            return NamedPath(path, "file", size, estimate((await self._workspace.read(place)).text))
+            return NamedPath(path, "file", size, estimate((await self.workspace.read(place)).text))
         except ToolFailure:
             return NamedPath(path, "file", size)

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codelaw.app.core import Core
 from codelaw.domain.errors import Refusal
 
 if TYPE_CHECKING:
+    from codelaw.agent.recall.remembering import ChatMemory
+    from codelaw.app.chats import OpenChats
+    from codelaw.app.recall import Recall
     from codelaw.domain.memories import Category, Memory, MemoryScope, Recalled, Saved
+    from codelaw.domain.safety.redaction import Redaction
 
 
-class MemoryRequests(Core):
+@dataclass(frozen=True, slots=True)
+class Memories:
     """Memories: saved, listed, searched, changed, forgotten. Those of a chat count only where one is named."""
 
-    async def save_memory(
+    opened: OpenChats
+    recall: Recall
+    redaction: Redaction
+
+    async def save(
         self,
         text: str,
         *,
@@ -30,9 +39,9 @@ class MemoryRequests(Core):
             Refusal: `memory_refused`, `chat_not_found`.
         """
         self._refuse_keys(text)
-        return await (await self._memory_of(chat_id)).save(text, category, scope, confidence)
+        return await (await self._of(chat_id)).save(text, category, scope, confidence)
 
-    async def memories(
+    async def list(
         self,
         *,
         scope: MemoryScope | None = None,
@@ -42,16 +51,16 @@ class MemoryRequests(Core):
         chat_id: str | None = None,
     ) -> tuple[Sequence[Memory], str | None]:
         """Those that count here, newest first. The second value continues the list."""
-        memory = await self._memory_of(chat_id)
+        memory = await self._of(chat_id)
         return await memory.store.list(memory.places, scope, category, limit, cursor)
 
-    async def search_memories(
+    async def search(
         self, query: str, *, category: Category | None = None, limit: int = 10, chat_id: str | None = None
     ) -> Sequence[Recalled]:
         """Those that answer best, best first."""
-        return await (await self._memory_of(chat_id)).search(query, category, limit)
+        return await (await self._of(chat_id)).search(query, category, limit)
 
-    async def update_memory(
+    async def update(
         self,
         memory_id: str,
         *,
@@ -67,20 +76,20 @@ class MemoryRequests(Core):
             Refusal: `memory_not_found`, `memory_refused`.
         """
         self._refuse_keys(text or "")
-        memory = await self._memory_of(chat_id)
+        memory = await self._of(chat_id)
         return await memory.update(memory_id, text=text, category=category, scope=scope, confidence=confidence)
 
     def _refuse_keys(self, text: str) -> None:
-        if self._redaction.holds(text):
+        if self.redaction.holds(text):
             raise Refusal("memory_refused", "This holds a key that codelaw knows, and keys are not remembered.")
 
-    async def forget_memory(self, memory_id: str) -> None:
+    async def forget(self, memory_id: str) -> None:
         """Forget it for good.
 
         Raises:
             Refusal: `memory_not_found`.
         """
-        await (await self._memory_of(None)).forget(memory_id)
+        await (await self._of(None)).forget(memory_id)
 
     async def backfill(self, chat_id: str | None) -> int:
         """Embed everything that waits, of one chat or of all; gives how many passages and memories that were (B-5).
@@ -88,7 +97,11 @@ class MemoryRequests(Core):
         Raises:
             Refusal: `chat_not_found`; `model_unavailable`: the embedder failed.
         """
-        store = await self._chats.store()
+        store = await self.opened.store()
         if chat_id is not None:
             await store.chat(chat_id)
-        return 0 if self._embedding is None else await self._embedding.backfill(chat_id)
+        embedding = self.recall.embedding
+        return 0 if embedding is None else await embedding.backfill(chat_id)
+
+    async def _of(self, chat_id: str | None) -> ChatMemory:
+        return await self.recall.memory_of(await self.opened.stores(), chat_id)

@@ -4,36 +4,46 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from codelaw.app.core import Core
 from codelaw.app.ruling import rule_notices
 from codelaw.domain.errors import Refusal
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from codelaw.agent.recording.recorder import Recorder
+    from codelaw.app.chats import OpenChats, StandingGrants
+    from codelaw.app.in_force import SettingsInForce
     from codelaw.domain.audit import AuditEntry
     from codelaw.domain.chats import Notice
     from codelaw.domain.permissions import Grant
+    from codelaw.ports.workspace import Workspace
 
 
-class PermissionRequests(Core):
+@dataclass(frozen=True, slots=True)
+class Permissions:
     """Rules: looked through. Grants: listed, revoked."""
+
+    settings: SettingsInForce
+    opened: OpenChats
+    workspace: Workspace
+    standing: StandingGrants
+    recorder: Recorder
 
     async def rule_notices(self) -> list[Notice]:
         """What is wrong with the rules of the settings: those not in force, and those that can match nothing (S-1)."""
-        return await asyncio.to_thread(rule_notices, self._settings.value, self._workspace.folders)
+        return await asyncio.to_thread(rule_notices, self.settings.value, self.workspace.folders)
 
     async def grants(self) -> list[Grant]:
         """This person's for always, in every folder and whichever server they were given to, then those of the chats.
 
         One that is `outdated` is listed too, so that it can be taken back.
         """
-        stored = await (await self._chats.store()).grants()
-        self._always[:] = self._own(stored)
-        mine = [grant for grant in stored if grant.person in {self._user, ""}]
-        return [*mine, *(grant for agent in self._chats for grant in agent.gate.grants)]
+        stored = await self.standing.refresh(await self.opened.store())
+        mine = [grant for grant in stored if grant.person in {self.standing.user, ""}]
+        return [*mine, *(grant for agent in self.opened for grant in agent.gate.grants)]
 
     async def revoke(self, grant_id: str) -> None:
         """Take a grant back; the next call of a turn that runs is asked about again.
@@ -41,24 +51,25 @@ class PermissionRequests(Core):
         Raises:
             Refusal: `grant_not_found`; `grant_not_yours`: somebody else gave it.
         """
-        for agent in self._chats:
+        for agent in self.opened:
             for grant in agent.gate.grants:
                 if grant.id == grant_id:
                     agent.gate.grants.remove(grant)
-                    self._recorder.granted(grant, agent.chat.id, "revoke")
+                    self.recorder.granted(grant, agent.chat.id, "revoke")
                     return
-        store = await self._chats.store()
+        store = await self.opened.store()
         taken = [grant for grant in await store.grants() if grant.id == grant_id]
-        if not await store.revoke_grant(grant_id, self._user):
+        if not await store.revoke_grant(grant_id, self.standing.user):
             other = next((grant.person for grant in await store.grants() if grant.id == grant_id), None)
             if other is not None:
                 message = f"The standing permission {grant_id} was given by {other}, and counts for {other} alone."
                 raise Refusal("grant_not_yours", message, f"Only {other} can take it back.")
             message = f"There is no standing permission {grant_id}."
             raise Refusal("grant_not_found", message, "`codelaw permissions list` shows them in a terminal.")
-        self._always[:] = [grant for grant in self._always if grant.id != grant_id]
+        always = self.standing.always
+        always[:] = [grant for grant in always if grant.id != grant_id]
         for grant in taken:
-            self._recorder.granted(grant, "", "revoke")
+            self.recorder.granted(grant, "", "revoke")
 
     async def audit(self, chat_id: str | None, limit: int) -> Sequence[AuditEntry]:
         """What was decided, of a chat or of all, newest first (S-8).
@@ -66,11 +77,11 @@ class PermissionRequests(Core):
         Raises:
             Refusal: `chat_not_found`.
         """
-        await self._recorder.settled()
-        return await (await self._chats.store()).audit(chat_id, limit)
+        await self.recorder.settled()
+        return await (await self.opened.store()).audit(chat_id, limit)
 
     def record_trust(self, folder: Path, *, trusted: bool, why: str = "") -> None:
         """Put on record that a folder is trusted, or no longer is (S-3)."""
         title = f"Trusted: {folder}" if trusted else f"No longer trusted: {folder}"
         made: Literal["trust", "withdraw"] = "trust" if trusted else "withdraw"
-        self._recorder.note("trust", made, "user", title=title, rule=why, folder=str(folder))
+        self.recorder.note("trust", made, "user", title=title, rule=why, folder=str(folder))

@@ -5,21 +5,31 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from dataclasses import replace
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
-from codelaw.app.core import Core
+from codelaw.app.models import shown
 from codelaw.domain.chats import Chat
 from codelaw.transcript.chat_file.markdown import transcript
 from codelaw.transcript.record import record
+
+if TYPE_CHECKING:
+    from codelaw.app.chats import OpenChats
+    from codelaw.app.in_force import SettingsInForce
+    from codelaw.domain.safety.redaction import Redaction
 
 TITLE_CHARACTERS = 200
 _FORK = re.compile(r" \(fork(?: (?P<number>[1-9]\d{0,5}))?\)\Z")
 
 
-class RecordRequests(Core):
-    """Chats as a whole."""
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Chats as a whole: forked, and exported."""
+
+    settings: SettingsInForce
+    opened: OpenChats
+    redaction: Redaction
 
     async def fork(self, chat_id: str, turn_id: str | None) -> Chat:
         """A new chat with everything of this one up to and including that turn; None: nothing of it but its settings.
@@ -29,9 +39,9 @@ class RecordRequests(Core):
         Raises:
             Refusal: `chat_not_found`, `turn_not_found`; `chat_busy`: that turn has not ended.
         """
-        agent = await self._chats.get(chat_id)
+        agent = await self.opened.get(chat_id)
         await agent.outbox.drain()
-        store = await self._chats.store()
+        store = await self.opened.store()
         now = time.time()
         source = await store.chat(chat_id)
         fork = Chat(
@@ -48,7 +58,7 @@ class RecordRequests(Core):
             places=source.places if turn_id is not None else (),
         )
         await store.fork(chat_id, turn_id, fork)
-        return self._shown(await store.chat(fork.id))
+        return shown(self.settings.value, await store.chat(fork.id))
 
     async def export(self, chat_id: str, form: Literal["markdown", "json"]) -> str:
         """The whole record of a chat: as Markdown for people, as JSON with everything that is stored of it.
@@ -58,22 +68,23 @@ class RecordRequests(Core):
         Raises:
             Refusal: `chat_not_found`.
         """
-        agent = await self._chats.get(chat_id)
+        agent = await self.opened.get(chat_id)
         await agent.outbox.drain()
-        store = await self._chats.store()
+        store = await self.opened.store()
         stored = await store.load(chat_id)
         stored = replace(
-            stored, chat=replace(self._shown(stored.chat), running=agent.running_turn or stored.chat.running)
+            stored,
+            chat=replace(shown(self.settings.value, stored.chat), running=agent.running_turn or stored.chat.running),
         )
         events = await store.events(chat_id, 0)
         if form == "markdown":
             told = agent.past.told(stored.messages)
             text = await asyncio.to_thread(transcript, stored.chat, told, events)
-            return await asyncio.to_thread(self._redaction.text, text, shapes=True)
+            return await asyncio.to_thread(self.redaction.text, text, shapes=True)
         refs = dict.fromkeys(message.metadata.ref for message in stored.messages if message.metadata.ref is not None)
         results = {ref: body for ref in refs if (body := await store.result(chat_id, ref)) is not None}
         text = await asyncio.to_thread(record, stored, results, events)
-        return await asyncio.to_thread(self._redaction.text, text, shapes=True)
+        return await asyncio.to_thread(self.redaction.text, text, shapes=True)
 
 
 def forked_title(title: str) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from codelaw.agent.chat.restoring import checkpoint, restore, undo_restore
 from codelaw.agent.chat.reverting import revert
 from codelaw.agent.effects.undoing import moves, of_turns, opened, renamed, reviewed
-from codelaw.app.core import Core
 from codelaw.domain.edits import (
     BINARY,
     LOST,
@@ -21,9 +22,17 @@ from codelaw.domain.edits import (
 )
 from codelaw.domain.errors import Refusal
 
+if TYPE_CHECKING:
+    from codelaw.app.chats import OpenChats
+    from codelaw.domain.safety.redaction import Redaction
 
-class RevertRequests(Core):
-    """Turns: undone, and looked at as they found the files."""
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files as turns found and left them: looked at, and put back."""
+
+    opened: OpenChats
+    redaction: Redaction
 
     async def revert(
         self,
@@ -42,7 +51,7 @@ class RevertRequests(Core):
             Refusal: `chat_not_found`, `turn_not_found`, `chat_busy`; `nothing_to_undo`.
         """
         only = None if uris is None else frozenset(uris)
-        return await revert(await self._chats.get(chat_id), turn_id, files=files, messages=messages, only=only)
+        return await revert(await self.opened.get(chat_id), turn_id, files=files, messages=messages, only=only)
 
     async def checkpoint(self, chat_id: str, turn_id: str) -> CheckpointReport:
         """What a restore of the files as they were before that turn would do, and what of others' work it would lose.
@@ -50,7 +59,7 @@ class RevertRequests(Core):
         Raises:
             Refusal: `chat_not_found`, `turn_not_found`.
         """
-        return await checkpoint(await self._chats.get(chat_id), turn_id)
+        return await checkpoint(await self.opened.get(chat_id), turn_id)
 
     async def restore_files(self, chat_id: str, turn_id: str, overwrite: Collection[str] = ()) -> CheckpointReport:
         """Put the files back as they were before that turn; others' work is lost in those of `overwrite` alone (E-2).
@@ -58,7 +67,7 @@ class RevertRequests(Core):
         Raises:
             Refusal: `chat_not_found`, `turn_not_found`, `chat_busy`; `nothing_to_undo`.
         """
-        return await restore(await self._chats.get(chat_id), turn_id, overwrite)
+        return await restore(await self.opened.get(chat_id), turn_id, overwrite)
 
     async def undo_restore(self, chat_id: str, turn_id: str) -> CheckpointReport:
         """Take that restore back.
@@ -66,7 +75,7 @@ class RevertRequests(Core):
         Raises:
             Refusal: as `restore_files`.
         """
-        return await undo_restore(await self._chats.get(chat_id), turn_id)
+        return await undo_restore(await self.opened.get(chat_id), turn_id)
 
     async def before(self, chat_id: str, turn_id: str, path: str) -> str | None:
         """The text of a file, `path` as shown, before the turn changed it; None: there was no file (E-4).
@@ -75,9 +84,9 @@ class RevertRequests(Core):
             Refusal: `chat_not_found`, `turn_not_found`; `nothing_to_undo` when the turn did not change it, or it is
                 no text.
         """
-        changes = by_turns(await (await self._chats.store()).changes(chat_id, turn_id))
+        changes = by_turns(await (await self.opened.store()).changes(chat_id, turn_id))
         first = next((change for change in changes if change.path == path), None)
-        first = None if first is None else opened(first, self._redaction)
+        first = None if first is None else opened(first, self.redaction)
         if first is None:
             raise Refusal("nothing_to_undo", f"This turn did not change {path}.", "See the turn's list of changes.")
         if first.encoding in UNKNOWN_TEXTS:
@@ -85,7 +94,7 @@ class RevertRequests(Core):
             raise Refusal("nothing_to_undo", f"What {path} was before this turn cannot be shown: it is {what}.", "")
         if first.before is None:
             return None
-        return self._redaction.text(first.before).encode("utf-8", "replace").decode()
+        return self.redaction.text(first.before).encode("utf-8", "replace").decode()
 
     async def changed_files(self, chat_id: str, turn_id: str) -> Sequence[str]:
         """The files that a turn changed, as shown, in the order of their first change (E-4).
@@ -93,7 +102,7 @@ class RevertRequests(Core):
         Raises:
             Refusal: `chat_not_found`, `turn_not_found`.
         """
-        changes = by_turns(await (await self._chats.store()).changes(chat_id, turn_id))
+        changes = by_turns(await (await self.opened.store()).changes(chat_id, turn_id))
         return list(dict.fromkeys(change.path for change in changes))
 
     async def changes(self, chat_id: str) -> Sequence[TurnChange]:
@@ -102,7 +111,7 @@ class RevertRequests(Core):
         Raises:
             Refusal: `chat_not_found`.
         """
-        store = await self._chats.store()
+        store = await self.opened.store()
         found = await asyncio.to_thread(of_turns, by_turns(await store.changes_of_chat(chat_id)))
         wanted = moves(found)
         if not wanted:
@@ -116,10 +125,10 @@ class RevertRequests(Core):
         Raises:
             Refusal: `chat_not_found`; `nothing_to_undo` where it did nothing.
         """
-        found = by_turns(await (await self._chats.store()).changes_of_file(chat_id, uri, above))
+        found = by_turns(await (await self.opened.store()).changes_of_file(chat_id, uri, above))
         if not found:
             raise Refusal(
                 "nothing_to_undo", "This chat has changed nothing in that file.", "Look at its changes again."
             )
-        changes = [opened(change, self._redaction) for change in found]
-        return await asyncio.to_thread(reviewed, changes, self._redaction)
+        changes = [opened(change, self.redaction) for change in found]
+        return await asyncio.to_thread(reviewed, changes, self.redaction)

@@ -9,7 +9,7 @@ from lsprotocol import types
 from codelaw.lsp.features.offers import offers
 
 if TYPE_CHECKING:
-    from codelaw.lsp.server.connection import Connection
+    from codelaw.lsp.features.features import Features
 
 FIX = "quickfix"
 """Exactly that: some editors compare kinds letter by letter."""
@@ -21,19 +21,19 @@ TITLE_CHARACTERS = 100
 MOST_DIAGNOSTICS = 20
 
 
-async def code_actions(connection: Connection, params: types.CodeActionParams) -> list[Any]:
+async def code_actions(features: Features, params: types.CodeActionParams) -> list[Any]:
     """What can be asked about a selection, or done in a chat file."""
     uri = params.text_document.uri
-    file = connection.features.chat_files.file(uri)
+    file = features.chat_files.file(uri)
     if file is not None:
         return [
-            _action(connection, offer.title, CHAT, offer.command, offer.argument)
-            for offer in await offers(connection, uri, file)
+            _action(features, offer.title, CHAT, offer.command, offer.argument)
+            for offer in await offers(features, uri, file)
             if _wanted(params.context, CHAT)
             and offer.first <= params.range.end.line
             and params.range.start.line <= offer.last
         ]
-    buffer = connection.documents.get(uri)
+    buffer = features.context.documents.get(uri)
     base: dict[str, Any] = {"uri": uri, "range": _range(params.range)}
     if buffer is not None:
         base["version"] = buffer.version
@@ -44,7 +44,7 @@ async def code_actions(connection: Connection, params: types.CodeActionParams) -
                 short, argument = _short(diagnostic.message), base | {"diagnostic": _diagnostic(diagnostic)}
                 for verb in ("fix", "explain"):
                     title, command = f"codelaw: {verb} this diagnostic: {short}", f"codelaw.editor.{verb}"
-                    found.append(_action(connection, title, FIX, command, argument, diagnostic=diagnostic))
+                    found.append(_action(features, title, FIX, command, argument, diagnostic=diagnostic))
     # A client that asks by itself shows a bulb wherever the cursor stands, unless something is selected.
     by_itself = params.context.trigger_kind == types.CodeActionTriggerKind.Automatic
     if by_itself and params.range.start == params.range.end:
@@ -55,18 +55,18 @@ async def code_actions(connection: Connection, params: types.CodeActionParams) -
         ("test", "codelaw: write a test for this"),
     ):
         if _wanted(params.context, f"{ABOUT}.{verb}"):
-            found.append(_action(connection, title, f"{ABOUT}.{verb}", f"codelaw.editor.{verb}", base))
+            found.append(_action(features, title, f"{ABOUT}.{verb}", f"codelaw.editor.{verb}", base))
     return found
 
 
-async def code_lenses(connection: Connection, params: types.CodeLensParams) -> list[types.CodeLens]:
+async def code_lenses(features: Features, params: types.CodeLensParams) -> list[types.CodeLens]:
     """What can be done in a chat file, above the lines it belongs to."""
     uri = params.text_document.uri
-    file = connection.features.chat_files.file(uri)
+    file = features.chat_files.file(uri)
     if file is None:
         return []
     found: list[types.CodeLens] = []
-    for offer in await offers(connection, uri, file):
+    for offer in await offers(features, uri, file):
         place = types.Position(offer.first, 0)
         command = types.Command(offer.title, offer.command, arguments=[offer.argument])
         found.append(types.CodeLens(types.Range(place, place), command))
@@ -82,7 +82,7 @@ def _wanted(context: types.CodeActionContext, kind: str) -> bool:
 
 
 def _action(
-    connection: Connection,
+    features: Features,
     title: str,
     kind: str,
     command: str,
@@ -91,7 +91,7 @@ def _action(
     diagnostic: types.Diagnostic | None = None,
 ) -> Any:
     run = types.Command(title, command, arguments=[argument])
-    if not connection.client.actions:
+    if not features.context.client.actions:
         return run
     return types.CodeAction(title, kind=kind, command=run, diagnostics=[diagnostic] if diagnostic is not None else None)
 

@@ -24,9 +24,9 @@ from codelaw.transcript.chat_file.fences import fenced
 from codelaw.transcript.chat_file.story import Story, block_body, stories
 
 if TYPE_CHECKING:
+    from codelaw.agent.turn.running import RunningTurn
     from codelaw.domain.chats import TurnResult
-    from codelaw.lsp.server.connection import Connection
-    from codelaw.lsp.sessions import RunningTurn
+    from codelaw.lsp.features.features import Features
 
 AROUND_LINES = 3
 """Lines before and after a diagnostic that go with it."""
@@ -36,32 +36,32 @@ QUOTED_LINES = 200
 """Of a selection that is quoted in a new chat file."""
 
 
-async def ask(connection: Connection, asked: params.AskInEditor) -> params.Asked:
+async def ask(features: Features, asked: params.AskInEditor) -> params.Asked:
     """Ask about a selection: at once where the question is known, else in a new chat file."""
     if asked.text is not None:
-        return await _begin(connection, asked, asked.text, asked.range)
-    text = _question_file(connection, asked)
-    name = PurePosixPath(shown_path(connection, asked.uri)).stem or "chat"
+        return await _begin(features, asked, asked.text, asked.range)
+    text = _question_file(features, asked)
+    name = PurePosixPath(shown_path(features, asked.uri)).stem or "chat"
     stamp = time.strftime("%Y-%m-%d-%H%M%S")
-    file = connection.home / OWN_CHATS / f"{stamp}-{_plain(name)}{SUFFIX}"
+    file = features.context.home / OWN_CHATS / f"{stamp}-{_plain(name)}{SUFFIX}"
     message = "codelaw: write your question at the end of this file, and send it from there."
     line = text.count("\n") - 1
-    return params.Asked(uri=await show(connection, file, text, message=message, focus=True, line=line))
+    return params.Asked(uri=await show(features.context, file, text, message=message, focus=True, line=line))
 
 
-async def explain(connection: Connection, asked: params.AskInEditor) -> params.Asked:
+async def explain(features: Features, asked: params.AskInEditor) -> params.Asked:
     """Explain a selection, or the diagnostic that is named."""
     if asked.diagnostic is not None:
-        return await _about(connection, asked, asked.diagnostic, "explain_diagnostic")
-    return await _begin(connection, asked, _rendered(connection, "explain_selection", asked), asked.range)
+        return await _about(features, asked, asked.diagnostic, "explain_diagnostic")
+    return await _begin(features, asked, _rendered(features, "explain_selection", asked), asked.range)
 
 
-async def test(connection: Connection, asked: params.AskInEditor) -> params.Asked:
+async def test(features: Features, asked: params.AskInEditor) -> params.Asked:
     """Write a test for a selection; where nothing is selected, for what the cursor stands in."""
-    return await _begin(connection, asked, _rendered(connection, "test_selection", asked), asked.range)
+    return await _begin(features, asked, _rendered(features, "test_selection", asked), asked.range)
 
 
-async def fix(connection: Connection, asked: params.AskInEditor) -> params.Asked:
+async def fix(features: Features, asked: params.AskInEditor) -> params.Asked:
     """Fix a diagnostic.
 
     Raises:
@@ -69,10 +69,10 @@ async def fix(connection: Connection, asked: params.AskInEditor) -> params.Asked
     """
     if asked.diagnostic is None:
         raise Refusal("invalid_text", "There is no diagnostic to fix", "Send it as `diagnostic`")
-    return await _about(connection, asked, asked.diagnostic, "fix_diagnostic")
+    return await _about(features, asked, asked.diagnostic, "fix_diagnostic")
 
 
-def shown_path(connection: Connection, uri: str) -> str:
+def shown_path(features: Features, uri: str) -> str:
     """A document's path as a person and a mention know it: inside its workspace folder, or its name.
 
     With several folders the folder's name stands in front.
@@ -80,7 +80,7 @@ def shown_path(connection: Connection, uri: str) -> str:
     path = path_of(uri)
     if path is None:
         return one_name(uri)
-    folders = connection.folders.named()
+    folders = features.context.folders.named()
     holding = [(folder, name) for name, folder, _ in folders if path.is_relative_to(folder)]
     if not holding:
         return one_name(path.name)
@@ -90,7 +90,7 @@ def shown_path(connection: Connection, uri: str) -> str:
 
 
 async def _about(
-    connection: Connection, asked: params.AskInEditor, found: params.AskedDiagnostic, template: str
+    features: Features, asked: params.AskInEditor, found: params.AskedDiagnostic, template: str
 ) -> params.Asked:
     """Begin a turn about a diagnostic; what it says is somebody else's, and goes along as such (R-5)."""
     names = {"source": found.source or "", "code": found.code or ""}
@@ -98,7 +98,7 @@ async def _about(
     apart = [f"{of}: {name}" for of, name in names.items() if name != plain[of]]
     text = render(
         template,
-        path=shown_path(connection, asked.uri),
+        path=shown_path(features, asked.uri),
         line=found.range.start.line + 1,
         source=plain["source"],
         code=plain["code"],
@@ -108,20 +108,20 @@ async def _about(
         start=Position(line=max(0, found.range.start.line - AROUND_LINES), character=0),
         end=Position(line=found.range.end.line + AROUND_LINES + 1, character=0),
     )
-    return await _begin(connection, asked, text, around, message)
+    return await _begin(features, asked, text, around, message)
 
 
 async def _begin(
-    connection: Connection, asked: params.AskInEditor, text: str, span: Range, *more: Enclosed
+    features: Features, asked: params.AskInEditor, text: str, span: Range, *more: Enclosed
 ) -> params.Asked:
     """Begin a turn in the document's chat; while that is busy, in a new one."""
-    chats = connection.features.chats
+    chats = features.chats
     attachments: list[Enclosed] = [
         *more,
-        convert.attachment(AttachmentParams(uri=asked.uri, range=span), connection.documents),
+        convert.attachment(AttachmentParams(uri=asked.uri, range=span), features.context.documents),
     ]
     sent = partial(
-        connection.session.send,
+        features.context.session.chats.send,
         text=text,
         attachments=attachments,
         editor=EditorState(asked.uri, asked.range.start.line),
@@ -135,26 +135,26 @@ async def _begin(
             raise
         turn = await sent(None)
     chats[asked.uri] = turn.chat_id
-    if not connection.client.events:
-        connection.later(show_end(connection, turn, text))
+    if not features.context.client.events:
+        features.context.spawn(show_end(features, turn, text))
     return params.Asked(chat_id=turn.chat_id, turn_id=turn.turn_id)
 
 
-async def show_end(connection: Connection, turn: RunningTurn, text: str) -> None:
+async def show_end(features: Features, turn: RunningTurn, text: str) -> None:
     """The answer as a chat file, in which the person can go on."""
     result = await turn.result()
-    story = await _story(connection, result)
+    story = await _story(features, result)
     story.question = text
     body = block_body(story)
     parts = [header(turn.chat_id), YOU, harmless(text), block(turn.turn_id, body), YOU]
-    file = connection.home / OWN_CHATS / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{_plain(turn.turn_id)[:12]}{SUFFIX}"
-    await connection.features.chat_files.index.shown(turn.chat_id, file.as_uri())
-    await show(connection, file, "\n\n".join(parts) + "\n\n", message=result.answer or body)
+    file = features.context.home / OWN_CHATS / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{_plain(turn.turn_id)[:12]}{SUFFIX}"
+    await features.chat_files.index.shown(turn.chat_id, file.as_uri())
+    await show(features.context, file, "\n\n".join(parts) + "\n\n", message=result.answer or body)
 
 
-async def _story(connection: Connection, result: TurnResult) -> Story:
+async def _story(features: Features, result: TurnResult) -> Story:
     try:
-        record = await connection.session.read(result.chat_id, since_seq=None, limit=0, before=None)
+        record = await features.context.session.chats.read(result.chat_id, since_seq=None, limit=0, before=None)
     except Refusal:  # deleted in that moment: what the turn itself says is enough
         return Story(result.turn_id, result=result)
     story = stories(event for event in record.events if event.turn_id == result.turn_id).get(result.turn_id)
@@ -163,10 +163,10 @@ async def _story(connection: Connection, result: TurnResult) -> Story:
     return story
 
 
-def _rendered(connection: Connection, template: str, asked: params.AskInEditor) -> str:
+def _rendered(features: Features, template: str, asked: params.AskInEditor) -> str:
     first, last = lines_of(asked.range)
     empty = asked.range.start == asked.range.end
-    return render(template, path=shown_path(connection, asked.uri), first=first, last=last, empty=empty)
+    return render(template, path=shown_path(features, asked.uri), first=first, last=last, empty=empty)
 
 
 def lines_of(span: Range) -> tuple[int, int]:
@@ -175,10 +175,10 @@ def lines_of(span: Range) -> tuple[int, int]:
     return span.start.line + 1, last + 1
 
 
-def _question_file(connection: Connection, asked: params.AskInEditor) -> str:
-    buffer = connection.documents.get(asked.uri)
+def _question_file(features: Features, asked: params.AskInEditor) -> str:
+    buffer = features.context.documents.get(asked.uri)
     first, last = lines_of(asked.range)
-    path = shown_path(connection, asked.uri)
+    path = shown_path(features, asked.uri)
     lines = normal(buffer.text).split("\n")[first - 1 : last] if buffer is not None else []
     kept = lines[:QUOTED_LINES]
     whole = fenced("\n".join(kept))

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from lsprotocol import types
 
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent
@@ -17,13 +20,14 @@ from codelaw.lsp.documents.documents import DocumentMoment, path_of
 from codelaw.lsp.features.chat_file_index import ChatFileIndex, FilesOfChat
 from codelaw.lsp.features.stream_writer import StreamWriter
 from codelaw.lsp.features.texts import OWN_CHATS, normal
+from codelaw.lsp.transport.errors import ClientError, Disconnected
 from codelaw.transcript.chat_file.chat_file import ChatFile, named_chat_file, parse
 from codelaw.transcript.chat_file.story import Story, stories
 
 if TYPE_CHECKING:
+    from codelaw.agent.turn.running import RunningTurn
     from codelaw.domain.events import ChatEvent
-    from codelaw.lsp.server.connection import Connection
-    from codelaw.lsp.sessions import RunningTurn
+    from codelaw.lsp.context import Context
     from codelaw.ports.cancelling import Scope
 
 log = logging.getLogger(__name__)
@@ -45,10 +49,11 @@ class _Known:
 class ChatFiles:
     """The chat files of one connection."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._editor = ClientEditor(connection.rpc, connection.client, connection.documents)
-        self._index = ChatFileIndex(connection.home / "chat-files")
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._refreshing = False
+        self._editor = ClientEditor(context.rpc, context.client, context.documents)
+        self._index = ChatFileIndex(context.home / "chat-files")
         self._writers: dict[str, StreamWriter] = {}
         """By turn."""
         self._chats: dict[str, str] = {}
@@ -63,7 +68,7 @@ class ChatFiles:
 
     def file(self, uri: str) -> ChatFile | None:
         """An open chat file, taken apart; None when it is none, or not open."""
-        buffer = self._connection.documents.get(uri)
+        buffer = self._context.documents.get(uri)
         return parse(normal(buffer.text)) if buffer is not None and named_chat_file(uri) else None
 
     def running(self, uri: str) -> StreamWriter | None:
@@ -91,19 +96,19 @@ class ChatFiles:
             raise Refusal("chat_busy", "codelaw is still answering in this file", "Wait for the end, or stop it")
         if file.question is None:
             raise Refusal("invalid_text", "There is no question to send", "Write it below the last `## You`")
-        kind, session = self._kind(uri), self._connection.session
-        self._connection.arrived.name(scope, self.chat_of(uri, file) or uri)
+        kind, session = self._kind(uri), self._context.session
+        self._context.arrived.name(scope, self.chat_of(uri, file) or uri)
         self._sending.add(uri)
         try:
             known = await self._known(uri, file)
             try:
-                turn = await session.send(known.chat_id, file.question.text, kind=kind, scope=scope)
+                turn = await session.chats.send(known.chat_id, file.question.text, kind=kind, scope=scope)
             except Refusal as refused:
                 if refused.code != "chat_not_found" or known.chat_id is None or scope.cancelled:
                     raise
                 why = f"The chat {known.chat_id} is not known here: this is a new one."
                 known = _Known(None, f"{why} It has not seen what stands above.")
-                turn = await session.send(None, file.question.text, kind=kind, scope=scope)
+                turn = await session.chats.send(None, file.question.text, kind=kind, scope=scope)
             self._chats[uri] = turn.chat_id
             self._begin(uri, turn, known, file.question.text)
             await self._index.begun(turn.chat_id, uri, turn.turn_id)
@@ -124,31 +129,31 @@ class ChatFiles:
         writer = self.running(uri)
         file = self.file(uri)
         chat_id = writer.chat_id if writer is not None else self.chat_of(uri, file) if file is not None else None
-        return await self._connection.session.cancel(chat_id) if chat_id is not None else False
+        return await self._context.session.chats.cancel(chat_id) if chat_id is not None else False
 
     def _kind(self, uri: str) -> str:
         """The kind of a chat that this file begins: code actions make their files in a folder of ours (H-5)."""
         path = path_of(uri)
-        return "inline" if path is not None and path.parent == self._connection.home / OWN_CHATS else "panel"
+        return "inline" if path is not None and path.parent == self._context.home / OWN_CHATS else "panel"
 
     def _begin(self, uri: str, turn: RunningTurn, known: _Known, asked: str) -> None:
         story = Story(turn.turn_id, doing="Thinking")
         if known.why_new:
             story.parts.append(NoticeEvent("warning", "new_chat", known.why_new))
-        writer = StreamWriter(self._connection.documents, self._editor, uri, turn.chat_id, story, asked=asked)
+        writer = StreamWriter(self._context.documents, self._editor, uri, turn.chat_id, story, asked=asked)
         self._follow(writer)
         for event in self._early:
             if event.turn_id == turn.turn_id:
                 writer.take(event)
-        if self._connection.client.applies:
-            self._connection.later(self._told(writer))
+        if self._context.client.applies:
+            self._context.spawn(self._told(writer))
         else:
-            self._connection.later(self._show(turn))
+            self._context.spawn(self._show(turn))
 
     def _follow(self, writer: StreamWriter) -> None:
         self._writers[writer.story.turn_id] = writer
-        writer.on_end = self._connection.features.refresh_lenses
-        self._connection.features.refresh_lenses()
+        writer.on_end = self.refresh_lenses
+        self.refresh_lenses()
 
     async def _told(self, writer: StreamWriter) -> None:
         if not await writer.run():
@@ -156,15 +161,15 @@ class ChatFiles:
             self._writers.pop(writer.story.turn_id, None)
             result = writer.story.result
             if result is not None:
-                show_message(self._connection.rpc, "warning", "codelaw: the chat file does not take the answer")
-                await show_answer(self._connection.rpc, self._connection.client, self._connection.home, result)
-        self._connection.features.refresh_lenses()
+                show_message(self._context.rpc, "warning", "codelaw: the chat file does not take the answer")
+                await show_answer(self._context.rpc, self._context.client, self._context.home, result)
+        self.refresh_lenses()
 
     async def _show(self, turn: RunningTurn) -> None:
         """The answer to a client that takes no edits."""
         try:
             result = await turn.result()
-            await show_answer(self._connection.rpc, self._connection.client, self._connection.home, result)
+            await show_answer(self._context.rpc, self._context.client, self._context.home, result)
         finally:
             self._writers.pop(turn.turn_id, None)
 
@@ -191,6 +196,17 @@ class ChatFiles:
 
     # ------------------------------------------------------------------------------------------------- what happens
 
+    def refresh_lenses(self) -> None:
+        """The lenses have changed; a client that can is told to ask again."""
+        if self._context.client.lens_refresh and not self._refreshing:
+            self._refreshing = True
+            self._context.spawn(self._refresh())
+
+    async def _refresh(self) -> None:
+        self._refreshing = False
+        with suppress(ClientError, Disconnected):
+            await self._context.rpc.request(types.WORKSPACE_CODE_LENS_REFRESH, None)
+
     def on_event(self, event: ChatEvent) -> None:
         """An event of any chat."""
         writer = self._writers.get(event.turn_id)
@@ -210,16 +226,16 @@ class ChatFiles:
                 # From here on the file, or what is known of it on disk, says what it lacks.
                 del self._writers[turn_id]
                 if what == "saved":
-                    self._connection.later(self._index.saved(writer.chat_id, turn_id))
+                    self._context.spawn(self._index.saved(writer.chat_id, turn_id))
             elif what == "opened":
                 writer.reopened()
         if what == "opened":
-            self._connection.later(self._catch_up(uri))
+            self._context.spawn(self._catch_up(uri))
 
     async def _catch_up(self, uri: str) -> None:
         """Put in what a file lacks of the turns that were begun from it."""
         file = self.file(uri)
-        if file is None or file.chat_id is None or not self._connection.client.applies:
+        if file is None or file.chat_id is None or not self._context.client.applies:
             return
         owner = await self._index.read(file.chat_id)
         lacking = [block.id for block in file.blocks if block.kind == "turn" and block.running]
@@ -229,7 +245,7 @@ class ChatFiles:
         if not lacking:
             return
         try:
-            record = await self._connection.session.read(file.chat_id, since_seq=None, limit=0, before=None)
+            record = await self._context.session.chats.read(file.chat_id, since_seq=None, limit=0, before=None)
         except Refusal as refused:
             log.info("A chat file is not brought up to date: %s", refused.message)
             return
@@ -237,9 +253,9 @@ class ChatFiles:
         for turn_id in lacking:
             story = told.get(turn_id)
             if story is not None and self._lacks(file, turn_id):
-                writer = StreamWriter(self._connection.documents, self._editor, uri, file.chat_id, story, asked=None)
+                writer = StreamWriter(self._context.documents, self._editor, uri, file.chat_id, story, asked=None)
                 self._follow(writer)
-                self._connection.later(self._told(writer))
+                self._context.spawn(self._told(writer))
 
     def _lacks(self, file: ChatFile, turn_id: str) -> bool:
         """Whether a turn is not whole in a file, and nobody is about to tell it."""

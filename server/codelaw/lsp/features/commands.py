@@ -12,23 +12,23 @@ from codelaw.protocol import editor as params
 from codelaw.protocol.chats import Cancelled, Started
 
 if TYPE_CHECKING:
-    from codelaw.lsp.server.connection import Connection
+    from codelaw.lsp.features.features import Features
 
 
-async def send(connection: Connection, asked: params.ChatFileRef) -> Started:
+async def send(features: Features, asked: params.ChatFileRef) -> Started:
     """Send the question at the end of a chat file; the answer is written below it."""
-    turn = await connection.features.chat_files.send(asked.uri, SCOPE.get())
+    turn = await features.chat_files.send(asked.uri, SCOPE.get())
     return Started(chat_id=turn.chat_id, turn_id=turn.turn_id)
 
 
-async def stop(connection: Connection, asked: params.ChatFileRef) -> Cancelled:
+async def stop(features: Features, asked: params.ChatFileRef) -> Cancelled:
     """Stop what runs in a chat file."""
-    return Cancelled(cancelled=await connection.features.chat_files.stop(asked.uri))
+    return Cancelled(cancelled=await features.chat_files.stop(asked.uri))
 
 
-async def undo(connection: Connection, asked: params.UndoInChatFile) -> params.Undone:
+async def undo(features: Features, asked: params.UndoInChatFile) -> params.Undone:
     """Undo what a turn of a chat file did to files, and say what could not be undone (E-2)."""
-    files = connection.features.chat_files
+    files = features.chat_files
     file = files.file(asked.uri)
     chat_id = files.chat_of(asked.uri, file) if file is not None else None
     if file is None or chat_id is None:
@@ -39,19 +39,19 @@ async def undo(connection: Connection, asked: params.UndoInChatFile) -> params.U
     turn_id = asked.turn_id or (turns[-1] if turns else None)
     if turn_id is None:
         raise Refusal("turn_not_found", "There is no turn in this file", "Send a question first")
-    report = await connection.session.revert(chat_id, turn_id, files=True, messages=False)
+    report = await features.context.session.files.revert(chat_id, turn_id, files=True, messages=False)
     count = len(report.reverted)
     parts = [f"{count} files undone" if count != 1 else "1 file undone"]
     parts += [f"{conflict.uri.rsplit('/', 1)[-1]}: {conflict.reason}" for conflict in report.conflicts]
     message = "codelaw: " + "; ".join(parts)
-    show_message(connection.rpc, "warning" if report.conflicts else "info", message)
-    connection.features.refresh_lenses()
+    show_message(features.context.rpc, "warning" if report.conflicts else "info", message)
+    features.chat_files.refresh_lenses()
     return params.Undone(message=message)
 
 
-async def show_chat(connection: Connection, asked: params.ShowChat) -> params.Shown:
+async def show_chat(features: Features, asked: params.ShowChat) -> params.Shown:
     """Show a transcript, a context, or a file as it was before a turn (E-4)."""
     if asked.what == "before" and not (asked.turn_id and asked.path):
         raise Refusal("turn_not_found", "A turn and a file are needed", "Send `turnId` and `path`")
     wanted = Address(asked.chat_id, asked.what, asked.turn_id or "", asked.path or "")
-    return params.Shown(uri=await connection.features.contents.show(wanted))
+    return params.Shown(uri=await features.contents.show(wanted))

@@ -22,8 +22,8 @@ from codelaw.transcript.chat_file import markdown
 
 if TYPE_CHECKING:
     from codelaw.domain.events import ChatEvent
+    from codelaw.lsp.context import Context
     from codelaw.lsp.documents.documents import DocumentMoment
-    from codelaw.lsp.server.connection import Connection
 
 log = logging.getLogger(__name__)
 
@@ -82,8 +82,8 @@ def address(uri: str) -> Address:
 class Contents:
     """The documents that one client has asked for, refreshed while their chat goes on."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self._asked: dict[str, Address] = {}
         """By uri, as the client spelt it."""
         self._files: dict[Address, Path] = {}
@@ -112,15 +112,15 @@ class Contents:
             Refusal: there is no such chat, turn or file.
         """
         text = await self._text(wanted)
-        if self._connection.client.contents:
+        if self._context.client.contents:
             with suppress(ClientError, Disconnected):
-                await self._connection.rpc.request(types.WINDOW_SHOW_DOCUMENT, {"uri": wanted.uri, "takeFocus": False})
+                await self._context.rpc.request(types.WINDOW_SHOW_DOCUMENT, {"uri": wanted.uri, "takeFocus": False})
             return wanted.uri
         name = "-".join(filter(None, (wanted.chat_id, wanted.what, wanted.turn_id, wanted.path.rsplit("/", 1)[-1])))
-        file = self._connection.home / "shown" / re.sub(r"[^A-Za-z0-9._-]", "-", name)
+        file = self._context.home / "shown" / re.sub(r"[^A-Za-z0-9._-]", "-", name)
         if wanted.what != "before":
             file = file.with_name(f"{file.name}.md")
-        uri = await show(self._connection, file, text, keep=KEPT_FILES)
+        uri = await show(self._context, file, text, keep=KEPT_FILES)
         if wanted.what != "before":
             self._files[wanted] = file
             while len(self._files) > MOST_WATCHED:
@@ -136,11 +136,11 @@ class Contents:
             self._due |= due
             if not self._refreshing:
                 self._refreshing = True
-                self._connection.later(self._refresh())
+                self._context.spawn(self._refresh())
         if isinstance(event.event, TurnEnded):
             for wanted in list(self._files):
                 if wanted.chat_id == event.chat_id:
-                    self._connection.later(self._rewrite(wanted))
+                    self._context.spawn(self._rewrite(wanted))
 
     def on_document(self, uri: str, what: DocumentMoment) -> None:
         """A document that was closed is not refreshed any more."""
@@ -148,15 +148,15 @@ class Contents:
             self._asked.pop(uri, None)
 
     async def _text(self, wanted: Address) -> str:
-        session = self._connection.session
+        session = self._context.session
         match wanted.what:
             case "transcript":
-                record = await session.read(wanted.chat_id, since_seq=None, limit=None, before=None)
+                record = await session.chats.read(wanted.chat_id, since_seq=None, limit=None, before=None)
                 return await asyncio.to_thread(markdown.transcript, record.chat, record.messages, record.events)
             case "context":
-                return markdown.context(await session.inspect(wanted.chat_id, None))
+                return markdown.context(await session.contexts.inspect(wanted.chat_id, None))
             case "before":
-                return await session.before(wanted.chat_id, wanted.turn_id, wanted.path) or ""
+                return await session.files.before(wanted.chat_id, wanted.turn_id, wanted.path) or ""
 
     async def _refresh(self) -> None:
         try:
@@ -172,7 +172,7 @@ class Contents:
 
     async def _refresh_one(self, uri: str) -> None:
         try:
-            await self._connection.rpc.request(types.WORKSPACE_TEXT_DOCUMENT_CONTENT_REFRESH, {"uri": uri})
+            await self._context.rpc.request(types.WORKSPACE_TEXT_DOCUMENT_CONTENT_REFRESH, {"uri": uri})
         except ClientError as error:
             log.info("%s is not refreshed: %s", uri, error)
             self._asked.pop(uri, None)

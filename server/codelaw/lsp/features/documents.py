@@ -14,7 +14,7 @@ from codelaw.transcript.chat_file.chat_file import named_chat_file
 from codelaw.transcript.chat_file.outline import Entry, folds, outline
 
 if TYPE_CHECKING:
-    from codelaw.lsp.server.connection import Connection
+    from codelaw.lsp.features.features import Features
 
 KINDS = {
     "title": types.SymbolKind.File,
@@ -24,19 +24,19 @@ KINDS = {
 }
 
 
-async def content(connection: Connection, params: types.TextDocumentContentParams) -> types.TextDocumentContentResult:
+async def content(features: Features, params: types.TextDocumentContentParams) -> types.TextDocumentContentResult:
     """A document of ours."""
-    return types.TextDocumentContentResult(await connection.features.contents.text(params.uri))
+    return types.TextDocumentContentResult(await features.contents.text(params.uri))
 
 
-async def symbols(connection: Connection, params: types.DocumentSymbolParams) -> list[Any]:
+async def symbols(features: Features, params: types.DocumentSymbolParams) -> list[Any]:
     """Rounds, steps and calls of a chat file or transcript; nothing of other documents."""
     uri = params.text_document.uri
-    text = await _text(connection, uri)
+    text = await _text(features, uri)
     if text is None:
         return []
     lines = text.split("\n")
-    encoding = connection.documents.encoding
+    encoding = features.context.documents.encoding
 
     def span(entry: Entry) -> types.Range:
         end = types.Position(entry.last, units(lines[entry.last], encoding))
@@ -50,7 +50,7 @@ async def symbols(connection: Connection, params: types.DocumentSymbolParams) ->
         return types.DocumentSymbol(entry.title, KINDS[entry.kind], span(entry), line, children=inside)
 
     found = await asyncio.to_thread(outline, text)
-    if connection.client.outlines:
+    if features.context.client.outlines:
         return [symbol(entry) for entry in found]
     flat: list[types.SymbolInformation] = []
     waiting = [(entry, None) for entry in reversed(found)]
@@ -65,17 +65,17 @@ async def symbols(connection: Connection, params: types.DocumentSymbolParams) ->
     return flat
 
 
-async def foldings(connection: Connection, params: types.FoldingRangeParams) -> list[types.FoldingRange]:
+async def foldings(features: Features, params: types.FoldingRangeParams) -> list[types.FoldingRange]:
     """What can be folded in a chat file or transcript."""
-    text = await _text(connection, params.text_document.uri)
+    text = await _text(features, params.text_document.uri)
     if text is None:
         return []
     return [types.FoldingRange(fold.first, fold.last) for fold in await asyncio.to_thread(folds, text)]
 
 
-async def _text(connection: Connection, uri: str) -> str | None:
-    buffer = connection.documents.get(uri)
+async def _text(features: Features, uri: str) -> str | None:
+    buffer = features.context.documents.get(uri)
     if uri.startswith(f"{SCHEME}:"):
-        return normal(buffer.text) if buffer is not None else await connection.features.contents.text(uri)
-    shown = f"{(connection.home / 'shown').as_uri()}/"
+        return normal(buffer.text) if buffer is not None else await features.contents.text(uri)
+    shown = f"{(features.context.home / 'shown').as_uri()}/"
     return normal(buffer.text) if buffer is not None and (named_chat_file(uri) or uri.startswith(shown)) else None

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import logging
-from contextlib import suppress
 from typing import TYPE_CHECKING
-
-from lsprotocol import types
 
 from codelaw.lsp.features.chat_files import ChatFiles
 from codelaw.lsp.features.contents import Contents
-from codelaw.lsp.transport.errors import ClientError, Disconnected
 
 if TYPE_CHECKING:
     from codelaw.domain.events import ChatEvent
+    from codelaw.lsp.context import Context
     from codelaw.lsp.documents.documents import DocumentMoment
-    from codelaw.lsp.features.proposing import Begun
-    from codelaw.lsp.server.connection import Connection
-
-log = logging.getLogger(__name__)
+    from codelaw.lsp.features.proposals import Begun
 
 
 class Features:
     """Chat files, documents that follow a chat, and the chats that code actions talk to."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._refreshing = False
-        self.chat_files = ChatFiles(connection)
-        self.contents = Contents(connection)
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.chat_files = ChatFiles(context)
+        self.contents = Contents(context)
         self.chats: dict[str, str] = {}
         """By uri: the chat in which a document was last asked about."""
         self.proposals: dict[tuple[str, str], Begun] = {}
@@ -45,14 +37,3 @@ class Features:
         """Something happened to an open document."""
         self.chat_files.on_document(uri, what)
         self.contents.on_document(uri, what)
-
-    def refresh_lenses(self) -> None:
-        """The lenses have changed; a client that can is told to ask again."""
-        if self._connection.client.lens_refresh and not self._refreshing:
-            self._refreshing = True
-            self._connection.later(self._refresh())
-
-    async def _refresh(self) -> None:
-        self._refreshing = False
-        with suppress(ClientError, Disconnected):
-            await self._connection.rpc.request(types.WORKSPACE_CODE_LENS_REFRESH, None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from codelaw.domain.errors import Refusal
 
 if TYPE_CHECKING:
-    from codelaw.lsp.server.connection import Connection
+    from codelaw.lsp.features.features import Features
     from codelaw.transcript.chat_file.chat_file import ChatFile
 
 LOOKED_AT = 20
@@ -29,10 +29,10 @@ class Offer:
     last: int
 
 
-async def offers(connection: Connection, uri: str, file: ChatFile) -> list[Offer]:
+async def offers(features: Features, uri: str, file: ChatFile) -> list[Offer]:
     """Send, stop, and undo what a turn changed."""
     found: list[Offer] = []
-    running = connection.features.chat_files.running(uri)
+    running = features.chat_files.running(uri)
     end = file.text.count("\n")
     if running is not None:
         block = file.block(running.story.turn_id)
@@ -41,11 +41,11 @@ async def offers(connection: Connection, uri: str, file: ChatFile) -> list[Offer
     elif file.question is not None:
         last = max(file.question.line, file.text.count("\n", 0, file.question.end))
         found.append(Offer("▶ Send", "codelaw.chatFile.send", {"uri": uri}, file.question.line, max(last, end)))
-    chat_id = connection.features.chat_files.chat_of(uri, file)
+    chat_id = features.chat_files.chat_of(uri, file)
     if chat_id is None:
         return found
     for block in [block for block in file.blocks if block.kind == "turn" and not block.running][-LOOKED_AT:]:
-        count = await _changed(connection, chat_id, block.id)
+        count = await _changed(features, chat_id, block.id)
         if count:
             argument = {"uri": uri, "turnId": block.id}
             files = "1 file" if count == 1 else f"{count} files"
@@ -55,12 +55,12 @@ async def offers(connection: Connection, uri: str, file: ChatFile) -> list[Offer
     return found
 
 
-async def _changed(connection: Connection, chat_id: str, turn_id: str) -> int:
+async def _changed(features: Features, chat_id: str, turn_id: str) -> int:
     """How many files a turn that has ended changed; remembered, as editors ask at every keystroke."""
-    known = connection.features.changed
+    known = features.changed
     if (chat_id, turn_id) not in known:
         try:
-            files = await connection.session.changed_files(chat_id, turn_id)
+            files = await features.context.session.files.changed_files(chat_id, turn_id)
         except Refusal:
             files = ()  # a block of another chat
         while len(known) >= REMEMBERED:

@@ -3,10 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from codelaw.domain.edits import Splice
 from codelaw.lsp.documents.positions import line_at, line_starts
 from codelaw.transcript.chat_file.fences import Fences
+
+if TYPE_CHECKING:
+    from codelaw.agent.turn.running import RunningTurn
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A turn that was begun to propose something."""
+
+    turn: RunningTurn
+    text: str
+    """What was asked."""
+    uri: str = ""
+    """Of the document; empty for the message of a commit."""
+    first: int = 0
+    """The first of the lines that are to be replaced, zero-based."""
+    before: tuple[str, ...] = ()
 
 
 def last_block(answer: str) -> tuple[tuple[str, ...] | None, str]:

@@ -7,7 +7,6 @@ mode. What is proposed is done by nobody but the user.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,17 +21,17 @@ from codelaw.lsp.client_calls.showing import show_message
 from codelaw.lsp.documents.documents import path_of
 from codelaw.lsp.documents.positions import line_at, line_starts
 from codelaw.lsp.features.asking import lines_of, show_end, shown_path
-from codelaw.lsp.features.proposals import last_block, splice_of
+from codelaw.lsp.features.proposals import Begun, last_block, splice_of
 from codelaw.protocol import editor as params
 from codelaw.protocol.chats import TurnError
 from codelaw.templates.render import render
 from codelaw.tools.changing.diffs import difference
 
 if TYPE_CHECKING:
+    from codelaw.agent.turn.running import RunningTurn
     from codelaw.domain.chats import TurnResult
     from codelaw.domain.files import Buffer
-    from codelaw.lsp.server.connection import Connection
-    from codelaw.lsp.sessions import RunningTurn
+    from codelaw.lsp.features.features import Features
 
 MOST_CHARACTERS = 7_500
 """Of the lines that are to be changed: an attachment holds no more, and what the model does not see it would lose."""
@@ -44,21 +43,7 @@ ACCEPT = ApprovalOption("accept", "Accept", "allow_once")
 REJECT = ApprovalOption("reject", "Reject", "reject")
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A turn that was begun to propose something."""
-
-    turn: RunningTurn
-    text: str
-    """What was asked."""
-    uri: str = ""
-    """Of the document; empty for the message of a commit."""
-    first: int = 0
-    """The first of the lines that are to be replaced, zero-based."""
-    before: tuple[str, ...] = ()
-
-
-async def edit(connection: Connection, asked: params.EditInEditor) -> params.Proposing:
+async def edit(features: Features, asked: params.EditInEditor) -> params.Proposing:
     """Begin a turn that proposes other lines for a selection, whole lines of it.
 
     Raises:
@@ -66,14 +51,14 @@ async def edit(connection: Connection, asked: params.EditInEditor) -> params.Pro
             much is selected; a rule keeps it from the model. `model_unavailable`: no language model answers.
             `settings_unreadable`: nobody knows whether a rule does.
     """
-    await connection.look_again()
-    connection.settings.for_a_turn()
-    _refuse_offline(connection)
-    buffer = connection.documents.get(asked.uri)
+    await features.context.configuration.look_again()
+    features.context.configuration.effective.for_a_turn()
+    _refuse_offline(features)
+    buffer = features.context.documents.get(asked.uri)
     if buffer is None or (asked.version is not None and asked.version != buffer.version):
         message = "The document is not open." if buffer is None else "The document has changed in this moment."
         raise Refusal("invalid_text", message, "Select it in the editor, and ask again.")
-    if (await connection.session.looked_at(asked.uri)).unsent == "denied":
+    if (await features.context.session.contexts.looked_at(asked.uri)).unsent == "denied":
         raise Refusal("invalid_text", "A permission rule keeps this file from the model.", "Change it yourself.")
     first, last = (line - 1 for line in lines_of(asked.range))
     before = _lines(buffer, first, last)
@@ -91,7 +76,7 @@ async def edit(connection: Connection, asked: params.EditInEditor) -> params.Pro
     ]
     text = render(
         "edit_selection",
-        path=shown_path(connection, asked.uri),
+        path=shown_path(features, asked.uri),
         first=first + 1,
         last=last + 1,
         text=asked.text.strip(),
@@ -99,24 +84,24 @@ async def edit(connection: Connection, asked: params.EditInEditor) -> params.Pro
         around=len(attachments) > 1,
     )
     state = EditorState(asked.uri, first, version=buffer.version)
-    turn = await _begin(connection, text, attachments, asked.chat_id, state)
-    _remember(connection, made := Begun(turn, text, asked.uri, first, before))
-    if not connection.client.proposals:
-        connection.later(_offer(connection, made))
+    turn = await _begin(features, text, attachments, asked.chat_id, state)
+    _remember(features, made := Begun(turn, text, asked.uri, first, before))
+    if not features.context.client.proposals:
+        features.context.spawn(_offer(features, made))
     return params.Proposing(chat_id=turn.chat_id, turn_id=turn.turn_id)
 
 
-async def commit_message(connection: Connection, asked: params.CommitMessage) -> params.Proposing:
+async def commit_message(features: Features, asked: params.CommitMessage) -> params.Proposing:
     """Begin a turn that proposes the message of the next commit; nobody commits.
 
     Raises:
         Refusal: see `Session.pending_commit`; `model_unavailable`: no language model answers.
     """
-    _refuse_offline(connection)
+    _refuse_offline(features)
     place = path_of(asked.uri) if asked.uri is not None else None
     if asked.uri is not None and place is None:
         raise Refusal("folder_not_found", f"This machine has no folder {asked.uri}.", "Name the repository's folder.")
-    pending = await SCOPE.get().wait(connection.session.pending_commit(place))
+    pending = await SCOPE.get().wait(features.context.session.commits.pending(place))
     attachments: list[Enclosed] = [Snippet("staged changes" if pending.staged else "changes", pending.text)]
     if pending.subjects:
         attachments.append(Snippet("newest commits", "\n".join(pending.subjects)))
@@ -128,18 +113,18 @@ async def commit_message(connection: Connection, asked: params.CommitMessage) ->
         withheld=pending.withheld,
         outside=pending.outside,
     )
-    turn = await _begin(connection, text, attachments, None, None)
-    _remember(connection, Begun(turn, text))
+    turn = await _begin(features, text, attachments, None, None)
+    _remember(features, Begun(turn, text))
     return params.Proposing(chat_id=turn.chat_id, turn_id=turn.turn_id)
 
 
-async def proposal(connection: Connection, asked: params.TurnRef) -> params.Proposal:
+async def proposal(features: Features, asked: params.TurnRef) -> params.Proposal:
     """Wait for the end of such a turn, and say what it proposes.
 
     Raises:
         Refusal: `turn_not_found`: it is none of them, or too many were begun since.
     """
-    known = connection.features.proposals.get((asked.chat_id, asked.turn_id))
+    known = features.proposals.get((asked.chat_id, asked.turn_id))
     if known is None:
         message = "This turn was not begun to propose something, or by another server."
         raise Refusal("turn_not_found", message, "Open its chat.")
@@ -166,45 +151,45 @@ def _proposed(result: TurnResult, known: Begun) -> tuple[tuple[str, ...] | None,
     return lines, said
 
 
-def _refuse_offline(connection: Connection) -> None:
+def _refuse_offline(features: Features) -> None:
     """What the offline model quotes is not a proposal, and would be taken for one."""
-    if any(model.current and model.provider == "offline" for model in connection.session.models()):
+    if any(model.current and model.provider == "offline" for model in features.context.session.models()):
         message = "The offline model is not a language model: it proposes nothing."
         raise Refusal("model_unavailable", message, "Set an API key, or the address of an endpoint (model.baseUrl).")
 
 
 async def _begin(
-    connection: Connection,
+    features: Features,
     text: str,
     attachments: Sequence[Enclosed],
     chat_id: str | None,
     state: EditorState | None,
 ) -> RunningTurn:
-    send = partial(connection.session.send, mode_once="ask", kind="inline", scope=SCOPE.get())
+    send = partial(features.context.session.chats.send, mode_once="ask", kind="inline", scope=SCOPE.get())
     return await send(chat_id, text, attachments=attachments, editor=state)
 
 
-def _remember(connection: Connection, begun_: Begun) -> None:
-    known = connection.features.proposals
+def _remember(features: Features, begun_: Begun) -> None:
+    known = features.proposals
     known[begun_.turn.chat_id, begun_.turn.turn_id] = begun_
     while len(known) > REMEMBERED:
         del known[next(iter(known))]
 
 
-async def _offer(connection: Connection, known: Begun) -> None:
+async def _offer(features: Features, known: Begun) -> None:
     """Ask the user of an editor that shows no proposals by itself, and have it make the change."""
     result = await known.turn.result()
     lines, _ = _proposed(result, known)
-    if lines is None or not connection.client.edits:
-        if not connection.client.events:
-            await show_end(connection, known.turn, known.text)
+    if lines is None or not features.context.client.edits:
+        if not features.context.client.events:
+            await show_end(features, known.turn, known.text)
         return
-    shown = shown_path(connection, known.uri)
+    shown = shown_path(features, known.uri)
     diff = difference("\n".join([*known.before, ""]), "\n".join([*lines, ""]), shown).text
     if lines == known.before or not diff:
-        show_message(connection.rpc, "info", f"codelaw: {shown} can stay as it is.")
+        show_message(features.context.rpc, "info", f"codelaw: {shown} can stay as it is.")
         return
-    approver = ClientApprover(connection.rpc, connection.client, connection.home)
+    approver = ClientApprover(features.context.rpc, features.context.client, features.context.home)
     first, last = known.first + 1, known.first + len(known.before)
     question = ApprovalQuestion(
         chat_id=result.chat_id,
@@ -219,23 +204,23 @@ async def _offer(connection: Connection, known: Begun) -> None:
     if (await approver.ask(question)).option_id != ACCEPT.id:
         return
     try:
-        await _apply(connection, known, lines)
+        await _apply(features, known, lines)
     except ToolFailure as failure:
-        show_message(connection.rpc, "warning", f"codelaw: nothing was changed. {failure.message}")
+        show_message(features.context.rpc, "warning", f"codelaw: nothing was changed. {failure.message}")
 
 
-async def _apply(connection: Connection, known: Begun, lines: tuple[str, ...]) -> None:
+async def _apply(features: Features, known: Begun, lines: tuple[str, ...]) -> None:
     """Put the lines in the place of the old ones, wherever they stand by now.
 
     Raises:
         ToolFailure: CONFLICT: they are not there any more, or the editor refused.
     """
-    buffer = connection.documents.get(known.uri)
+    buffer = features.context.documents.get(known.uri)
     splice = splice_of(buffer.text, known.before, known.first, lines) if buffer is not None else None
     if buffer is None or splice is None:
         raise ToolFailure("CONFLICT", "The lines have changed meanwhile: ask again.")
-    editor = ClientEditor(connection.rpc, connection.client, connection.documents)
-    label = shown_path(connection, known.uri)
+    editor = ClientEditor(features.context.rpc, features.context.client, features.context.documents)
+    label = shown_path(features, known.uri)
     await editor.apply(DocumentEdit(known.uri, buffer.version, buffer.text, (splice,), label))
 
 

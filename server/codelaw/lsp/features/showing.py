@@ -13,13 +13,13 @@ from codelaw.lsp.client_calls.showing import MESSAGE_CHARACTERS, show_message
 from codelaw.lsp.transport.errors import ClientError, Disconnected
 
 if TYPE_CHECKING:
-    from codelaw.lsp.server.connection import Connection
+    from codelaw.lsp.context import Context
 
 log = logging.getLogger(__name__)
 
 
 async def show(
-    connection: Connection,
+    context: Context,
     file: Path,
     text: str,
     *,
@@ -36,21 +36,21 @@ async def show(
         await put(file, text, keep=keep)
     except OSError as error:
         log.warning("A document could not be written: %s", error)
-        show_message(connection.rpc, "warning", _short(message or text))
+        show_message(context.rpc, "warning", _short(message or text))
         return file.as_uri()
-    if connection.client.documents:
+    if context.client.documents:
         wanted: dict[str, Any] = {"uri": file.as_uri(), "takeFocus": focus}
         if line is not None:
             place = {"line": line, "character": 0}
             wanted["selection"] = {"start": place, "end": place}
         try:
-            shown: Any = await connection.rpc.request(types.WINDOW_SHOW_DOCUMENT, wanted)
+            shown: Any = await context.rpc.request(types.WINDOW_SHOW_DOCUMENT, wanted)
         except (ClientError, Disconnected) as error:
             log.info("A document was not shown: %s", error)
         else:
             if isinstance(shown, dict) and cast("dict[str, Any]", shown).get("success") is True:
                 return file.as_uri()
-    show_message(connection.rpc, "info", f"{_short(message or text)}\n\n{file}")
+    show_message(context.rpc, "info", f"{_short(message or text)}\n\n{file}")
     return file.as_uri()
 
 

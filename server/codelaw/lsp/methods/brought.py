@@ -8,11 +8,11 @@ from codelaw.protocol import brought as wire
 
 if TYPE_CHECKING:
     from codelaw.domain.brought import AgentSheet
-    from codelaw.lsp.server.connection import Connection
+    from codelaw.lsp.context import Context
 
 
-async def commands(connection: Connection, _params: wire.ListCommands) -> wire.CommandList:
-    found = await connection.session.commands()
+async def commands(context: Context, _params: wire.ListCommands) -> wire.CommandList:
+    found = await context.session.extensions.commands()
     return wire.CommandList(
         commands=[
             wire.UserCommand(
@@ -26,8 +26,8 @@ async def commands(connection: Connection, _params: wire.ListCommands) -> wire.C
     )
 
 
-async def skills(connection: Connection, _params: wire.ListSkills) -> wire.SkillList:
-    found = await connection.session.skills()
+async def skills(context: Context, _params: wire.ListSkills) -> wire.SkillList:
+    found = await context.session.extensions.skills()
     return wire.SkillList(
         skills=[
             wire.Skill(
@@ -44,8 +44,8 @@ async def skills(connection: Connection, _params: wire.ListSkills) -> wire.Skill
     )
 
 
-async def agents(connection: Connection, _params: wire.ListAgents) -> wire.AgentList:
-    found = await connection.session.agents()
+async def agents(context: Context, _params: wire.ListAgents) -> wire.AgentList:
+    found = await context.session.extensions.agents()
     built_in = (wire.Agent(name=one.name, description=one.description, mode=one.mode) for one in found.built_in)
     return wire.AgentList(enabled=found.enabled, agents=[*built_in, *map(_brought, found.brought)])
 

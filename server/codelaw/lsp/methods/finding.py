@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from codelaw.protocol import searching as wire
 
 if TYPE_CHECKING:
-    from codelaw.lsp.server.connection import Connection
+    from codelaw.lsp.context import Context
     from codelaw.ports.code import IndexState, Place
 
 FOUND = 10
 """Places where no limit is named."""
 
 
-async def search(connection: Connection, params: wire.SearchCode) -> wire.FoundPlaces:
-    found, uris = await connection.session.search_code(
+async def search(context: Context, params: wire.SearchCode) -> wire.FoundPlaces:
+    found, uris = await context.session.code.search(
         params.query, path=params.path or ".", kind=params.kind or "any", limit=params.limit or FOUND
     )
     state = found.state
@@ -25,12 +25,12 @@ async def search(connection: Connection, params: wire.SearchCode) -> wire.FoundP
     )
 
 
-async def status(connection: Connection, _params: wire.ReadIndex) -> wire.IndexReport:
-    return _report(connection.session.index_state())
+async def status(context: Context, _params: wire.ReadIndex) -> wire.IndexReport:
+    return _report(context.session.code.state())
 
 
-async def rebuild(connection: Connection, _params: wire.ReadIndex) -> wire.IndexReport:
-    return _report(await connection.session.rebuild_index())
+async def rebuild(context: Context, _params: wire.ReadIndex) -> wire.IndexReport:
+    return _report(await context.session.code.rebuild())
 
 
 def _place(place: Place, uri: str) -> wire.FoundPlace:

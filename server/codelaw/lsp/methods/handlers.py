@@ -22,9 +22,10 @@ from codelaw.lsp.methods import (
 from codelaw.protocol.base import Payload
 
 if TYPE_CHECKING:
-    from codelaw.lsp.server.connection import Connection
+    from codelaw.lsp.context import Context
+    from codelaw.lsp.features.features import Features
 
-Handler = Callable[["Connection", Any], Awaitable[Payload]]
+Handler = Callable[["Context", Any], Awaitable[Payload]]
 
 HANDLERS: dict[str, Handler] = {
     **chat.HANDLERS,
@@ -49,7 +50,7 @@ TWINS: dict[str, Handler] = {
 }
 """What a method's command does instead, where that differs: long ones only begin, and some show what they answer."""
 
-COMMAND_HANDLERS: dict[str, Handler] = {
+COMMAND_HANDLERS: dict[str, Callable[[Features, Any], Awaitable[Payload]]] = {
     "codelaw.editor.ask": asking.ask,
     "codelaw.editor.explain": asking.explain,
     "codelaw.editor.fix": asking.fix,

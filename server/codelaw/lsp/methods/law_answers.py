@@ -22,7 +22,7 @@ from codelaw.lsp.documents.positions import line_starts, offset, position_of
 from codelaw.lsp.law import is_law
 
 if TYPE_CHECKING:
-    from codelaw.lsp.server.connection import Connection
+    from codelaw.lsp.context import Context
 
 CHAT_FILE = ".chat.md"
 OFFERED = 50
@@ -34,35 +34,37 @@ _BEGUN = re.compile(rf'{BEFORE}@(?:"([^"\r\n]{{0,1000}})|([\w/.-]{{0,1000}}))\Z'
 _CALLED = re.compile(r"/[^\s/]{0,100}")
 
 
-async def hover(connection: Connection, params: types.HoverParams) -> types.Hover | None:
+async def hover(context: Context, params: types.HoverParams) -> types.Hover | None:
     """What is known of the rule, or of the `@path`, that is pointed at; nothing outside the law."""
-    buffer = connection.documents.get(params.text_document.uri)
-    if buffer is None or not is_law(buffer.uri, connection.law_files):
+    buffer = context.documents.get(params.text_document.uri)
+    if buffer is None or not is_law(buffer.uri, context.configuration.law_files):
         return None
-    state = await connection.session.laws()
+    state = await context.session.laws.state()
     file = next((one for one in state.files if buffer.path is not None and Path(one.path) == buffer.path), None)
     if file is None:
-        return _beaten(connection, buffer, state)
-    text, encoding = buffer.text, connection.documents.encoding
+        return _beaten(context, buffer, state)
+    text, encoding = buffer.text, context.documents.encoding
     starts = line_starts(text)
     at = offset(text, starts, params.position.line, params.position.character, encoding)
     mention = next((one for one in await asyncio.to_thread(paths, text) if one.start <= at < one.end), None)
     if mention is not None:
-        (named,) = await connection.session.named_paths([mention.path], counted=True)
-        return _hover(connection, text, starts, _path_told(named), mention)
+        (named,) = await context.session.laws.named_paths([mention.path], counted=True)
+        return _hover(context, text, starts, _path_told(named), mention)
     block = await asyncio.to_thread(rule_at, text, at)
-    return _hover(connection, text, starts, _law_told(file, state, block), block)
+    return _hover(context, text, starts, _law_told(file, state, block), block)
 
 
-async def completion(connection: Connection, params: types.CompletionParams) -> types.CompletionList | None:
+async def completion(context: Context, params: types.CompletionParams) -> types.CompletionList | None:
     """Paths for a mention that was begun before the cursor; nothing outside the law and chat files."""
-    buffer = connection.documents.get(params.text_document.uri)
-    if buffer is None or not (is_law(buffer.uri, connection.law_files) or buffer.uri.casefold().endswith(CHAT_FILE)):
+    buffer = context.documents.get(params.text_document.uri)
+    if buffer is None or not (
+        is_law(buffer.uri, context.configuration.law_files) or buffer.uri.casefold().endswith(CHAT_FILE)
+    ):
         return None
-    begun = _begun(buffer, params.position, connection)
+    begun = _begun(buffer, params.position, context)
     if begun is None:
-        return await _commands(buffer, params.position, connection)
-    found = await connection.session.mentions(begun.prefix, OFFERED, buffer.path)
+        return await _commands(buffer, params.position, context)
+    found = await context.session.extensions.mentions(begun.prefix, OFFERED, buffer.path)
     if not buffer.uri.casefold().endswith(CHAT_FILE):  # a law names files; nothing else of it is looked up
         found = [item for item in found if item.kind in {"file", "folder"}]
     items = [_item(item, begun, number) for number, item in enumerate(found)]
@@ -71,20 +73,20 @@ async def completion(connection: Connection, params: types.CompletionParams) -> 
     return types.CompletionList(is_incomplete=not complete, items=items)
 
 
-async def _commands(buffer: Buffer, position: types.Position, connection: Connection) -> types.CompletionList | None:
+async def _commands(buffer: Buffer, position: types.Position, context: Context) -> types.CompletionList | None:
     """Commands of the user's, and skills, where the question of a chat file begins with a slash (X-7, X-2)."""
     if not buffer.uri.casefold().endswith(CHAT_FILE):
         return None
-    text, encoding = buffer.text, connection.documents.encoding
+    text, encoding = buffer.text, context.documents.encoding
     starts = line_starts(text)
     at = offset(text, starts, position.line, position.character, encoding)
     start = starts[min(position.line, len(starts) - 1)]
     if not _CALLED.fullmatch(text[start:at]):
         return None
     span = types.Range(types.Position(*position_of(text, starts, start, encoding)), position)
-    commands = await connection.session.commands()
+    commands = await context.session.extensions.commands()
     names = {one.sheet.name for one in commands}
-    skills = [one for one in await connection.session.skills() if one.offered and one.sheet.name not in names]
+    skills = [one for one in await context.session.extensions.skills() if one.offered and one.sheet.name not in names]
     called = [*((one, one.arguments) for one in commands), *((one, "") for one in skills)]
     items = [
         types.CompletionItem(
@@ -113,8 +115,8 @@ class _Begun:
     """Behind the closing quote, when it stands right after the cursor."""
 
 
-def _begun(buffer: Buffer, position: types.Position, connection: Connection) -> _Begun | None:
-    text, encoding = buffer.text, connection.documents.encoding
+def _begun(buffer: Buffer, position: types.Position, context: Context) -> _Begun | None:
+    text, encoding = buffer.text, context.documents.encoding
     starts = line_starts(text)
     at = offset(text, starts, position.line, position.character, encoding)
     line = text[starts[min(position.line, len(starts) - 1)] : at]
@@ -162,25 +164,23 @@ def _item(item: MentionItem, begun: _Begun, number: int) -> types.CompletionItem
     )
 
 
-def _hover(
-    connection: Connection, text: str, starts: list[int], told: list[str], where: Block | Named | None
-) -> types.Hover:
-    markdown = connection.client.markdown
+def _hover(context: Context, text: str, starts: list[int], told: list[str], where: Block | Named | None) -> types.Hover:
+    markdown = context.client.markdown
     value = ("\n\n" if markdown else "\n").join(told)
     kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
     span: types.Range | None = None
     if where is not None:
-        encoding = connection.documents.encoding
+        encoding = context.documents.encoding
         first, last = (position_of(text, starts, place, encoding) for place in (where.start, where.end))
         span = types.Range(types.Position(*first), types.Position(*last))
     return types.Hover(types.MarkupContent(kind, value), span)
 
 
-def _beaten(connection: Connection, buffer: Buffer, state: LawState) -> types.Hover | None:
+def _beaten(context: Context, buffer: Buffer, state: LawState) -> types.Hover | None:
     """What is known of a file that another of its folder keeps from counting."""
     same = (Path(one.path).name for one in state.files if buffer.path and Path(one.path).parent == buffer.path.parent)
     winner = next((name for name in same if not is_law_name(name, ())), None)
-    return None if winner is None else _hover(connection, "", [0], [shadowed(winner).message], None)
+    return None if winner is None else _hover(context, "", [0], [shadowed(winner).message], None)
 
 
 def _path_told(named: NamedPath) -> list[str]:

@@ -8,15 +8,15 @@ from codelaw.protocol import memories as wire
 
 if TYPE_CHECKING:
     from codelaw.domain.memories import Memory, Recalled
-    from codelaw.lsp.server.connection import Connection
+    from codelaw.lsp.context import Context
 
 PAGE = 100
 """Entries of a list where no limit is named."""
 FOUND = 10
 
 
-async def save(connection: Connection, params: wire.SaveMemory) -> wire.Memory:
-    saved = await connection.session.save_memory(
+async def save(context: Context, params: wire.SaveMemory) -> wire.Memory:
+    saved = await context.session.memories.save(
         params.text,
         category=params.category,
         scope=params.scope,
@@ -26,8 +26,8 @@ async def save(connection: Connection, params: wire.SaveMemory) -> wire.Memory:
     return _memory(saved.memory, merged=True if saved.merged else None)
 
 
-async def list_memories(connection: Connection, params: wire.ListMemories) -> wire.MemoryList:
-    found, cursor = await connection.session.memories(
+async def list_memories(context: Context, params: wire.ListMemories) -> wire.MemoryList:
+    found, cursor = await context.session.memories.list(
         scope=params.scope,
         category=params.category,
         limit=params.limit or PAGE,
@@ -37,15 +37,15 @@ async def list_memories(connection: Connection, params: wire.ListMemories) -> wi
     return wire.MemoryList(memories=[_memory(one) for one in found], next_cursor=cursor)
 
 
-async def search(connection: Connection, params: wire.SearchMemories) -> wire.MemoryList:
-    found = await connection.session.search_memories(
+async def search(context: Context, params: wire.SearchMemories) -> wire.MemoryList:
+    found = await context.session.memories.search(
         params.query, category=params.category, limit=params.limit or FOUND, chat_id=params.chat_id
     )
     return wire.MemoryList(memories=[_memory(one.memory, recalled=one) for one in found])
 
 
-async def update(connection: Connection, params: wire.UpdateMemory) -> wire.Memory:
-    changed = await connection.session.update_memory(
+async def update(context: Context, params: wire.UpdateMemory) -> wire.Memory:
+    changed = await context.session.memories.update(
         params.id,
         text=params.text,
         category=params.category,
@@ -56,13 +56,13 @@ async def update(connection: Connection, params: wire.UpdateMemory) -> wire.Memo
     return _memory(changed)
 
 
-async def forget(connection: Connection, params: wire.ForgetMemory) -> wire.Forgotten:
-    await connection.session.forget_memory(params.id)
+async def forget(context: Context, params: wire.ForgetMemory) -> wire.Forgotten:
+    await context.session.memories.forget(params.id)
     return wire.Forgotten()
 
 
-async def backfill(connection: Connection, params: wire.Backfill) -> wire.Backfilled:
-    return wire.Backfilled(embedded=await connection.session.backfill(params.chat_id))
+async def backfill(context: Context, params: wire.Backfill) -> wire.Backfilled:
+    return wire.Backfilled(embedded=await context.session.memories.backfill(params.chat_id))
 
 
 def _memory(value: Memory, *, merged: bool | None = None, recalled: Recalled | None = None) -> wire.Memory:

@@ -8,11 +8,11 @@ from codelaw.protocol import models as wire
 
 if TYPE_CHECKING:
     from codelaw.domain.reports import ModelInfo
-    from codelaw.lsp.server.connection import Connection
+    from codelaw.lsp.context import Context
 
 
-async def list_models(connection: Connection, _params: wire.ListModels) -> wire.ModelList:
-    return wire.ModelList(models=[*map(_model, connection.session.models())])
+async def list_models(context: Context, _params: wire.ListModels) -> wire.ModelList:
+    return wire.ModelList(models=[*map(_model, context.session.models())])
 
 
 def _model(item: ModelInfo) -> wire.Model:

@@ -14,7 +14,7 @@ from codelaw.protocol import permissions as wire
 if TYPE_CHECKING:
     from codelaw.domain.audit import AuditEntry
     from codelaw.domain.permissions import Grant
-    from codelaw.lsp.server.connection import Connection
+    from codelaw.lsp.context import Context
 
 PAGE = 100
 """Entries of the record where no limit is named."""
@@ -23,8 +23,8 @@ NOTHING_ALLOWED = "Nothing is allowed for good: writes and commands are asked ab
 OUTDATED = "It was given before folders were kept, and allows nothing any more: give it again where it is wanted."
 
 
-async def list_grants(connection: Connection, _params: wire.ListGrants) -> wire.GrantList:
-    grants = await connection.session.grants()
+async def list_grants(context: Context, _params: wire.ListGrants) -> wire.GrantList:
+    grants = await context.session.permissions.grants()
     return wire.GrantList(grants=[_grant(one) for one in grants])
 
 
@@ -37,26 +37,26 @@ def _grant(one: Grant) -> wire.Grant:
     )
 
 
-async def audit(connection: Connection, params: wire.Audit) -> wire.AuditList:
-    found = await connection.session.audit(params.chat_id, params.limit or PAGE)
+async def audit(context: Context, params: wire.Audit) -> wire.AuditList:
+    found = await context.session.permissions.audit(params.chat_id, params.limit or PAGE)
     return wire.AuditList(entries=[_entry(one) for one in found])
 
 
-async def show_the_audit(connection: Connection, params: wire.Audit) -> wire.AuditList:
+async def show_the_audit(context: Context, params: wire.Audit) -> wire.AuditList:
     """The record; a client without events is shown it as a document besides."""
-    found = await audit(connection, params)
-    if not connection.client.events:
+    found = await audit(context, params)
+    if not context.client.events:
         text = _as_text("What was decided, the newest first", map(_line, found.entries), NOTHING_DECIDED)
-        connection.later(show_record(connection.rpc, connection.client, connection.home, "audit", text))
+        context.spawn(show_record(context.rpc, context.client, context.home, "audit", text))
     return found
 
 
-async def show_the_grants(connection: Connection, params: wire.ListGrants) -> wire.GrantList:
+async def show_the_grants(context: Context, params: wire.ListGrants) -> wire.GrantList:
     """The standing permissions; a client without events is shown them as a document besides."""
-    found = await list_grants(connection, params)
-    if not connection.client.events:
+    found = await list_grants(context, params)
+    if not context.client.events:
         text = _as_text("What is allowed for good", map(_standing, found.grants), NOTHING_ALLOWED)
-        connection.later(show_record(connection.rpc, connection.client, connection.home, "permissions", text))
+        context.spawn(show_record(context.rpc, context.client, context.home, "permissions", text))
     return found
 
 
@@ -97,8 +97,8 @@ def _entry(one: AuditEntry) -> wire.AuditEntry:
     )
 
 
-async def revoke(connection: Connection, params: wire.RevokeGrant) -> wire.Revoked:
-    await connection.session.revoke(params.id)
+async def revoke(context: Context, params: wire.RevokeGrant) -> wire.Revoked:
+    await context.session.permissions.revoke(params.id)
     return wire.Revoked()
 
 

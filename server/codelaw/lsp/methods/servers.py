@@ -10,40 +10,40 @@ from codelaw.protocol import servers as wire
 
 if TYPE_CHECKING:
     from codelaw.domain.served import ServerList
-    from codelaw.lsp.server.connection import Connection
+    from codelaw.lsp.context import Context
 
 NONE = "No servers are written down: not in `mcp.servers`, `.mcp.json` or `.vscode/mcp.json`."
 
 
-async def list_servers(connection: Connection, _params: wire.ListServers) -> wire.ServerList:
-    return _listed(await connection.session.servers())
+async def list_servers(context: Context, _params: wire.ListServers) -> wire.ServerList:
+    return _listed(await context.session.servers.list())
 
 
-async def show_the_servers(connection: Connection, params: wire.ListServers) -> wire.ServerList:
+async def show_the_servers(context: Context, params: wire.ListServers) -> wire.ServerList:
     """The servers; a client without events is shown them as a document besides."""
-    found = await list_servers(connection, params)
-    if not connection.client.events:
+    found = await list_servers(context, params)
+    if not context.client.events:
         lines = [_line(one) for one in found.servers] or [NONE]
         text = "\n".join(["# Servers", "", *lines, *(f"- {literal(problem)}" for problem in found.problems or ())])
-        connection.later(show_record(connection.rpc, connection.client, connection.home, "servers", text))
+        context.spawn(show_record(context.rpc, context.client, context.home, "servers", text))
     return found
 
 
-async def restart(connection: Connection, params: wire.RestartServer) -> wire.Restarted:
-    await connection.session.restart_server(params.name)
+async def restart(context: Context, params: wire.RestartServer) -> wire.Restarted:
+    await context.session.servers.restart(params.name)
     return wire.Restarted()
 
 
-async def log_out(connection: Connection, params: wire.LogOutOfServer) -> wire.LoggedOut:
-    return wire.LoggedOut(forgotten=await connection.session.log_out_of_server(params.name))
+async def log_out(context: Context, params: wire.LogOutOfServer) -> wire.LoggedOut:
+    return wire.LoggedOut(forgotten=await context.session.servers.log_out(params.name))
 
 
-async def enable(connection: Connection, params: wire.EnableServer) -> wire.ServerList:
-    return _listed(await connection.session.enable_server(params.name, enabled=params.enabled, digest=params.digest))
+async def enable(context: Context, params: wire.EnableServer) -> wire.ServerList:
+    return _listed(await context.session.servers.enable(params.name, enabled=params.enabled, digest=params.digest))
 
 
-async def decline(connection: Connection, params: wire.DeclineServer) -> wire.ServerList:
-    return _listed(await connection.session.decline_server(params.name, digest=params.digest))
+async def decline(context: Context, params: wire.DeclineServer) -> wire.ServerList:
+    return _listed(await context.session.servers.decline(params.name, digest=params.digest))
 
 
 def _line(server: wire.Server) -> str:

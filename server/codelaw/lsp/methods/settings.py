@@ -8,15 +8,15 @@ from codelaw.protocol import models as wire
 from codelaw.protocol.chats import Notice
 
 if TYPE_CHECKING:
-    from codelaw.lsp.server.connection import Connection
+    from codelaw.lsp.context import Context
 
 
-async def read(connection: Connection, _params: wire.ReadSettings) -> wire.SettingsReport:
-    effective = connection.settings
+async def read(context: Context, _params: wire.ReadSettings) -> wire.SettingsReport:
+    effective = context.configuration.effective
     described = effective.describe()["settings"]
     return wire.SettingsReport(
         settings={key: wire.Setting.model_validate(entry) for key, entry in described.items()},
-        problems=[Notice.of(item) for item in (*effective.problems, *await connection.session.rule_notices())],
+        problems=[Notice.of(item) for item in (*effective.problems, *await context.session.permissions.rule_notices())],
         faults=[
             wire.SettingsFault(message=str(one), uri=one.file.as_uri() if one.file else None, line=one.line)
             for one in (*effective.faults, *effective.stale)

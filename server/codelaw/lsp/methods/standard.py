@@ -11,14 +11,16 @@ from codelaw.lsp.features import actions, documents
 from codelaw.lsp.methods import law_answers
 
 if TYPE_CHECKING:
-    from codelaw.lsp.server.connection import Connection
+    from codelaw.lsp.context import Context
+    from codelaw.lsp.features.features import Features
 
-Answer = Callable[["Connection", Any], Awaitable[Any]]
-"""Takes lsprotocol's params and gives lsprotocol's result."""
-
-ANSWERS: dict[str, Answer] = {
+ANSWERS: dict[str, Callable[[Context, Any], Awaitable[Any]]] = {
     types.TEXT_DOCUMENT_HOVER: law_answers.hover,
     types.TEXT_DOCUMENT_COMPLETION: law_answers.completion,
+}
+"""Each takes lsprotocol's params and gives lsprotocol's result, as do the next."""
+
+FEATURE_ANSWERS: dict[str, Callable[[Features, Any], Awaitable[Any]]] = {
     types.TEXT_DOCUMENT_CODE_ACTION: actions.code_actions,
     types.TEXT_DOCUMENT_CODE_LENS: actions.code_lenses,
     types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: documents.symbols,

@@ -21,7 +21,7 @@ from codelaw.settings import WORKSPACE_FILE, WorkspaceFile, set_trust
 
 if TYPE_CHECKING:
     from codelaw.domain.files import Folder
-    from codelaw.lsp.server.connection import Connection
+    from codelaw.lsp.context import Context
 
 log = logging.getLogger(__name__)
 
@@ -34,12 +34,12 @@ RUN = "codelaw trust"
 """The command of the terminal that shows every value and asks."""
 
 
-async def trust(connection: Connection, params: wire.TrustFolder) -> wire.Trust:
-    folder = await asyncio.to_thread(_folder, connection, params.folder)
+async def trust(context: Context, params: wire.TrustFolder) -> wire.Trust:
+    folder = await asyncio.to_thread(_folder, context, params.folder)
     if params.trusted:
-        await connection.reload()
-        file = _file_of(connection, folder.root)
-        faults = (*connection.settings.faults, *connection.settings.stale)
+        await context.configuration.reload()
+        file = _file_of(context, folder.root)
+        faults = (*context.configuration.effective.faults, *context.configuration.effective.stale)
         unread = next((fault for fault in faults if fault.file == folder.root / WORKSPACE_FILE), None)
         if unread is not None:
             raise Refusal(
@@ -57,16 +57,16 @@ async def trust(connection: Connection, params: wire.TrustFolder) -> wire.Trust:
             )
         if params.digest != file.digest:
             raise _changed(file.path)
-        await _remember(connection, folder.root, file.digest)
+        await _remember(context, folder.root, file.digest)
     else:
-        await _remember(connection, folder.root, None)
+        await _remember(context, folder.root, None)
     return wire.Trust(trusted=params.trusted)
 
 
-async def settings(connection: Connection, _params: wire.ReadWorkspaceSettings) -> wire.WorkspaceSettings:
+async def settings(context: Context, _params: wire.ReadWorkspaceSettings) -> wire.WorkspaceSettings:
     """What each folder's own settings file holds, to be seen before it is trusted."""
-    await connection.reload()
-    names = {folder.root: folder.name for folder in await asyncio.to_thread(connection.folders.resolve)}
+    await context.configuration.reload()
+    names = {folder.root: folder.name for folder in await asyncio.to_thread(context.folders.resolve)}
     return wire.WorkspaceSettings(
         files=[
             wire.WorkspaceFile(
@@ -77,21 +77,21 @@ async def settings(connection: Connection, _params: wire.ReadWorkspaceSettings) 
                 trusted=file.trusted,
                 values=file.held,
             )
-            for file in connection.settings.files
+            for file in context.configuration.effective.files
         ]
     )
 
 
-def offer_trust(connection: Connection) -> None:
+def offer_trust(context: Context, asked: set[tuple[str, str]]) -> None:
     """Ask about every workspace file that has been held back, once as long as it says the same."""
-    for file in connection.settings.files:
+    for file in context.configuration.effective.files:
         question = (str(file.path), file.digest)
-        if file.held and not file.trusted and question not in connection.asked_trust:
-            connection.asked_trust.add(question)
-            connection.later(_ask(connection, file))
+        if file.held and not file.trusted and question not in asked:
+            asked.add(question)
+            context.spawn(_ask(context, file))
 
 
-async def _ask(connection: Connection, file: WorkspaceFile) -> None:
+async def _ask(context: Context, file: WorkspaceFile) -> None:
     folder = _root(file.path)
     name, path = visible_line(str(folder)), visible_line(str(file.path))
     run = visible_line(f"{RUN} {shlex.quote(str(folder))}")
@@ -100,15 +100,15 @@ async def _ask(connection: Connection, file: WorkspaceFile) -> None:
     if len(text) > SHOWN_CHARACTERS or len(file.held) > SHOWN_VALUES:
         keys = ", ".join(file.held)[: SHOWN_CHARACTERS // 2]
         count = f"{len(file.held)} settings that count only when you trust the folder ({keys}), too long to show here"
-        show_message(connection.rpc, "warning", f"codelaw: {path} has {count}. To see and trust them, run: {run}")
+        show_message(context.rpc, "warning", f"codelaw: {path} has {count}. To see and trust them, run: {run}")
         return
     actions = [{"title": TRUST}, {"title": NOT_NOW}]
     message = {"type": int(types.MessageType.Warning), "message": text, "actions": actions}
     try:
-        answer = await connection.rpc.request(types.WINDOW_SHOW_MESSAGE_REQUEST, message)
+        answer = await context.rpc.request(types.WINDOW_SHOW_MESSAGE_REQUEST, message)
     except ClientError as error:
         log.info("The client does not ask about trust: %s", error)
-        show_message(connection.rpc, "warning", f"{text} To trust it, run: {run}")
+        show_message(context.rpc, "warning", f"{text} To trust it, run: {run}")
         return
     except Disconnected:
         return
@@ -116,13 +116,13 @@ async def _ask(connection: Connection, file: WorkspaceFile) -> None:
     if chosen != TRUST:
         return
     try:
-        await connection.reload()
-        now = _file_of(connection, folder)
+        await context.configuration.reload()
+        now = _file_of(context, folder)
         if now is None or now.digest != file.digest:
             raise _changed(file.path)
-        await _remember(connection, folder, file.digest)
+        await _remember(context, folder, file.digest)
     except Refusal as refused:
-        show_message(connection.rpc, "error", f"codelaw: {refused.message}")
+        show_message(context.rpc, "error", f"codelaw: {refused.message}")
 
 
 def _changed(file: Path) -> Refusal:
@@ -134,24 +134,24 @@ def _root(file: Path) -> Path:
     return Path(str(file).removesuffix(WORKSPACE_FILE))
 
 
-def _file_of(connection: Connection, root: Path) -> WorkspaceFile | None:
-    return next((file for file in connection.settings.files if file.path == root / WORKSPACE_FILE), None)
+def _file_of(context: Context, root: Path) -> WorkspaceFile | None:
+    return next((file for file in context.configuration.effective.files if file.path == root / WORKSPACE_FILE), None)
 
 
-async def _remember(connection: Connection, root: Path, digest: str | None) -> None:
+async def _remember(context: Context, root: Path, digest: str | None) -> None:
     try:
-        await asyncio.to_thread(set_trust, connection.home, root, digest)
+        await asyncio.to_thread(set_trust, context.home, root, digest)
     except OSError as error:
         message = f"It cannot be remembered whether {root} is trusted: {error}"
         raise Refusal("store_unavailable", message, "See whether the data folder is writable.") from error
-    connection.session.record_trust(root, trusted=digest is not None)
-    await connection.reload()
+    context.session.permissions.record_trust(root, trusted=digest is not None)
+    await context.configuration.reload()
 
 
-def _folder(connection: Connection, named: str) -> Folder:
+def _folder(context: Context, named: str) -> Folder:
     """The workspace folder with that uri or path."""
     path = path_of(named) if "://" in named else Path(named)
-    folders = connection.folders.resolve()
+    folders = context.folders.resolve()
     real = Path(os.path.realpath(path)) if path is not None and path.is_absolute() else None
     for folder in folders:
         if folder.root == real:

@@ -1,4 +1,4 @@
-"""What lies behind one client's connection, once it is loaded: settings, session, and the ways back to the user.
+"""What lies behind one client's connection, once it is loaded: it routes requests, and hands on what has changed.
 
 Importing this module loads the engine; `server` does it after `initialize` was answered (V-1).
 """
@@ -8,54 +8,55 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from codelaw.agent.chat.leaving import STAYS
-from codelaw.domain.chats import Notice
-from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import ChatEvent, CompactionEvent, NoticeEvent, SteerEvent, TurnEnded, TurnStarted
-from codelaw.lsp.client import Client
+from codelaw.domain.events import ChatEvent, NoticeEvent, TurnEnded
 from codelaw.lsp.client_calls.approver import ClientApprover
 from codelaw.lsp.client_calls.browser import ClientBrowser
 from codelaw.lsp.client_calls.edits import ClientEditor
 from codelaw.lsp.client_calls.progress import Progress
-from codelaw.lsp.client_calls.showing import log_message, show_answer, show_compaction, show_message
+from codelaw.lsp.configuration import Configuration
+from codelaw.lsp.context import Context
 from codelaw.lsp.documents import convert
-from codelaw.lsp.documents.documents import DocumentMoment, EditorDocuments
 from codelaw.lsp.features.features import Features
 from codelaw.lsp.law import LawDiagnostics, is_law
 from codelaw.lsp.methods.handlers import COMMAND_HANDLERS, HANDLERS, TWINS
 from codelaw.lsp.methods.server_offers import offer_servers
-from codelaw.lsp.methods.standard import ANSWERS
+from codelaw.lsp.methods.standard import ANSWERS, FEATURE_ANSWERS
 from codelaw.lsp.methods.workspace import offer_trust
-from codelaw.lsp.server.configuration import Configuration
 from codelaw.lsp.server.dynamic_registration import offer
-from codelaw.lsp.server.folders import Folders
 from codelaw.lsp.server.watching import Watching, is_servers_file, is_settings_file
-from codelaw.lsp.sessions import OpenSession, RunningTurn, Session
+from codelaw.lsp.spawning import Spawner
 from codelaw.lsp.transport import collecting
 from codelaw.lsp.transport.encoding import encoded
 from codelaw.lsp.transport.errors import bad_params, refusal
-from codelaw.lsp.transport.rpc import Encoded, Rpc
-from codelaw.ports.cancelling import Scopes
-from codelaw.ports.services import LanguageServices
+from codelaw.lsp.transport.rpc import Encoded
+from codelaw.lsp.ui import ClientUI
 from codelaw.protocol.base import Payload, field_errors
 from codelaw.protocol.editor import COMMAND_TYPES
 from codelaw.protocol.methods import METHODS
 from codelaw.protocol.names import CHAT_EVENT, MODEL_CHANGED, STOPPING
 from codelaw.settings import EffectiveSettings, home, process_environment
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from codelaw.app.session import Session
+    from codelaw.lsp.client import Client
+    from codelaw.lsp.documents.documents import DocumentMoment, EditorDocuments
+    from codelaw.lsp.folders import Folders
+    from codelaw.lsp.transport.rpc import Rpc
+    from codelaw.ports.cancelling import Scopes
+    from codelaw.ports.services import LanguageServices
+
 log = logging.getLogger(__name__)
 
-PULL_SECONDS = 3.0
-"""How long the first settings wait for the client's; later ones are laid over when they come."""
-SHOWN_PROBLEMS = 5
 FILES_AT_ONCE = 2_000
 """Names of changed files that are looked at in one turn of the event loop."""
 
@@ -75,7 +76,12 @@ LARGE = frozenset(
 
 
 class Connection:
-    """One client with its session; made by `open`."""
+    """One client with its session; made by `open_connection`."""
+
+    context: Context
+    """There when `open` has ended, as are the next two."""
+    features: Features
+    law: LawDiagnostics
 
     def __init__(
         self,
@@ -84,76 +90,58 @@ class Connection:
         client: Client,
         documents: EditorDocuments,
         folders: Folders,
+        arrived: Scopes,
         configuration: Configuration,
     ) -> None:
-        self.rpc = rpc
-        self.client = client
-        self.documents = documents
-        self.folders = folders
         self.configuration = configuration
-        self.arrived = Scopes()
-        """The requests that begin something and are not answered yet."""
-        self.trusted = client.trusted
-        """The editor trusts the folder (S-7)."""
-        self.settings: EffectiveSettings
-        self.session: Session
-        self.home: Path = home(process_environment())
-        self._progress = Progress(rpc, self._cancel_chat, self._cancel_compaction)
+        self.spawn = Spawner()
+        self._rpc = rpc
+        self._client = client
+        self._documents = documents
+        self._folders = folders
+        self._arrived = arrived
         self._watching = Watching(rpc, client)
-        self._told: set[str] = set()
-        self.asked_trust: set[tuple[str, ...]] = set()
-        """Workspace files, with the keys in them, about which the user was asked (S-3)."""
-        self.asked_servers: set[tuple[str, str]] = set()
-        """Servers, with the digest of what each is started with, about which the user was asked (X-3)."""
-        self._compaction_told: CompactionReport | None = None
-        self._begun_alone: set[str] = set()
-        """Turns that began by themselves."""
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._reloading = asyncio.Lock()
+        self._asked: set[tuple[str, str]] = set()
+        """Settings files and servers about which the user was asked, each with its digest (S-3, X-3)."""
         self._trusting: asyncio.Task[None] | None = None
         """A change of the editor's trust that is being put in force; what is asked meanwhile waits for it."""
-        self.on_document: list[Callable[[str, DocumentMoment], None]] = []
-        """Called with the uri of a document that was opened, changed, saved or closed; for the first also with those
-        that were open before."""
-        self.law = LawDiagnostics(self)
-        self.features = Features(self)
-        self.on_document += [self.law.document, self.features.on_document]
 
-    @property
-    def law_files(self) -> Sequence[str]:
-        """The names that count beside CODE_LAW.md (X-10)."""
-        return self.settings.value.law.files
-
-    async def open(self, open_session: OpenSession) -> None:
+    async def open(self, open_session: Callable[..., Awaitable[Session]]) -> None:
         """Read the settings and open the session."""
-        pull = asyncio.ensure_future(self.configuration.pull())
-        done, _ = await asyncio.wait([pull], timeout=PULL_SECONDS)
-        found = await asyncio.to_thread(self.folders.resolve)
-        self.settings = await self.configuration.load(found, trusted=self.trusted)
-        self.session = await open_session(
-            settings=self.settings,
-            folders=found,
-            documents=self.documents,
-            approver=ClientApprover(self.rpc, self.client, self.home),
+        rpc, client, documents = self._rpc, self._client, self._documents
+        data = home(process_environment())
+        folders, late = await self.configuration.open()
+        ui = ClientUI(rpc, client, data, self.spawn, Progress(rpc, self._cancel_turn, self._cancel_compaction))
+        session = await open_session(
+            settings=self.configuration.effective,
+            folders=folders,
+            documents=documents,
+            approver=ClientApprover(rpc, client, data),
             emit=self.emit,
-            home=self.home,
-            editor=ClientEditor(self.rpc, self.client, self.documents),
+            home=data,
+            editor=ClientEditor(rpc, client, documents),
             services=await self._services(),
-            tell=self._tell,
-            trusted=self.trusted,
-            browser=ClientBrowser(self.rpc, self.client),
-            look_again=self.look_again,
+            tell=ui.notice,
+            trusted=self.configuration.trusted,
+            browser=ClientBrowser(rpc, client),
+            look_again=self.configuration.look_again,
         )
-        await self._tell_problems()
-        for buffer in self.documents.all():
+        self.context = Context(
+            rpc, client, documents, self._folders, self.configuration, session, ui, self._arrived, data, self.spawn
+        )
+        self.features = Features(self.context)
+        self.law = LawDiagnostics(self.context)
+        self.configuration.on_change = self._reconfigure
+        await self._show_problems()
+        for buffer in documents.all():
             self.document(buffer.uri, "opened")
         self._start_servers()
-        self.later(self._warm())
+        self.spawn(self._warm())
         self.law.soon()
-        self.later(offer(self.rpc, self.client, self.law_files))
-        self.later(self._watching.watch(self.folders.uris, self.law_files))
-        if not done:
-            self.later(self._late(pull))
+        self.spawn(offer(rpc, client, self.configuration.law_files))
+        self.spawn(self._watch())
+        if late is not None:
+            self.spawn(self._late(late))
 
     async def call(self, method: str, raw: Any, *, command: bool = False) -> dict[str, Any] | Encoded:
         """Answer one method, or as a command its twin; or a command that is not a method's.
@@ -168,15 +156,17 @@ class Connection:
         except ValidationError as error:
             raise bad_params(field_errors(error)) from None
         if method not in STOPPING:  # which waits for nothing (R-8)
-            await self.documents.settled()
+            await self._documents.settled()
             if self._trusting is not None:
                 await asyncio.shield(self._trusting)
-        handler = COMMAND_HANDLERS.get(method) or (TWINS.get(method) if command else None) or HANDLERS[method]
         try:
+            if method in COMMAND_HANDLERS:
+                return (await COMMAND_HANDLERS[method](self.features, params)).wire()
+            handler = (TWINS.get(method) if command else None) or HANDLERS[method]
             if method not in LARGE:
-                return (await handler(self, params)).wire()
+                return (await handler(self.context, params)).wire()
             with collecting.paused():
-                return await self._spelt(handler(self, params))
+                return await self._spelt(handler(self.context, params))
         except Refusal as refused:
             raise refusal(refused.code, refused.message, refused.hint) from None
 
@@ -185,39 +175,39 @@ class Connection:
         """An answer as JSON; nothing holds the answer itself any longer when this returns."""
         return await collecting.handed(encoded, [await answering])
 
-    def _start_servers(self) -> None:
-        """Have those ready for the first turn that may run (X-3)."""
-        if not self.client.short_lived:
-            self.later(self.session.start_servers())
-
-    async def _warm(self) -> None:
-        await self.session.warm()
-        collecting.settle()
-
-    async def _services(self) -> LanguageServices | None:
-        """What the client lends of its language servers; their types are not loaded for one that lends nothing."""
-        if not self.client.services:
-            return None
-        module = await asyncio.to_thread(importlib.import_module, "codelaw.lsp.client_calls.services")
-        return module.ClientServices(self.rpc, self.client, self.documents)
-
     async def answer(self, method: str, params: Any) -> Any:
         """Answer a method of LSP itself.
 
         Raises:
             WireError: a refusal.
         """
-        await self.documents.settled()
+        await self._documents.settled()
         try:
-            return await ANSWERS[method](self, params)
+            if method in FEATURE_ANSWERS:
+                return await FEATURE_ANSWERS[method](self.features, params)
+            return await ANSWERS[method](self.context, params)
         except Refusal as refused:
             raise refusal(refused.code, refused.message, refused.hint) from None
 
+    def emit(self, event: ChatEvent) -> None:
+        """Tell the client what happened; never raises."""
+        try:
+            if self._client.events:
+                self._rpc.tell(CHAT_EVENT, convert.chat_event(event).wire())
+                if isinstance(event.event, NoticeEvent) and event.event.code == STAYS:
+                    self._rpc.tell(MODEL_CHANGED, {})
+            self.context.ui.on_event(event)
+            self.features.on_event(event)
+            if isinstance(event.event, TurnEnded):
+                self.law.soon()  # the turn may have made a file that the law names
+        except Exception:
+            log.exception("An event could not be sent")
+
     def document(self, uri: str, what: DocumentMoment) -> None:
-        """Something happened to an open document; never raises."""
-        for listener in self.on_document:
+        """Something happened to an open document; for those that were open before it is `opened`. Never raises."""
+        for follower in (self.law, self.features):
             try:
-                listener(uri, what)
+                follower.on_document(uri, what)
             except Exception:
                 log.exception("A document could not be followed")
 
@@ -227,172 +217,135 @@ class Connection:
         for number, uri in enumerate(uris, 1):
             if not settings and is_settings_file(uri):
                 settings = True
-                self.later(self.reload())
-            if not law and is_law(uri, self.law_files):
+                self.spawn(self.configuration.reload())
+            if not law and is_law(uri, self.configuration.law_files):
                 law = True
                 self.law.soon()
             if not servers and is_servers_file(uri):
                 servers = True
-                self.later(offer_servers(self))
+                self.spawn(offer_servers(self.context, self._asked))
             if settings and law and servers:
                 return
             if number % FILES_AT_ONCE == 0:
                 await asyncio.sleep(0)
 
-    def emit(self, event: ChatEvent) -> None:
-        """Tell the client what happened; never raises."""
-        try:
-            if self.client.events:
-                self.rpc.tell(CHAT_EVENT, convert.chat_event(event).wire())
-                if isinstance(event.event, NoticeEvent) and event.event.code == STAYS:
-                    self.rpc.tell(MODEL_CHANGED, {})
-            elif isinstance(event.event, CompactionEvent) and event.turn_id:
-                report = event.event.report
-                if report is not None and report.message:  # within a turn only what must be said (K-6)
-                    self.tell_compaction(report)
-            elif isinstance(event.event, NoticeEvent) and event.event.code == "law_changed":
-                log_message(self.rpc, event.event.level, event.event.message)
-            if self.client.progress:
-                self._progress.follow(event)
-            self.features.on_event(event)
-            self._show_next(event)
-            if isinstance(event.event, TurnEnded):
-                self.law.soon()  # the turn may have made a file that the law names
-        except Exception:
-            log.exception("An event could not be sent")
-
-    def follow(self, turn: RunningTurn) -> None:
-        """Watch over a turn that nobody waits for; a client without events is shown its answer."""
-        self.later(self._show(turn))
-
-    def tell_compaction(self, report: CompactionReport) -> None:
-        """Tell a client without events how a compaction went, once, however many wait for it."""
-        if not self.client.events and report is not self._compaction_told:
-            self._compaction_told = report
-            show_compaction(self.rpc, report)
-
-    def progress_cancelled(self, token: object) -> None:
-        """The user pressed cancel on a progress bar."""
-        self._progress.cancelled(token)
-
-    async def reload(self, *, pull: bool = False) -> None:
-        """Read the settings again and put them in force."""
-        if pull:
-            await self.configuration.pull()  # which may take for ever
-        async with self._reloading:
-            found = await asyncio.to_thread(self.folders.resolve)
-            before, files = self.settings.value.model, self.law_files
-            self.settings = await self.configuration.load(found, trusted=self.trusted)
-            self.session.reconfigure(self.settings)
-            if before != self.settings.value.model and self.client.events:
-                self.rpc.tell(MODEL_CHANGED, {})
-            if files != self.law_files:
-                self.later(offer(self.rpc, self.client, self.law_files, again=True))
-                self.later(self._watching.watch(self.folders.uris, self.law_files))
-            self.law.soon()
-            self._start_servers()
-            await self._tell_problems()
-
-    async def look_again(self) -> None:
-        """Read the settings again where a file of them has changed: not every client watches them."""
-        async with self._reloading:
-            pass  # what the client has said of them before is put in force first
-        if await self.configuration.changed():
-            await self.reload()
-
     def editor_trust(self, *, trusted: bool) -> None:
         """The editor trusts the folder, or no longer does: for turns that begin from now on (S-7)."""
-        if trusted == self.trusted:
+        if trusted == self.configuration.trusted:
             return
-        self.trusted = trusted
+        self.configuration.trusted = trusted
         if not trusted:
-            self.session.set_trusted(trusted=False)
-        self._trusting = asyncio.get_running_loop().create_task(_logged(self._retrust()))
-
-    async def _retrust(self) -> None:
-        # The workspace's own settings first: they may deny what would else be allowed for a moment.
-        await self.reload()
-        self.session.set_trusted(trusted=self.trusted)
-        self._start_servers()
+            self.context.session.set_trusted(trusted=False)
+        self._trusting = self.spawn(self._retrust())
 
     async def folders_changed(self) -> None:
         """Tell the session the new folders; their settings files count as well."""
-        async with self._reloading:
-            self.session.set_folders(await asyncio.to_thread(self.folders.resolve))
-        await self.reload()
-        await self._watching.watch(self.folders.uris, self.law_files)
-
-    def later(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run something on the side; a failure is logged."""
-        task = asyncio.get_running_loop().create_task(_logged(work))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self.context.session.set_folders(await self.configuration.resolve())
+        await self.configuration.reload()
+        await self._watch()
 
     async def close(self) -> None:
         """End the session: turns are cancelled, children killed, the store closed."""
         self.law.close()
         try:
-            await self.session.close()
+            await self.context.session.close()
         finally:
-            for task in [*self._tasks, *([self._trusting] if self._trusting is not None else [])]:
-                task.cancel()
+            self.spawn.close()
+
+    async def _reconfigure(self, before: EffectiveSettings) -> None:
+        """Put in force the settings that were read again."""
+        settings = self.configuration.effective
+        self.context.session.reconfigure(settings)
+        if before.value.model != settings.value.model and self._client.events:
+            self._rpc.tell(MODEL_CHANGED, {})
+        if before.value.law.files != settings.value.law.files:
+            self.spawn(offer(self._rpc, self._client, settings.value.law.files, again=True))
+            self.spawn(self._watch())
+        self.law.soon()
+        self._start_servers()
+        await self._show_problems()
+
+    async def _retrust(self) -> None:
+        # The workspace's own settings first: they may deny what would else be allowed for a moment.
+        await self.configuration.reload()
+        self.context.session.set_trusted(trusted=self.configuration.trusted)
+        self._start_servers()
 
     async def _late(self, pull: asyncio.Future[None]) -> None:
         await pull
-        await self.reload()
+        await self.configuration.reload()
 
-    def _show_next(self, event: ChatEvent) -> None:
-        """Show a client without events the answer of a turn that began by itself, and what was not sent (R-9)."""
-        if isinstance(event.event, SteerEvent) and event.event.state == "returned" and not self.client.events:
-            show_message(self.rpc, "warning", f"Not sent, because the turn ended before: {event.event.text}")
-        if isinstance(event.event, TurnStarted) and event.event.steered:
-            self._begun_alone.add(event.turn_id)
-        if isinstance(event.event, TurnEnded) and event.turn_id in self._begun_alone:
-            self._begun_alone.discard(event.turn_id)
-            if not self.client.events:
-                self.later(show_answer(self.rpc, self.client, self.home, event.event.result))
+    async def _watch(self) -> None:
+        await self._watching.watch(self._folders.uris, self.configuration.law_files)
 
-    async def _show(self, turn: RunningTurn) -> None:
-        result = await turn.result()
-        if not self.client.events:
-            await show_answer(self.rpc, self.client, self.home, result)
+    async def _show_problems(self) -> None:
+        offer_trust(self.context, self._asked)
+        self.spawn(offer_servers(self.context, self._asked))
+        rules = await self.context.session.permissions.rule_notices()
+        self.context.ui.problems([*self.configuration.effective.problems, *rules])
 
-    def _cancel_chat(self, chat_id: str) -> None:
-        async def cancel() -> None:
-            with suppress(Refusal):
-                await self.session.cancel(chat_id)
+    def _start_servers(self) -> None:
+        """Have those ready for the first turn that may run (X-3)."""
+        if not self._client.short_lived:
+            self.spawn(self.context.session.servers.start())
 
-        self.later(cancel())
+    async def _warm(self) -> None:
+        await self.context.session.warm()
+        collecting.settle()
+
+    async def _services(self) -> LanguageServices | None:
+        """What the client lends of its language servers; their types are not loaded for one that lends nothing."""
+        if not self._client.services:
+            return None
+        module = await asyncio.to_thread(importlib.import_module, "codelaw.lsp.client_calls.services")
+        return module.ClientServices(self._rpc, self._client, self._documents)
+
+    def _cancel_turn(self, chat_id: str) -> None:
+        self._cancel(self.context.session.chats.cancel(chat_id))
 
     def _cancel_compaction(self, chat_id: str) -> None:
+        self._cancel(self.context.session.contexts.cancel_compaction(chat_id))
+
+    def _cancel(self, cancelling: Awaitable[bool]) -> None:
         async def cancel() -> None:
             with suppress(Refusal):
-                await self.session.cancel_compaction(chat_id)
+                await cancelling
 
-        self.later(cancel())
-
-    def _tell(self, notice: Notice) -> None:
-        show_message(self.rpc, notice.level, f"codelaw: {notice.message}")
-
-    async def _tell_problems(self) -> None:
-        offer_trust(self)
-        self.later(offer_servers(self))
-        all_told = (*self.settings.problems, *await self.session.rule_notices())
-        fresh: list[Notice] = [
-            notice
-            for notice in all_told
-            if notice.message not in self._told and notice.code != "setting_refused"  # which the offer names
-        ]
-        self._told = {notice.message for notice in all_told}
-        fresh.sort(key=lambda notice: notice.level != "error")
-        for notice in fresh[:SHOWN_PROBLEMS]:
-            show_message(self.rpc, notice.level, f"codelaw settings: {notice.message}")
-        if len(fresh) > SHOWN_PROBLEMS:
-            show_message(self.rpc, "warning", f"codelaw settings: {len(fresh) - SHOWN_PROBLEMS} more problems")
+        self.spawn(cancel())
 
 
-async def _logged(work: Coroutine[Any, Any, None]) -> None:
+async def open_connection(
+    *,
+    rpc: Rpc,
+    client: Client,
+    documents: EditorDocuments,
+    folders: Folders,
+    arrived: Scopes,
+    options: Any,
+    overrides: Mapping[str, Any],
+    open_session: Callable[..., Awaitable[Session]] | None,
+) -> Connection:
+    """The opened connection of a client.
+
+    Raises:
+        WireError: the session refused to open.
+    """
+    connection = Connection(
+        rpc=rpc,
+        client=client,
+        documents=documents,
+        folders=folders,
+        arrived=arrived,
+        configuration=Configuration(rpc, client, folders, options, overrides),
+    )
     try:
-        await work
-    except Exception:
-        log.exception("Work on the side failed")
+        await connection.open(open_session or await asyncio.to_thread(_real_session))
+    except Refusal as refused:
+        raise refusal(refused.code, refused.message, refused.hint) from None
+    return connection
+
+
+def _real_session() -> Callable[..., Awaitable[Session]]:
+    from codelaw.app.session import Session  # noqa: PLC0415 - not loaded where another session is given
+
+    return Session.open

@@ -20,7 +20,7 @@ from codelaw.lsp.server.server import CodelawServer
 from codelaw.lsp.transport.stdio import PipeReader, PipeWriter, closed_stream, take_stdio
 
 if TYPE_CHECKING:
-    from codelaw.lsp.sessions import OpenSession
+    from codelaw.lsp.server.server import OpenSession
 
 log = logging.getLogger(__name__)
 

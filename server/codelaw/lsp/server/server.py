@@ -9,7 +9,7 @@ import asyncio
 import hmac
 import importlib
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,9 +22,9 @@ from codelaw.lsp.cancelling import carried
 from codelaw.lsp.client import Client, client_of
 from codelaw.lsp.documents.documents import DocumentMoment, EditorDocuments
 from codelaw.lsp.documents.positions import Encoding
+from codelaw.lsp.folders import Folders
 from codelaw.lsp.methods.commands import inside_arguments, read_command
 from codelaw.lsp.server.abilities import STANDARD, abilities
-from codelaw.lsp.server.folders import Folders
 from codelaw.lsp.transport.errors import INVALID_PARAMS, WireError, refusal
 from codelaw.lsp.transport.rpc import Rpc
 from codelaw.lsp.transport.structuring import changed_uris, converter
@@ -32,8 +32,10 @@ from codelaw.ports.cancelling import Scopes
 from codelaw.protocol.names import BEGINNING, CLIENT_METHODS, EDITOR_TRUST, STOPPING
 
 if TYPE_CHECKING:
+    from codelaw.app.session import Session
     from codelaw.lsp.server.connection import Connection
-    from codelaw.lsp.sessions import OpenSession
+
+    OpenSession = Callable[..., Awaitable[Session]]
 
 log = logging.getLogger(__name__)
 
@@ -136,9 +138,17 @@ class CodelawServer(LanguageServer):
         return self._opening
 
     async def _open(self) -> Connection:
-        module = await asyncio.to_thread(importlib.import_module, "codelaw.lsp.server.opening")
-        connection: Connection = await module.open_connection(self, self._options, self._overrides, self._open_session)
-        connection.arrived = self.arrived
+        module = await asyncio.to_thread(importlib.import_module, "codelaw.lsp.server.connection")
+        connection: Connection = await module.open_connection(
+            rpc=self.rpc,
+            client=self.client,
+            documents=self.documents,
+            folders=self.folders,
+            arrived=self.arrived,
+            options=self._options,
+            overrides=self._overrides,
+            open_session=self._open_session,
+        )
         self._connection = connection
         return connection
 
@@ -207,12 +217,12 @@ class CodelawServer(LanguageServer):
 
     def _files_changed(self, params: Any) -> None:
         if self._connection is not None:
-            self._connection.later(self._connection.files_changed(changed_uris(params)))
+            self._connection.spawn(self._connection.files_changed(changed_uris(params)))
 
     def _reload_for(self, uris: list[str]) -> None:
         # The law needs nothing here: it is looked up at every assembly (L-4).
         if self._connection is not None and any(uri.endswith("/.codelaw/config.toml") for uri in uris):
-            self._connection.later(self._connection.reload())
+            self._connection.spawn(self._connection.configuration.reload())
 
     def _folders_changed(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
         self.folders.change(params.event.added, params.event.removed)
@@ -222,7 +232,7 @@ class CodelawServer(LanguageServer):
     def _configuration_changed(self, params: types.DidChangeConfigurationParams) -> None:
         def reload(connection: Connection) -> Coroutine[Any, Any, None]:
             connection.configuration.pushed(params.settings)
-            return connection.reload(pull=True)
+            return connection.configuration.reload(pull=True)
 
         self._after_opening(reload)
 
@@ -246,13 +256,13 @@ class CodelawServer(LanguageServer):
         def run(opening: asyncio.Task[Connection]) -> None:
             if not opening.cancelled() and opening.exception() is None and not self._closed:
                 connection = opening.result()
-                connection.later(work(connection))
+                connection.spawn(work(connection))
 
         self._begin().add_done_callback(run)
 
     def _progress_cancelled(self, params: types.WorkDoneProgressCancelParams) -> None:
         if self._connection is not None:
-            self._connection.progress_cancelled(params.token)
+            self._connection.context.ui.progress_cancelled(params.token)
 
     # -------------------------------------------------------------------------------------------------------- the end
 

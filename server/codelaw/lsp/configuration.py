@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,6 +12,7 @@ from lsprotocol import types
 
 from codelaw.domain.files import Folder
 from codelaw.lsp.client import Client
+from codelaw.lsp.folders import Folders
 from codelaw.lsp.transport.errors import ClientError, Disconnected
 from codelaw.lsp.transport.rpc import Rpc
 from codelaw.settings import (
@@ -29,21 +30,65 @@ log = logging.getLogger(__name__)
 
 SECTION = "codelaw"
 MAX_DEPTH = 8
+PULL_SECONDS = 3.0
+"""How long the first settings wait for the client's; later ones are laid over when they come."""
 Stamp = tuple[int, ...] | int | None
 
 
 class Configuration:
-    """Where a connection's settings come from."""
+    """Where a connection's settings come from, and what they are now."""
 
-    def __init__(self, rpc: Rpc, client: Client, options: Any, overrides: Mapping[str, Any]) -> None:
+    effective: EffectiveSettings
+    """As they were read last; there when `open` has ended."""
+    on_change: Callable[[EffectiveSettings], Awaitable[None]]
+    """Puts in force what was read again; it gets the settings before."""
+
+    def __init__(self, rpc: Rpc, client: Client, folders: Folders, options: Any, overrides: Mapping[str, Any]) -> None:
         self._rpc = rpc
         self._client = client
+        self._folders = folders
         self._options = _given(options)
         self._overrides = overrides
+        self.trusted = client.trusted
+        """The editor trusts the folder (S-7)."""
         self._pulled: Any = {}
-        self._now: EffectiveSettings | None = None
         self._files: Sequence[Path] = ()
         self._stamps: list[Stamp] = []
+        self._reloading = asyncio.Lock()
+
+    @property
+    def law_files(self) -> Sequence[str]:
+        """The names that count beside CODE_LAW.md (X-10)."""
+        return self.effective.value.law.files
+
+    async def open(self) -> tuple[Sequence[Folder], asyncio.Future[None] | None]:
+        """Read the settings for the first time, and the folders; the client's part that is late is given as well."""
+        pull = asyncio.ensure_future(self.pull())
+        done, _ = await asyncio.wait([pull], timeout=PULL_SECONDS)
+        folders = await self.resolve()
+        self.effective = await self._load(folders, None)
+        return folders, None if done else pull
+
+    async def resolve(self) -> Sequence[Folder]:
+        """The workspace folders, when no reload is under way."""
+        async with self._reloading:
+            return await asyncio.to_thread(self._folders.resolve)
+
+    async def reload(self, *, pull: bool = False) -> None:
+        """Read the settings again and put them in force."""
+        if pull:
+            await self.pull()  # which may take for ever
+        async with self._reloading:
+            folders, before = await asyncio.to_thread(self._folders.resolve), self.effective
+            self.effective = await self._load(folders, before)
+            await self.on_change(before)
+
+    async def look_again(self) -> None:
+        """Read the settings again where a file of them has changed: not every client watches them."""
+        async with self._reloading:
+            pass  # what the client has said of them before is put in force first
+        if await asyncio.to_thread(_stamps, self._files) != self._stamps:
+            await self.reload()
 
     async def pull(self) -> None:
         """Ask the client for its section; what it does not answer stays as it was."""
@@ -64,7 +109,7 @@ class Configuration:
         if section is not None:
             self._pulled = _given(section)
 
-    async def load(self, folders: Sequence[Folder], *, trusted: bool = True) -> EffectiveSettings:
+    async def _load(self, folders: Sequence[Folder], before: EffectiveSettings | None) -> EffectiveSettings:
         """Read every layer; of a folder that the editor does not trust, only what it denies (S-7).
 
         A source that has a fault now counts as it did when it was last read here (S-1).
@@ -88,17 +133,12 @@ class Configuration:
                 trusted={folder / WORKSPACE_FILE: digest for folder, digest in known.items()},
                 client=client,
                 cli=self._overrides,
-                restricted=not trusted,
-                before=self._now,
+                restricted=not self.trusted,
+                before=before,
                 ignoring=self._client.ignores_settings,
             )
 
-        self._now = await asyncio.to_thread(read)
-        return self._now
-
-    async def changed(self) -> bool:
-        """Whether a file of the settings is another than when they were read."""
-        return await asyncio.to_thread(_stamps, self._files) != self._stamps
+        return await asyncio.to_thread(read)
 
 
 def _stamps(files: Sequence[Path]) -> list[Stamp]:
