@@ -116,7 +116,18 @@ class Session:
         index = code_index(home, environment, redaction, trusted=trusted)
         grants = StandingGrants(in_force, user)
         recall = Recall(settings.value, workspace, index, user)
-        chats = OpenChats(StoreOpener(in_force, home, workspace, leftovers, redaction, grants, notify), recall)
+        chats = OpenChats(
+            StoreOpener(
+                settings=in_force,
+                home=home,
+                workspace=workspace,
+                leftovers=leftovers,
+                redaction=redaction,
+                grants=grants,
+                tell=notify,
+            ),
+            recall,
+        )
         brought = BroughtServers(
             workspace, environment, home, chats=chats, leftovers=leftovers, grants=grants.always, servers=servers
         )
@@ -126,31 +137,60 @@ class Session:
         scopes = Scopes()
         chat_models = models.ChatModels(in_force, redaction)
         maker = ChatMaker(
-            in_force,
-            workspace,
-            environment,
-            sandbox,
-            leftovers,
-            services,
-            brought,
-            index,
-            turns,
-            recall,
-            grants,
-            redaction,
-            recorder,
-            approver,
-            emit,
+            settings=in_force,
+            workspace=workspace,
+            environment=environment,
+            sandbox=sandbox,
+            leftovers=leftovers,
+            services=services,
+            servers=brought,
+            code=index,
+            turns=turns,
+            recall=recall,
+            grants=grants,
+            redaction=redaction,
+            recorder=recorder,
+            approver=approver,
+            emit=emit,
         )
         chats.make = maker.make
         beginnings = Beginnings(
-            in_force, chats, chat_models, turns, recall, maker, brought, scopes, redaction, recorder, approver
+            settings=in_force,
+            opened=chats,
+            models=chat_models,
+            turns=turns,
+            recall=recall,
+            maker=maker,
+            servers=brought,
+            scopes=scopes,
+            redaction=redaction,
+            recorder=recorder,
+            approver=approver,
         )
         maker.follow = beginnings.follow
-        contexts = Contexts(in_force, chats, workspace, redaction, turns, chat_models, recall, maker, scopes)
+        contexts = Contexts(
+            settings=in_force,
+            opened=chats,
+            workspace=workspace,
+            redaction=redaction,
+            turns=turns,
+            models=chat_models,
+            recall=recall,
+            maker=maker,
+            scopes=scopes,
+        )
         chats.ahead.then = contexts.fill_cache
         return cls(
-            chats=Chats(in_force, chats, workspace, redaction, turns, chat_models, scopes, beginnings),
+            chats=Chats(
+                settings=in_force,
+                opened=chats,
+                workspace=workspace,
+                redaction=redaction,
+                turns=turns,
+                models=chat_models,
+                scopes=scopes,
+                beginnings=beginnings,
+            ),
             records=Records(in_force, chats, redaction),
             contexts=contexts,
             memories=Memories(chats, recall, redaction),

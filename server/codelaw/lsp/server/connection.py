@@ -127,7 +127,16 @@ class Connection:
             look_again=self.configuration.look_again,
         )
         self.context = Context(
-            rpc, client, documents, self._folders, self.configuration, session, ui, self._arrived, data, self.spawn
+            rpc=rpc,
+            client=client,
+            documents=documents,
+            folders=self._folders,
+            configuration=self.configuration,
+            session=session,
+            ui=ui,
+            arrived=self._arrived,
+            home=data,
+            spawn=self.spawn,
         )
         self.features = Features(self.context)
         self.law = LawDiagnostics(self.context)
