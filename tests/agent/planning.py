@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from codelaw.agent.compaction.compaction_plan import Plan, plan
 from codelaw.agent.dialects.react import React
-from codelaw.agent.inputs.selection import gathered, layered, select
+from codelaw.agent.inputs.surroundings import gathered, layered, select
 from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs, TurnLimits
 from codelaw.agent.turn.window_plan import (
     Action,

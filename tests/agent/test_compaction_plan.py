@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from codelaw.agent.compaction.compaction_plan import SMALL, Cause, Plan, plan, report_of
 from codelaw.agent.compaction.watermark import GROWTH, ended, held_up, waits
-from codelaw.agent.inputs.selection import layered
+from codelaw.agent.inputs.surroundings import layered
 from codelaw.agent.inputs.turn_context import TurnInputs
 from codelaw.agent.recording.history import HistoryState, Past
 from codelaw.context.sections import Section, message_tokens

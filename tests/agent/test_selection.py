@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.agent.inputs.selection import available, estimated, gathered, layered, select, span_budget
+from codelaw.agent.inputs.surroundings import available, estimated, gathered, layered, select, span_budget
 from codelaw.agent.inputs.turn_context import TurnInputs
 from codelaw.context.sections import text_section
 from codelaw.domain.messages import Fragment

@@ -8,14 +8,14 @@ import time
 import pytest
 
 from codelaw.adapters.models import anthropic
-from codelaw.agent.turn import silence
-from codelaw.agent.turn.silence import SILENT
+from codelaw.agent.turn import model_call
+from codelaw.agent.turn.model_call import SILENT
 from tests.agent.conftest import Bench
 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(silence, "QUIET_SECONDS", 0.5)
+    monkeypatch.setattr(model_call, "QUIET_SECONDS", 0.5)
 
 
 async def test_each_silence_is_told_once_with_what_can_be_done(bench: Bench):
@@ -30,7 +30,7 @@ async def test_each_silence_is_told_once_with_what_can_be_done(bench: Bench):
 
 
 async def test_content_of_any_kind_is_no_silence(bench: Bench, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(silence, "QUIET_SECONDS", 6.0)  # many times the pause between two pieces
+    monkeypatch.setattr(model_call, "QUIET_SECONDS", 6.0)  # many times the pause between two pieces
     long = bench.act("Write", json.dumps({"path": "a.txt", "content": "x" * 400}), delay=0.16, chunk=10)
     bench.vendor.reset([long, bench.finish("done")])
     began = time.monotonic()

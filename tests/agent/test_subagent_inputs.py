@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from codelaw.agent.inputs.subagents import built_in, described, reads_only, task_text, tools_of
 from codelaw.agent.inputs.turn_context import Agents, Kind
-from codelaw.agent.subagents.running import LONGEST_REPORT, report
-from codelaw.agent.turn.run import Ending
+from codelaw.agent.subagents.running import LONGEST_REPORT, built_in, described, reads_only, report, task_text, tools_of
+from codelaw.agent.turn.running import Ending
 from codelaw.context.observations.text import observation_text
 from codelaw.context.shortening.compressor import REPORT, compress
 from codelaw.domain.chats import Mode

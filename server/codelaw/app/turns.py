@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.choosing import SWITCHED, Way, begun
+from codelaw.agent.inputs.attachments import editor_fragment
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called, Facts, Question, question
 from codelaw.agent.inputs.law_files import find_law
 from codelaw.agent.inputs.learned import ShownLaws, TokenCalibration
-from codelaw.agent.inputs.looking import editor_fragment
 from codelaw.agent.inputs.many_tools import arranged
-from codelaw.agent.inputs.subagents import described
 from codelaw.agent.inputs.turn_context import Agents, ModelFacts, SystemFacts, TurnInputs, TurnLimits
+from codelaw.agent.subagents.running import described
 from codelaw.app import models
 from codelaw.app.bringing import Bringing, own_places
 from codelaw.app.brought.agents import BroughtAgents, own_agents

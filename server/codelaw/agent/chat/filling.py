@@ -7,8 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from codelaw.agent.compaction.compaction_plan import savings
-from codelaw.agent.inputs.selection import gathered, select
-from codelaw.agent.inputs.surroundings import as_sent
+from codelaw.agent.inputs.surroundings import as_sent, gathered, select
 from codelaw.context.builder import build
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.events import NoticeEvent

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from codelaw.agent.turn.run import Ending
+from codelaw.agent.turn.running import Ending
 from codelaw.domain.chats import Notice, TurnError
 from codelaw.domain.errors import Refusal
 from codelaw.domain.permissions import ApprovalOption, ApprovalQuestion

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from codelaw.agent.inputs.selection import select, span_budget
+from codelaw.agent.inputs.surroundings import select, span_budget
 from codelaw.agent.recall.question_vectors import late_message
 from codelaw.agent.recall.remembering import SLOW
 from codelaw.context.past.spans import spans_fragment

@@ -13,8 +13,18 @@ from codelaw.agent.chat import crash_recovery as crash
 from codelaw.agent.recording.turn_record import TurnRecord
 from codelaw.agent.subagents.running import ChildTurns
 from codelaw.agent.turn.call import report
-from codelaw.agent.turn.run import Ending, TurnRun, last_words
-from codelaw.agent.turn.running import FAILED, RunningTurn, changed, ending_of, never_begun, result_of, tidy
+from codelaw.agent.turn.running import (
+    FAILED,
+    Ending,
+    RunningTurn,
+    TurnRun,
+    changed,
+    ending_of,
+    last_words,
+    never_begun,
+    result_of,
+    tidy,
+)
 from codelaw.agent.turn.turn import TurnLoop
 from codelaw.domain.chats import StoredTurn, TurnError, TurnResult
 from codelaw.domain.errors import Refusal

@@ -15,8 +15,7 @@ from codelaw.agent.compaction.compaction_plan import Cause, Plan, plan, report_o
 from codelaw.agent.compaction.summarising import Audience, Summariser, SummaryCalls
 from codelaw.agent.compaction.watermark import Ended, ended, held_up
 from codelaw.agent.hooks.running import Hooks
-from codelaw.agent.inputs.selection import layered
-from codelaw.agent.inputs.surroundings import as_sent
+from codelaw.agent.inputs.surroundings import as_sent, layered
 from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
 from codelaw.agent.recording.history import Past
 from codelaw.agent.recording.outbox import Outbox

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from codelaw.agent.compaction.watermark import GROWTH
-from codelaw.agent.inputs.selection import layered, select
+from codelaw.agent.inputs.surroundings import layered, select
 from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
 from codelaw.context.builder import History
 from codelaw.context.past.loaded import body_room, carried, lasting

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from codelaw.agent.compaction.summarising import SummaryCalls
 from codelaw.agent.dialects.react import React
-from codelaw.agent.inputs.selection import estimated, recent_room
+from codelaw.agent.inputs.surroundings import estimated, recent_room
 from codelaw.agent.inputs.turn_context import TurnInputs
 from codelaw.agent.recording.history import Past
 from codelaw.agent.recording.outbox import Outbox

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from codelaw.agent.inputs.attachments import attach
-from codelaw.agent.inputs.looking import editor_fragment
+from codelaw.agent.inputs.attachments import attach, editor_fragment
 from codelaw.context.escaping import neutralise
 from codelaw.context.mentions import REMINDED, candidates, reminder
 from codelaw.domain.chats import Notice

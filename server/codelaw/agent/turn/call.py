@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from codelaw.agent.turn.approval import Verdict
     from codelaw.agent.turn.hooking import CallHooks
-    from codelaw.agent.turn.run import TurnRun
+    from codelaw.agent.turn.running import TurnRun
     from codelaw.domain.audit import By
     from codelaw.domain.messages import Call
     from codelaw.domain.results import ToolResult

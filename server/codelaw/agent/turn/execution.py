@@ -25,7 +25,7 @@ from codelaw.tools.naming import named
 
 if TYPE_CHECKING:
     from codelaw.agent.turn.hooking import CallHooks
-    from codelaw.agent.turn.run import TurnRun
+    from codelaw.agent.turn.running import TurnRun
     from codelaw.domain.messages import Fragment, Message
     from codelaw.domain.permissions import Decision
     from codelaw.tools.toolbox import Toolbox

@@ -3,27 +3,87 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import codecs
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from codelaw.agent.effects.changed_files import ChangedFile, changed_files
 from codelaw.agent.effects.journal import journal_of
 from codelaw.agent.hooks.running import At
+from codelaw.agent.recording.redacting import KEEPS_SECRETS
 from codelaw.domain.permissions import Decision
 from codelaw.domain.results import FileChange, ToolResult
 from codelaw.hooks.answers import NOTHING
+from codelaw.tools.changing.diffs import difference
 
 if TYPE_CHECKING:
     from codelaw.agent.hooks.running import Hooks
     from codelaw.agent.turn.approval import Gate
-    from codelaw.agent.turn.run import TurnRun
+    from codelaw.agent.turn.running import TurnRun
     from codelaw.domain.events import HookMoment
+    from codelaw.domain.files import FileImage, Located, MadeChange
     from codelaw.domain.messages import Call
     from codelaw.domain.safety.redaction import Redaction
     from codelaw.hooks.answers import Merged
     from codelaw.permissions.policy import CallFacts
     from codelaw.tools.base import ToolEnvironment
+
+DIFF_LINES = 500
+DIFF_CHARACTERS = 20_000
+_NO_TEXT = re.compile("[\udc80-\udcff]")
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """One file that was changed."""
+
+    located: Located
+    change: FileChange
+    """Without keys."""
+    diff: str
+    """Whole, for the model to know the file by; empty where a part of it is hidden, and where it is not text."""
+    before: str | None
+    """The digest of the text, as a `FileText` has it; None where there was no file."""
+    after: str | None
+
+
+def changed_files(made: Iterable[MadeChange], redaction: Redaction) -> list[ChangedFile]:
+    """The files that are different."""
+    return [_changed(one, redaction) for one in made]
+
+
+def _changed(made: MadeChange, redaction: Redaction) -> ChangedFile:
+    before, after, place = _text(made.before), _text(made.after), made.place
+    kind = "created" if before is None else "deleted" if after is None else "modified"
+    readable = "\0" not in f"{before}{after}"
+    diff = difference(before or "", after or "", place.shown) if readable else None
+    whole = diff.text if diff is not None else ""
+    secret = KEEPS_SECRETS.fullmatch(place.path.name) is not None
+    told = redaction.text(whole, shapes=True) if secret else redaction.text(whole)
+    change = FileChange(
+        path=place.shown,
+        uri=place.uri,
+        kind=kind,
+        added=diff.added if diff is not None else 0,
+        removed=diff.removed if diff is not None else 0,
+        diff="\n".join(told.split("\n")[:DIFF_LINES])[:DIFF_CHARACTERS],
+    )
+    known = whole if told == whole and kind == "modified" else ""
+    return ChangedFile(place, change, known, _digest(before), _digest(after))
+
+
+def _text(image: FileImage | None) -> str | None:
+    """As a Read has it: without a byte order mark, with U+FFFD for what is no UTF-8."""
+    if image is None:
+        return None
+    return _NO_TEXT.sub("\ufffd", image.content.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape"))
+
+
+def _digest(text: str | None) -> str | None:
+    return None if text is None else hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
 
 MOST_FILES = 20
 """Named in a result."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec, Self, TypeVar
 
 from codelaw.agent.dialects.base import ParsedReply
 from codelaw.agent.dialects.scanning import GrowingText
 from codelaw.agent.model_calls.recovery import Recovery, Retry
-from codelaw.agent.turn.silence import Silence
 from codelaw.context.tokens import estimate
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ModelFailure
@@ -40,6 +39,13 @@ if TYPE_CHECKING:
     from codelaw.agent.recording.turn_record import TurnRecord
     from codelaw.context.sections import View
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+QUIET_SECONDS = 30.0
+"""Without content, whatever signs of life the connection gives."""
+SILENT = "model_silent"
+"""The notice's code."""
 LONG_REPLY = 1 << 16
 """Characters of a reply that is read in a thread."""
 SEARCH_TITLE = 200
@@ -58,6 +64,41 @@ _RESTART = 24
 """Characters of a continuation compared with the beginning, to notice a model that starts over."""
 _TELLING = 8
 """Characters that a beginning must have to be told from a continuation that only looks like it."""
+
+
+class Silence:
+    """Around one request of a turn: gives a notice once for each silence; `heard` ends one."""
+
+    def __init__(self, turn: TurnRecord) -> None:
+        self._turn = turn
+        self._loop = asyncio.get_running_loop()
+        self._last = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __enter__(self) -> Self:
+        self.heard()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def heard(self) -> None:
+        """Content has come."""
+        self._last = self._loop.time()
+        if self._timer is None:
+            self._timer = self._loop.call_at(self._last + QUIET_SECONDS, self._look)
+
+    def _look(self) -> None:
+        if self._loop.time() < (until := self._last + QUIET_SECONDS):
+            self._timer = self._loop.call_at(until, self._look)
+            return
+        self._timer = None
+        message = (
+            f"{self._turn.model or 'The model'} has sent nothing for {QUIET_SECONDS:g} s; the request is still open. "
+            "Wait, or cancel the turn and send the message again: what was done so far is kept."
+        )
+        self._turn.notice(Notice("warning", SILENT, message))
 
 
 @dataclass(slots=True)
@@ -152,16 +193,16 @@ class Asker:
             reply = await self._recovered(kept, after)
             stopped = await self._stopped(reply)
             if reply.stop_reason != "max_tokens" and not stopped:
-                return self._read(reply, await self._said(reply))
+                return self._read(reply, await _aside(reply, self.inputs.dialect.read, reply, self._name))
             if stopped:
                 reply = replace(reply, text=reply.text + reply.stopped_by)
             else:
-                cut = await self._cut(reply)
+                cut = await _aside(reply, self.inputs.dialect.cut, reply, self._name)
                 if cut is not None:
                     return self._read(reply, cut)
             if number > CONTINUATIONS:
                 why = _STOPPED if stopped else _TOO_LONG
-                reading = await self._said(reply)
+                reading = await _aside(reply, self.inputs.dialect.read, reply, self._name)
                 return replace(self._read(reply, reading), cut=why)
             kept, after = reply.text, self._continuation(reply.text, "go_on")
             by = "a stop sequence of the endpoint" if stopped else "the output limit"
@@ -172,27 +213,13 @@ class Asker:
         """Whether an endpoint's own stop sequence has cut an answer (R-3); one that may be cut gets a notice."""
         if reply.stop_reason != "stop_sequence" or not reply.text.strip():
             return False
-        whole = await self._whole_by_its_text(reply)
+        whole = await _aside(reply, self.inputs.dialect.whole, reply)
         if whole or _CONTROL.fullmatch(reply.stopped_by):
             return False
         if whole is None and not reply.stopped_by:
             self.turn.notice(Notice("warning", "answer_may_be_cut", _MAY_BE_CUT))
             return False
         return True
-
-    async def _said(self, reply: ModelReply) -> ParsedReply:
-        """What a reply says; a long one is read beside the event loop, which others wait for."""
-        dialect, name = self.inputs.dialect, self._name
-        return await asyncio.to_thread(dialect.read, reply, name) if _long(reply) else dialect.read(reply, name)
-
-    async def _cut(self, reply: ModelReply) -> ParsedReply | None:
-        """The same of one that was cut off; None when it should be continued."""
-        dialect, name = self.inputs.dialect, self._name
-        return await asyncio.to_thread(dialect.cut, reply, name) if _long(reply) else dialect.cut(reply, name)
-
-    async def _whole_by_its_text(self, reply: ModelReply) -> bool | None:
-        dialect = self.inputs.dialect
-        return await asyncio.to_thread(dialect.whole, reply) if _long(reply) else dialect.whole(reply)
 
     def _read(self, reply: ModelReply, reading: ParsedReply) -> ModelAttempt:
         for channel, text in self._stream.finish(reading):
@@ -355,5 +382,8 @@ class Asker:
         return f"{self.turn.name}_{self.turn.step}"
 
 
-def _long(reply: ModelReply) -> bool:
-    return len(reply.text) >= LONG_REPLY or bool(reply.calls)
+async def _aside(reply: ModelReply, read: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
+    """What `read` makes of a reply; a long one is read beside the event loop, which others wait for."""
+    if len(reply.text) >= LONG_REPLY or reply.calls:
+        return await asyncio.to_thread(read, *args, **more)
+    return read(*args, **more)

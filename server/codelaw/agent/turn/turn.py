@@ -16,7 +16,7 @@ from codelaw.agent.turn.call import report
 from codelaw.agent.turn.execution import Executor, planned
 from codelaw.agent.turn.hooking import call_hooks
 from codelaw.agent.turn.model_call import Asker
-from codelaw.agent.turn.run import Ending
+from codelaw.agent.turn.running import Ending
 from codelaw.agent.turn.window_fitter import WindowFitter
 from codelaw.context.observations.layout import foreign
 from codelaw.domain.chats import Notice, TurnError
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from codelaw.agent.dialects.base import ParsedReply
     from codelaw.agent.turn.model_call import ModelAttempt
-    from codelaw.agent.turn.run import TurnRun
+    from codelaw.agent.turn.running import TurnRun
     from codelaw.context.sections import View
     from codelaw.domain.messages import Call
 

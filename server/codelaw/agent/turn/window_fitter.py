@@ -10,8 +10,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from codelaw.agent.inputs.selection import layered, select
-from codelaw.agent.inputs.surroundings import Surroundings, behind, reminders, surroundings
+from codelaw.agent.inputs.surroundings import Surroundings, behind, layered, reminders, select, surroundings
 from codelaw.agent.model_calls.caching import COUNTED, Pauses, lasting, pauses
 from codelaw.agent.turn.window_plan import (
     STEP,
@@ -43,7 +42,7 @@ from codelaw.domain.errors import ModelFailure, Refusal
 if TYPE_CHECKING:
     from codelaw.agent.compaction.compaction_plan import Cause
     from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
-    from codelaw.agent.turn.run import TurnRun
+    from codelaw.agent.turn.running import TurnRun
     from codelaw.context.past.strategies import Selection
     from codelaw.context.sections import View
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.compaction.compaction_plan import Cause, plan, savings
 from codelaw.agent.compaction.watermark import GROWTH, Ended, waits
-from codelaw.agent.inputs.selection import NARROWED, estimated
+from codelaw.agent.inputs.surroundings import NARROWED, estimated
 from codelaw.agent.model_calls.recovery import TOO_LONG_HINT
 from codelaw.context.shortening.economy import thin
 from codelaw.context.shortening.relief import relieve, truncate

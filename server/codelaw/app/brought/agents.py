@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from codelaw.adapters.texts import small_text
 from codelaw.agent.dialects.choosing import Way
-from codelaw.agent.inputs.subagents import BUILT_IN, built_in, told_built_in
 from codelaw.agent.inputs.turn_context import Kind
+from codelaw.agent.subagents.running import BUILT_IN, built_in, told_built_in
 from codelaw.app import models
 from codelaw.app.brought.finding import files_below, opened_below, own_files_below, present
 from codelaw.app.choosing.efforts import problem

@@ -10,7 +10,7 @@ from codelaw.agent.chat.filling import fill
 from codelaw.agent.chat.leaving import not_confirmed
 from codelaw.agent.chat.retrieved_context import Beside
 from codelaw.agent.compaction.compacting import NEVER_BEGUN
-from codelaw.agent.inputs.looking import looked_at
+from codelaw.agent.inputs.attachments import looked_at
 from codelaw.app import models
 from codelaw.app.choosing.destinations import leaves
 from codelaw.app.plans import TurnRequest

@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.tokenizer import Counter, load_counter
-from codelaw.agent.inputs.selection import layered, select
-from codelaw.agent.inputs.surroundings import behind, reminders, surroundings
+from codelaw.agent.inputs.surroundings import behind, layered, reminders, select, surroundings
 from codelaw.agent.inputs.turn_context import HistoryState
 from codelaw.app.servers.brought import STARTING
 from codelaw.context.builder import History, build, report
