@@ -10,7 +10,7 @@ import pytest
 
 from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
-from codelaw.agent.inputs.many_tools import arranged, exceeds
+from codelaw.app.plans import arranged, exceeds
 from codelaw.context.tokens import estimate
 from codelaw.tools.toolbox import Toolbox, default_toolbox
 from tests.agent.conftest import Bench

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from codelaw.agent.chat import turns
 from codelaw.agent.chat.leaving import TOOL, Decided, Leaving
 from codelaw.app import models
-from codelaw.app.choosing.destinations import leaves, moved, sent
+from codelaw.app.choices import leaves, moved, sent
 from codelaw.app.hooking import added_to, heard_out, taken_back
 from codelaw.app.known_keys import HELD_BACK
 from codelaw.app.plans import followed_up

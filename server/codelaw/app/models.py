@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 OFFLINE = "offline"
 Told = Mapping[str, ModelProfile]
-"""Profiles by name, as the endpoint has told them (`app.profiles`)."""
+"""Profiles by name, as the endpoint has told them (`app.turns`)."""
 NOTHING_TOLD: Told = MappingProxyType({})
 _PREFIXED = re.compile(r"/|^[a-z-]+\.[a-z]+\.")
 

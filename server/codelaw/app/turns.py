@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import platform
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from codelaw.adapters.models import catalog
+from codelaw.adapters.models.anthropic import AnthropicModel
 from codelaw.agent.dialects.choosing import SWITCHED, Way, begun
 from codelaw.agent.inputs.attachments import editor_fragment
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called, Facts, Question, question
 from codelaw.agent.inputs.law_files import find_law
 from codelaw.agent.inputs.learned import ShownLaws, TokenCalibration
-from codelaw.agent.inputs.many_tools import arranged
 from codelaw.agent.inputs.turn_context import Agents, ModelFacts, SystemFacts, TurnInputs, TurnLimits
 from codelaw.agent.subagents.running import described
-from codelaw.app import models
+from codelaw.app import choices, models
 from codelaw.app.bringing import Bringing, own_places
 from codelaw.app.brought.agents import BroughtAgents, own_agents
 from codelaw.app.brought.skills import Shelf, SkillFinder, load_called, own_skills
-from codelaw.app.choosing import efforts
-from codelaw.app.plans import ONCE, TurnPlan, TurnRequest, check_fit, history_settings, size_notices
+from codelaw.app.plans import ONCE, TurnPlan, TurnRequest, arranged, check_fit, history_settings, size_notices
 from codelaw.app.processing import web_of
-from codelaw.app.profiles import Profiles
 from codelaw.app.referring.referring import Around, Referring
 from codelaw.app.ruling import unreadable, visible
 from codelaw.app.servers.brought import BroughtServers
@@ -31,7 +31,7 @@ from codelaw.context.system import law as laws
 from codelaw.context.system.law_check import hides
 from codelaw.context.system.modules import connectors, skill_index
 from codelaw.domain.chats import Notice
-from codelaw.domain.errors import Refusal
+from codelaw.domain.errors import ModelFailure, Refusal
 from codelaw.settings.places import process_environment
 from codelaw.skills.commands import call
 from codelaw.tools.toolbox import Toolbox, default_toolbox
@@ -39,11 +39,69 @@ from codelaw.tools.toolbox import Toolbox, default_toolbox
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.domain.chats import Chat, Strategy
+    from codelaw.domain.models import ModelProfile
     from codelaw.ports.code import CodeIndex
     from codelaw.ports.model import ChatModel
     from codelaw.ports.services import LanguageServices
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
+
+SECONDS = 30.0
+"""Within which the endpoint must have answered."""
+
+_log = logging.getLogger(__name__)
+
+
+class Profiles:
+    """Asked for once a session, beside the first turn whose text may go there (P-4): nobody waits for the answer.
+
+    Until one comes, and where none does, the data hold.
+    """
+
+    def __init__(self) -> None:
+        self.told: dict[str, ModelProfile] = {}
+        """By the names that were asked for."""
+        self._asking: dict[str, asyncio.Task[None]] = {}
+        self._stopped: list[asyncio.Task[None]] = []
+
+    def look_up(self, settings: Settings, name: str) -> None:
+        """Have the endpoint asked for a model, where there is one and it was not."""
+        model = settings.model
+        if name in self._asking or name == catalog.OFFLINE_MODEL or model.chosen_provider != "anthropic":
+            return
+        speaker = AnthropicModel(model.api_key or model.auth_token, model.base_url)
+        self._asking[name] = asyncio.create_task(self._ask(speaker, name), name="profile of a model")
+
+    async def settled(self) -> None:
+        """Wait for what is asked."""
+        if self._asking:
+            await asyncio.wait([*self._asking.values()])
+
+    def forget(self) -> None:
+        """Stop asking, and forget what was told: another endpoint may say something else."""
+        self._stopped += self._asking.values()
+        self._asking, self.told = {}, {}
+        for task in self._stopped:
+            task.cancel()
+
+    async def close(self) -> None:
+        """Stop asking, and wait until that has ended."""
+        self.forget()
+        await asyncio.gather(*self._stopped, return_exceptions=True)
+
+    async def _ask(self, speaker: AnthropicModel, name: str) -> None:
+        try:
+            async with asyncio.timeout(SECONDS):
+                told = await speaker.profile(name, catalog.profile(name))
+            if told is not None:
+                self.told[name] = told
+        except (ModelFailure, TimeoutError) as failure:
+            _log.info("the endpoint does not say what %s is: %s", name, failure)
+        except Exception:  # noqa: BLE001 - a bug leaves the data as they are, and stops no turn
+            _log.exception("what the endpoint says of %s cannot be taken in", name)
+        finally:
+            await speaker.close()
+
 
 RESTRICTED = Notice(
     "warning",
@@ -133,7 +191,7 @@ class TurnMaker:
         )
         denied = unreadable(settings, self._workspace.folders)
         called = await self._called(asked, shown, shelf, agent)
-        unfit = efforts.problem(facts.profile, called.effort)
+        unfit = choices.problem(facts.profile, called.effort)
         looking = await editor_fragment(self._workspace, asked.editor, denied, asked.attachments)
         said = await question(asked.text, shown, self._facts, asked.attachments, looking, called=called)
         law = await find_law(self._workspace, denied, settings.law.files)
@@ -254,7 +312,7 @@ class TurnMaker:
             Refusal: `effort_not_taken`.
         """
         inputs = self.inputs(plan, agent.chat, settings)
-        efforts.check(inputs.profile, inputs.effort)
+        choices.check(inputs.profile, inputs.effort)
         for notice in plan.notices:
             if notice.code in ONCE:
                 await agent.house.store.mark_noticed(agent.chat.id, notice.code)
@@ -266,5 +324,5 @@ class TurnMaker:
         self, plan: TurnPlan, chat: Chat | None, settings: Settings, strategy: Strategy | None = None
     ) -> TurnInputs:
         """What a turn or a compaction of a chat, or of a new one, works with besides its history."""
-        effort = efforts.effort_of(settings, plan.inputs.model_name, chat, plan.effort)
+        effort = choices.effort_of(settings, plan.inputs.model_name, chat, plan.effort)
         return replace(plan.inputs, settings=history_settings(settings, chat, strategy), effort=effort)

@@ -6,7 +6,7 @@ import pytest
 
 from codelaw.adapters.models.catalog import profile, profiles
 from codelaw.agent.dialects.choosing import Way, begun, chosen, dialects
-from codelaw.agent.inputs.many_tools import arranged
+from codelaw.app.plans import arranged
 from codelaw.domain.chats import Dialect, DialectChoice
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.tools.toolbox import default_toolbox

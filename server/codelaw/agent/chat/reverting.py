@@ -1,17 +1,26 @@
-"""Undoing what a turn did to files, one after the other, and letting the model forget it (E-2)."""
+"""Undoing what a turn did to files and letting the model forget it; the files as they were before a turn (E-2).
+
+A restore takes back what that turn and all turns behind it did. It is kept as changes of its own, so that it can be
+undone, and the turns' changes stand again then.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codelaw.agent.chat.file_undo import FileUndo, placed
+from codelaw.agent.effects.journal import StoredJournal
 from codelaw.agent.effects.undoing import CannotUndo, opened
 from codelaw.agent.recording.history import to_the_end
 from codelaw.domain.edits import (
     FOLDER,
+    RESTORED,
+    CheckpointFile,
+    CheckpointReport,
     KeptChange,
     RevertConflict,
     RevertReport,
@@ -24,7 +33,7 @@ if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
 
 NAMED = 10
-"""Files named in the notice."""
+"""Files, and reasons, named in a notice."""
 
 
 async def revert(
@@ -37,37 +46,140 @@ async def revert(
     Raises:
         Refusal: `turn_not_found`; `chat_busy`: a turn, a compaction or a revert is running; `nothing_to_undo`.
     """
-    store, redaction = chat.house.store, chat.house.redaction
+    store = chat.house.store
     await store.changes(chat.chat.id, turn_id)
-    async with alone(chat):
+    async with _alone(chat):
         everything = await store.changes(chat.chat.id, turn_id)
         kept = by_turns(everything)
-        changes = [opened(change, redaction) for change in kept]
-        wanted = [change for change in changes if files and (only is None or change.uri in only)]
-        rest = any(change.state != "undone" for change in changes if only is not None and change.uri not in only)
-        report = await _revert(chat, turn_id, wanted, messages=messages, rest=rest)
+        wanted = [change for change in kept if files and (only is None or change.uri in only)]
+        rest = any(change.state != "undone" for change in kept if only is not None and change.uri not in only)
+        report = await _revert(chat, turn_id, _files(chat, wanted), messages=messages, rest=rest)
         if files and only is None:
-            await undo_folders(chat, everything)
+            await _undo_folders(chat, everything)
         return report
 
 
-async def undo_folders(chat: AgentChat, changes: Sequence[KeptChange]) -> None:
-    """Remove folders that commands made and that are empty by now, and make those that they removed."""
-    rows = [one for one in changes if one.encoding == FOLDER and one.state != "undone"]
-    done: list[int] = []
-    for row in reversed(rows):
+async def checkpoint(chat: AgentChat, turn_id: str) -> CheckpointReport:
+    """What a restore would do; touches nothing.
+
+    Raises:
+        Refusal: `turn_not_found`.
+    """
+    kept = await chat.house.store.changes_since(chat.chat.id, turn_id)
+    found = [await file.look() for file in _files(chat, by_turns(kept))]
+    undoable = any(change.turn_id == turn_id for change in _restores(kept))
+    return CheckpointReport(tuple(one for one in found if one is not None), undoable=undoable)
+
+
+async def restore(chat: AgentChat, turn_id: str, overwrite: Collection[str]) -> CheckpointReport:
+    """Put the files back; what others did since stays, or the file is left alone, unless its URI is in `overwrite`.
+
+    Cancelled, it stops after the file at hand; a second one goes on from there.
+
+    Raises:
+        Refusal: `turn_not_found`, `chat_busy`; `nothing_to_undo`: the files are as they were.
+    """
+    async with _alone(chat):
+        done = _Done(chat, turn_id)
+        kept = await chat.house.store.changes_since(chat.chat.id, turn_id)
+        for file in _files(chat, by_turns(kept)):
+            if (found := await file.look()) is not None:
+                file.journal = _journal(chat, turn_id, file.changes)
+                await done.take(file, found, overwrite)
+        if not done.files:
+            raise Refusal("nothing_to_undo", "The files are as they were before this turn.", "")
+        await _undo_folders(chat, kept)
+        return await done.reported("restored", "As they were before this message")
+
+
+async def undo_restore(chat: AgentChat, turn_id: str) -> CheckpointReport:
+    """Take the restore of a turn's files back, over what was done since.
+
+    Raises:
+        Refusal: `turn_not_found`, `chat_busy`; `nothing_to_undo`: there is none, or the files are as before it.
+    """
+    async with _alone(chat):
+        rows = _restores(await chat.house.store.changes(chat.chat.id, turn_id))
+        if not rows:
+            raise Refusal("nothing_to_undo", "The files of this turn were not restored.", "")
+        done = _Done(chat, turn_id)
+        for row in reversed(rows):
+            file = _undo(chat, [row])
+            file.again = tuple(int(number) for number in row.call_id.removeprefix(RESTORED).split(",") if number)
+            if (found := await file.look()) is None:
+                await file.mark()  # somebody else put it back, or a server that died before it could say so
+            else:
+                await done.take(file, found)
+        if not done.files:
+            raise Refusal("nothing_to_undo", "The files are as they were before the restore.", "")
+        return await done.reported("restore_undone", "As they were before the restore")
+
+
+@dataclass(slots=True)
+class _Done:
+    """What has come of the files by now."""
+
+    chat: AgentChat
+    turn_id: str
+    files: list[CheckpointFile] = field(default_factory=list[CheckpointFile])
+    undone: list[KeptChange] = field(default_factory=list[KeptChange])
+    """The first change of each file that was."""
+    conflicts: list[RevertConflict] = field(default_factory=list[RevertConflict])
+
+    async def undo(self, file: FileUndo, *, by_force: bool = False) -> None:
+        """Do it to one file; a cancel is raised after it."""
+        first = file.changes[0]
         try:
-            place = await placed(chat.house.workspace, row.uri)
-            if await chat.house.workspace.put_folder(place, there=row.after is None):
-                done.append(row.number)
-        except (CannotUndo, ToolFailure):
-            continue  # it is empty, or in use: nothing of it is lost
-    if done:
-        await chat.house.store.mark_undone(chat.chat.id, done)
+            if await (file.put_back() if by_force else file.undo()) or self.files:
+                self.undone.append(first)
+        except CannotUndo as why:
+            self.conflicts.append(RevertConflict(first.path, first.uri, f"{first.path} {why}."))
+        except ToolFailure as failure:
+            self.conflicts.append(RevertConflict(first.path, first.uri, failure.message))
+        if (task := asyncio.current_task()) is not None and task.cancelling():
+            raise asyncio.CancelledError
+
+    async def take(self, file: FileUndo, found: CheckpointFile, overwrite: Collection[str] = ()) -> None:
+        """The same as a checkpoint wants it: not over the work of others, but of the URIs in `overwrite`."""
+        self.files.append(found)
+        if found.lost is None or found.uri in overwrite:
+            await self.undo(file, by_force=found.lost is not None)
+        else:
+            self.conflicts.append(RevertConflict(found.path, found.uri, found.lost))
+
+    def words(self, what: str) -> str:
+        """What is said of the files, `what` of those that were undone."""
+        paths = [change.path for change in self.undone]
+        more = f" and {len(paths) - NAMED} more" if len(paths) > NAMED else ""
+        said = [f"{what} {', '.join(paths[:NAMED])}{more}."] if paths else []
+        if self.conflicts:
+            said.append("Left alone: " + " ".join(conflict.reason for conflict in self.conflicts[:NAMED]))
+        return " ".join(said)
+
+    async def reported(self, code: str, what: str) -> CheckpointReport:
+        """The report, which the clients are sent too."""
+        level = "warning" if self.conflicts else "info"
+        self.chat.outbox.post(self.turn_id, NoticeEvent(level, code, self.words(f"{what}:")))
+        await self.chat.outbox.drain()
+        uris = tuple(change.uri for change in self.undone)
+        undoable = code == "restored" and bool(uris)
+        return CheckpointReport(tuple(self.files), uris, tuple(self.conflicts), undoable)
+
+    def notices(self, *, forgotten: bool, rest: bool) -> Iterator[NoticeEvent]:
+        """What is sent of a revert.
+
+        `reverted` when files are as they were, `files_reverted` when others that nobody asked for are not;
+        `revert_conflict` when none is, `turn_withdrawn` out of the context.
+        """
+        if said := self.words("Undone in"):
+            code = ("files_reverted" if rest else "reverted") if self.undone else "revert_conflict"
+            yield NoticeEvent("warning" if self.conflicts else "info", code, said)
+        if forgotten:
+            yield NoticeEvent("info", "turn_withdrawn", "The model no longer sees this turn.")
 
 
 @asynccontextmanager
-async def alone(chat: AgentChat) -> AsyncGenerator[None]:
+async def _alone(chat: AgentChat) -> AsyncGenerator[None]:
     """Keep turns, compactions and other reverts of all servers away from a chat.
 
     Raises:
@@ -87,73 +199,78 @@ async def alone(chat: AgentChat) -> AsyncGenerator[None]:
 
 
 async def _refuse_compaction(chat: AgentChat) -> None:
-    newest = await chat.house.store.last_compaction(chat.chat.id)
-    elsewhere = False
+    store, elsewhere = chat.house.store, False
+    newest = await store.last_compaction(chat.chat.id)
     if newest is not None and isinstance(newest.event, CompactionEvent):
         by = newest.event.owner if newest.event.phase in {"started", "summarising"} else ""
-        elsewhere = by not in {"", chat.house.store.owner} and await chat.house.store.is_alive(by)
+        elsewhere = by not in {"", store.owner} and await store.is_alive(by)
     if elsewhere or chat.compacting.in_flight:
         raise Refusal("chat_busy", "A compaction is running in this chat.", "Wait for it, or cancel it.")
 
 
 async def _revert(
-    chat: AgentChat, turn_id: str, changes: Sequence[KeptChange], *, messages: bool, rest: bool
+    chat: AgentChat, turn_id: str, files: Sequence[FileUndo], *, messages: bool, rest: bool
 ) -> RevertReport:
-    left: dict[str, list[KeptChange]] = {}
-    for change in changes:
-        if change.state != "undone":
-            left.setdefault(change.uri, []).append(change)
     forget = messages and turn_id not in chat.past.transcript.withdrawn
-    if not left and not forget:
+    if not files and not forget:
         raise Refusal(
             "nothing_to_undo", "There is nothing to undo in this turn.", "It changed no file, or all is undone."
         )
     if forget:
         await chat.past.withdraw(turn_id)
-    done: list[KeptChange] = []
-    """The first change of each file."""
-    conflicts: list[RevertConflict] = []
+    done = _Done(chat, turn_id)
     try:
-        # The newest first, as if each were taken back in its turn.
-        for group in sorted(left.values(), key=lambda one: -one[-1].number):
-            try:
-                if await FileUndo(chat.house.workspace, chat.house.store, chat.chat.id, group).undo():
-                    done.append(group[0])
-            except CannotUndo as why:
-                conflicts.append(RevertConflict(group[0].path, group[0].uri, f"{group[0].path} {why}."))
-            except ToolFailure as failure:
-                conflicts.append(RevertConflict(group[0].path, group[0].uri, failure.message))
-            if (task := asyncio.current_task()) is not None and task.cancelling():
-                raise asyncio.CancelledError
+        for file in files:
+            await done.undo(file)
     finally:
         # Also of a revert that breaks off, so that everybody knows how far it came.
-        for notice in _notices(done, conflicts, forgotten=forget, rest=rest):
+        for notice in done.notices(forgotten=forget, rest=rest):
             chat.outbox.post(turn_id, notice)
     await chat.outbox.drain()
-    return RevertReport(tuple(change.uri for change in done), tuple(conflicts))
+    return RevertReport(tuple(change.uri for change in done.undone), tuple(done.conflicts))
 
 
-def _notices(
-    done: Sequence[KeptChange], conflicts: Sequence[RevertConflict], *, forgotten: bool, rest: bool
-) -> Iterator[NoticeEvent]:
-    """What is told of a revert.
-
-    `reverted` when files are as they were, `files_reverted` when others that nobody asked for are not;
-    `revert_conflict` when none is, `turn_withdrawn` out of the context.
-    """
-    told: list[str] = []
+async def _undo_folders(chat: AgentChat, changes: Sequence[KeptChange]) -> None:
+    """Remove folders that commands made and that are empty by now, and make those that they removed."""
+    rows = [one for one in changes if one.encoding == FOLDER and one.state != "undone"]
+    done: list[int] = []
+    for row in reversed(rows):
+        try:
+            place = await placed(chat.house.workspace, row.uri)
+            if await chat.house.workspace.put_folder(place, there=row.after is None):
+                done.append(row.number)
+        except (CannotUndo, ToolFailure):
+            continue  # it is empty, or in use: nothing of it is lost
     if done:
-        told.append(f"Undone in {names([change.path for change in done])}.")
-    if conflicts:
-        told.append("Left alone: " + " ".join(conflict.reason for conflict in conflicts[:NAMED]))
-    if told:
-        code = ("files_reverted" if rest else "reverted") if done else "revert_conflict"
-        yield NoticeEvent("warning" if conflicts else "info", code, " ".join(told))
-    if forgotten:
-        yield NoticeEvent("info", "turn_withdrawn", "The model no longer sees this turn.")
+        await chat.house.store.mark_undone(chat.chat.id, done)
 
 
-def names(paths: Sequence[str]) -> str:
-    """The first of them, and how many more there are."""
-    more = f" and {len(paths) - NAMED} more" if len(paths) > NAMED else ""
-    return ", ".join(paths[:NAMED]) + more
+def _files(chat: AgentChat, kept: Sequence[KeptChange]) -> list[FileUndo]:
+    """The files that are not undone, those that were changed last first, as if each change were taken back in turn."""
+    left: dict[str, list[KeptChange]] = {}
+    for change in kept:
+        if change.state != "undone":
+            left.setdefault(change.uri, []).append(change)
+    return [_undo(chat, changes) for changes in sorted(left.values(), key=lambda one: -one[-1].number)]
+
+
+def _undo(chat: AgentChat, changes: Sequence[KeptChange]) -> FileUndo:
+    house = chat.house
+    return FileUndo(house.workspace, house.store, chat.chat.id, [opened(one, house.redaction) for one in changes])
+
+
+def _restores(kept: Sequence[KeptChange]) -> list[KeptChange]:
+    return [one for one in kept if one.call_id.startswith(RESTORED) and one.state in {"planned", "done"}]
+
+
+def _journal(chat: AgentChat, turn_id: str, changes: Sequence[KeptChange]) -> StoredJournal:
+    house = chat.house
+    taken_back = ",".join(str(change.number) for change in changes)
+    return StoredJournal(
+        store=house.store,
+        workspace=house.workspace,
+        chat_id=chat.chat.id,
+        turn_id=turn_id,
+        call_id=f"{RESTORED}{taken_back}",
+        redaction=house.redaction,
+    )

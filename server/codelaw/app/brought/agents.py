@@ -14,7 +14,7 @@ from codelaw.agent.inputs.turn_context import Kind
 from codelaw.agent.subagents.running import BUILT_IN, built_in, told_built_in
 from codelaw.app import models
 from codelaw.app.brought.finding import files_below, opened_below, own_files_below, present
-from codelaw.app.choosing.efforts import problem
+from codelaw.app.choices import problem
 from codelaw.app.models import Told
 from codelaw.domain.brought import AgentList, AgentSheet, Sheet
 from codelaw.domain.chats import Mode, Notice

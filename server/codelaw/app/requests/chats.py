@@ -17,8 +17,7 @@ from codelaw.agent.chat.turns import halt
 from codelaw.agent.inputs.gathering import NOTHING_CALLED
 from codelaw.agent.recording.history import with_summaries
 from codelaw.app import models
-from codelaw.app.choosing.destinations import chosen, wanted
-from codelaw.app.choosing.efforts import with_effort
+from codelaw.app.choices import chosen, wanted, with_effort
 from codelaw.app.hooking import let_through
 from codelaw.app.plans import TurnPlan, TurnRequest
 from codelaw.app.requests.strategy_options import applied as strategy_options_applied

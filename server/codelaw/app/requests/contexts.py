@@ -12,7 +12,7 @@ from codelaw.agent.chat.retrieved_context import Beside
 from codelaw.agent.compaction.compacting import NEVER_BEGUN
 from codelaw.agent.inputs.attachments import looked_at
 from codelaw.app import models
-from codelaw.app.choosing.destinations import leaves
+from codelaw.app.choices import leaves
 from codelaw.app.plans import TurnRequest
 from codelaw.app.requests import inspection
 from codelaw.app.requests.strategy_options import applied

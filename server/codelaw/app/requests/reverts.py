@@ -7,8 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codelaw.agent.chat.restoring import checkpoint, restore, undo_restore
-from codelaw.agent.chat.reverting import revert
+from codelaw.agent.chat.reverting import checkpoint, restore, revert, undo_restore
 from codelaw.agent.effects.undoing import moves, of_turns, opened, renamed, reviewed
 from codelaw.domain.edits import (
     BINARY,

@@ -1,4 +1,4 @@
 """Tools that are found before they are called, because there are too many to describe (X-11).
 
-Whether there are is decided in `agent/inputs/many_tools`; how they are ranked stands in `ranking/catalogue`.
+Whether there are is decided in `app/plans`; how they are ranked stands in `ranking/catalogue`.
 """
