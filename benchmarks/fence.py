@@ -72,7 +72,7 @@ def started_cpu() -> float:
 
 async def measure(root: Path, home: Path, rounds: int) -> None:
     from codelaw.adapters.processes.local import LocalProcesses
-    from codelaw.adapters.processes.rules import drawing
+    from codelaw.adapters.processes.rules import build_profile as drawing
     from codelaw.adapters.processes.rules.listings import Listings
     from codelaw.adapters.processes.sandbox import Sandbox
 
@@ -106,7 +106,7 @@ async def measure(root: Path, home: Path, rounds: int) -> None:
                 raise SystemExit(f"{name}: {result}")
         began = time.perf_counter()
         await asyncio.to_thread(
-            drawing.make_profile, [root], [], environment, cwd=root, network=False, listings=listings
+            drawing.build_profile, [root], [], environment, cwd=root, network=False, listings=listings
         )
         drawn.append((time.perf_counter() - began) * 1000)
     base = statistics.median(times["bare"][1:])
@@ -117,7 +117,7 @@ async def measure(root: Path, home: Path, rounds: int) -> None:
             f"{root.name:12}{name:12}{median:8.1f} ms{median / base:7.2f} ×{median - base:8.1f} ms over bare"
             f"   processor {own:6.1f} + {theirs:6.1f} ms"
         )
-    profile = drawing.make_profile([root], [], environment, cwd=root, network=False, listings=listings)
+    profile = drawing.build_profile([root], [], environment, cwd=root, network=False, listings=listings)
     print(
         f"{root.name:12}{'(drawing)':12}{statistics.median(drawn[1:]):8.1f} ms"
         f"   {len(profile.places)} places, {len(profile.watched)} names watched"

@@ -42,7 +42,6 @@ PLACES: dict[str, tuple[str, ...]] = {
         "scenarios/test_whole_turn.py::test_two_chats_run_side_by_side_and_the_rest_is_answered_meanwhile",
     ),
     "has thousands of something": (
-        "adapters/processes/test_proxy.py::test_ten_thousand_connections_leave_the_next_one_served",
         "adapters/stores/test_memories.py::test_the_nearest_of_very_many_are_those_an_exact_search_finds",
         "agent/test_nested_laws.py::test_many_levels",
         "agent/test_skills.py::test_two_thousand_skills_leave_the_prompt_small_and_can_be_loaded",

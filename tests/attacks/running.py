@@ -17,7 +17,7 @@ from typing import cast
 
 from codelaw.adapters import processes
 from codelaw.adapters.processes.sandbox import Kind, Sandbox
-from codelaw.adapters.processes.sandbox import Means as Found
+from codelaw.adapters.processes.sandbox import SandboxMeans as Found
 from codelaw.domain.safety.obeyed import NAMES
 from tests.attacks.row import FENCES, UNSAFE, Attack, Means, NotRun
 from tests.attacks.starts import STARTS

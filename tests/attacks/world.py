@@ -21,8 +21,8 @@ from typing import Any
 
 from codelaw.adapters.processes.limits import Limits
 from codelaw.adapters.processes.local import LocalProcesses
-from codelaw.adapters.processes.rules.withheld import Withheld
-from codelaw.adapters.processes.sandbox import Kind, Means, Sandbox
+from codelaw.adapters.processes.rules.withheld import WithheldPaths
+from codelaw.adapters.processes.sandbox import Kind, Sandbox, SandboxMeans
 from codelaw.domain.files import ProcessResult
 from codelaw.permissions.policy import denied_to
 from codelaw.permissions.rules import parse
@@ -31,28 +31,11 @@ from tests.fakes.living import kill
 SECRET = "SECRET" + "MARK"
 """Said by everything that must not be read; put together so that no command holds it by itself."""
 SECRET_FILES = (
-    ".ssh/id_ed25519",
-    ".gnupg/private-keys-v1.d/key",
-    ".aws/credentials",
-    ".config/gcloud/credentials.db",
-    ".config/gh/hosts.yml",
-    ".kube/config",
-    ".docker/config.json",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    ".config/git/credentials",
-    ".password-store/a.gpg",
-    ".bash_history",
-    ".mozilla/firefox/x/logins.json",
-    ".anthropic/key",
-    ".claude/settings.json",
-    ".cargo/credentials.toml",
-    ".m2/settings.xml",
-    ".gradle/gradle.properties",
-    ".something-nobody-heard-of/token",
-    "private.txt",
+    *(".ssh/id_ed25519", ".gnupg/private-keys-v1.d/key", ".aws/credentials", ".config/gcloud/credentials.db"),
+    *(".config/gh/hosts.yml", ".kube/config", ".docker/config.json", ".netrc", ".npmrc", ".pypirc", ".git-credentials"),
+    *(".config/git/credentials", ".password-store/a.gpg", ".bash_history", ".mozilla/firefox/x/logins.json"),
+    *(".anthropic/key", ".claude/settings.json", ".cargo/credentials.toml", ".m2/settings.xml"),
+    *(".gradle/gradle.properties", ".something-nobody-heard-of/token", "private.txt"),
 )
 DYING_SECONDS = 60.0
 """How long a process may take to die that was killed: the kernel takes its time on a busy machine."""
@@ -109,7 +92,7 @@ class World:
         """In the arguments of every process that a command leaves behind."""
         return f"31{self.helper.pid}"
 
-    def processes(self, sandbox: Sandbox | None, means: Means | None, *, network: Any = False) -> LocalProcesses:
+    def processes(self, sandbox: Sandbox | None, means: SandboxMeans | None, *, network: Any = False) -> LocalProcesses:
         return LocalProcesses(
             self.environment,
             sandbox=sandbox,
@@ -119,11 +102,11 @@ class World:
             limits=Limits(**self.settings.get("limits", {})),
         )
 
-    def withheld(self) -> Withheld:
+    def withheld(self) -> WithheldPaths:
         """What the user's rules keep back: `settings` has the texts of `deny`, and lists of paths as `hidden`."""
         texts = tuple(self.settings.get("deny", ()))
         rules = [parse(text) for text in texts]
-        return Withheld(
+        return WithheldPaths(
             denied_to("Read", "reads", rules),
             denied_to("Edit", "writes", rules),
             hidden=tuple(self.settings.get("hidden", ())),

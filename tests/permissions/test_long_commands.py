@@ -11,11 +11,10 @@ import pytest
 
 from codelaw.agent.turn.approval import LONG_SUBJECT, Gate, Policy
 from codelaw.permissions import refusing
-from codelaw.permissions.expand_command import inner_commands
 from codelaw.permissions.policy import CallFacts
 from codelaw.permissions.refusing import DenyRules
 from codelaw.permissions.rules import Rule, parse
-from codelaw.permissions.shell import Simple, read
+from codelaw.permissions.shell import read
 
 RULES = (
     *(f"Bash(tool{number} run:*)" for number in range(166)),
@@ -24,27 +23,7 @@ RULES = (
 )
 
 
-def one_by_one(part: Simple, deny: list[Rule]) -> tuple[str, Rule | None]:
-    """The judgement, every rule held against every command."""
-    candidates, hidden = inner_commands(part)
-    near: Rule | None = None
-    for rule in deny:
-        if rule.specifier == part.text:
-            return "deny", rule
-        words = rule.prefix or refusing._words(rule.specifier or "")
-        if not words:
-            continue
-        for candidate in candidates:
-            if refusing._begins(words, candidate, exact=rule.prefix is None):
-                return "deny", rule
-            if near is None and refusing._may_mean(words, candidate):
-                near = rule
-        if hidden:
-            near = near or rule
-    return ("ask", near) if near else ("pass", None)
-
-
-def test_the_sorted_rules_judge_as_one_by_one():
+def test_many_rules_judge_as_each_alone():
     rng = random.Random(11)
     words = ["git", "push", "-C", "x", "$a", "/usr/bin/git", "GIT", "rm", "env", "sh -c 'git push'", "xargs", "*", "-f"]
     specifiers = [
@@ -59,18 +38,15 @@ def test_the_sorted_rules_judge_as_one_by_one():
         "x",
     ]
     seen: Counter[str] = Counter()
-    for _ in range(4000):
+    for _ in range(2000):
         deny = [parse(f"Bash({rng.choice(specifiers)})") for _ in range(rng.randint(0, 4))]
         for part in read(" ".join(rng.choice(words) for _ in range(rng.randint(1, 5)))) or ():
-            verdict = DenyRules(deny).judge(part)
-            expected = one_by_one(part, deny)
-            perhaps = [rule for rule in deny if DenyRules([rule]).judge(part)[0] == "ask"]
-            if expected[0] == "pass" and perhaps:  # one of its words may be a program
-                assert verdict in [("ask", rule) for rule in perhaps]
-            else:
-                assert verdict == expected
-            seen[verdict[0]] += 1
-    assert min(seen[kind] for kind in ("deny", "ask", "pass")) > 100
+            alone = [DenyRules([rule]).judge(part)[0] for rule in deny]
+            verdict, rule = DenyRules(deny).judge(part)
+            assert verdict == next((kind for kind in ("deny", "ask") if kind in alone), "pass")
+            assert rule is None or alone[deny.index(rule)] == verdict
+            seen[verdict] += 1
+    assert min(seen[kind] for kind in ("deny", "ask", "pass")) > 50
 
 
 @pytest.mark.parametrize("part", ["echo a b", "find . -name a | xargs cat", "cat f"])

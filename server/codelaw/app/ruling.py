@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.processes.limits import Limits
-from codelaw.adapters.processes.rules.withheld import Withheld
+from codelaw.adapters.processes.rules.withheld import WithheldPaths
 from codelaw.agent.turn.approval import Policy
 from codelaw.domain.chats import Mode, Notice
 from codelaw.permissions.policy import Denied, denied_to
@@ -81,11 +81,11 @@ async def limits_of_commands(bash: BashGroup) -> Limits:
     return Limits(memory, bash.processes, bash.file_size_mb, bash.tmp_mb)
 
 
-def withheld_from_commands(settings: Settings, folders: Sequence[Folder]) -> Withheld:
+def withheld_from_commands(settings: Settings, folders: Sequence[Folder]) -> WithheldPaths:
     """What rules and settings keep back from commands in the sandbox (S-4)."""
     _, deny, _ = _read(settings, folders)
     bash = settings.tools.bash
-    return Withheld(
+    return WithheldPaths(
         unreadable=denied_to("Read", "reads", deny),
         unwritable=denied_to("Edit", "writes", deny),
         hidden=tuple(bash.hidden),

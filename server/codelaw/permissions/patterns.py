@@ -54,6 +54,12 @@ def denying(pattern: str) -> Matcher:
     return lambda path: exact(path) or folded(_folded(path))
 
 
+@lru_cache(maxsize=KEPT)
+def starred(pattern: str) -> Matcher:
+    """Whether a name without slashes is as the pattern says, in which a star is any text."""
+    return _compiled([pattern], fold=False)
+
+
 def _clean(pattern: str) -> str:
     """Without what no shown path has: `./`, empty and `.` folders.
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import unquote
 
 from codelaw.domain.permissions import PathUse
-from codelaw.permissions.patterns import PatternError, allowing, denying
+from codelaw.permissions.patterns import PatternError, allowing, denying, starred
 from codelaw.permissions.shell import read
 
 MAX_RULE = 4096
@@ -78,7 +78,7 @@ class Rule:
     def covers_path(self, path: str) -> bool:
         """Whether an allow rule covers `path`, as shown."""
         normal = posixpath.normpath(path)
-        return self.specifier is not None and not _escapes(normal) and allowing(self.specifier)(normal)
+        return self.specifier is not None and not f"{normal}/".startswith("../") and allowing(self.specifier)(normal)
 
     def forbids_path(self, path: str) -> bool:
         """Whether a deny rule covers `path`, as shown: in doubt it does.
@@ -176,23 +176,7 @@ def _unknown(tool: str, tools: Iterable[str]) -> str:
 def _names_served(written: str, tool: str) -> bool:
     """Whether a rule's name speaks of a tool that a server brings: as it is spelt, or as a server's alone."""
     whole = f"{written}__*" if "__" not in written.removeprefix(SERVED) else written
-    return tool.startswith(SERVED) and (_starred(written, tool) or _starred(whole, tool))
-
-
-def _starred(pattern: str, name: str) -> bool:
-    """Whether a name is as the pattern says, in which a star is any text; takes time in proportion to both."""
-    first, *rest = pattern.split("*")
-    if not rest:
-        return name == first
-    if not name.startswith(first):
-        return False
-    at = len(first)
-    for piece in rest[:-1]:
-        found = name.find(piece, at)
-        if found < 0:
-            return False
-        at = found + len(piece)
-    return len(name) - len(rest[-1]) >= at and name.endswith(rest[-1])
+    return tool.startswith(SERVED) and (starred(written)(tool) or starred(whole)(tool))
 
 
 def _command_rule(text: str, tool: str, specifier: str) -> Rule:
@@ -229,13 +213,9 @@ def _path_rule(text: str, tool: str, specifier: str, folders: Mapping[str, str])
 
 def _around(root: str, folders: Mapping[str, str]) -> tuple[str, ...]:
     """The paths of a folder that lies in others, as seen from each and as shown in it."""
-    found: list[str] = []
-    for outer, name in folders.items():
-        above = f"{outer.rstrip('/')}/"
-        if root != outer and root.startswith(above):
-            inside = root[len(above) :]
-            found += [inside, f"{name}/{inside}"]
-    return tuple(found)
+    around = ((f"{outer.rstrip('/')}/", name) for outer, name in folders.items() if outer != root)
+    inside = ((root[len(above) :], name) for above, name in around if root.startswith(above))
+    return tuple(path for below, name in inside for path in (below, f"{name}/{below}"))
 
 
 def _inside_an_address(shown: str) -> list[str]:
@@ -246,7 +226,3 @@ def _inside_an_address(shown: str) -> list[str]:
     parts = unquote(re.split(r"[?#]", shown[address.end() :], maxsplit=1)[0]).split("/")
     parts = [part for part in parts if part not in ("", ".", "..")][-MAX_ADDRESS:]
     return ["/".join(parts[at:]) for at in range(len(parts))]
-
-
-def _escapes(path: str) -> bool:
-    return path == ".." or path.startswith("../")

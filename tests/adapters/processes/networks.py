@@ -16,7 +16,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from codelaw.adapters.processes.network.proxy import Limits, Proxy
+from codelaw.adapters.processes.network.proxy import Proxy, ProxyLimits
 from codelaw.domain.safety.hosts import Address
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -48,7 +48,7 @@ class Internet:
         await asyncio.get_running_loop().sock_connect(made, ("127.0.0.1", real))
         return made
 
-    def proxy(self, limits: Limits | None = None) -> Proxy:
+    def proxy(self, limits: ProxyLimits | None = None) -> Proxy:
         return Proxy(resolve=self.resolve, connect=self.connect, limits=limits)
 
     @asynccontextmanager

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,18 +15,13 @@ from codelaw.adapters.processes.limits import Limits
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.sandbox import Kind
 from codelaw.tools.commands.bash import hint
-from tests.adapters.processes.ordinary import python, started
-from tests.attacks.world import USUAL, World, world
+from tests.adapters.processes.inside import as_ordinary_user
+from tests.adapters.processes.ordinary import started
+from tests.attacks.world import USUAL, World
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the numbers come from Linux")
 GREEDY = "exec perl -e '$x = \"a\" x (300 << 20); sleep 60'"
 MANY = "for i in $(seq 40); do sleep 60 & done; sleep 60"
-
-
-@pytest.fixture
-def around(tmp_path: Path) -> Iterator[World]:
-    with world(tmp_path / "world", repository=False) as made:
-        yield made
 
 
 @pytest.mark.parametrize("kind", [pytest.param("bubblewrap", marks=pytest.mark.needs("bwrap")), "landlock", None])
@@ -92,43 +86,24 @@ def test_the_share_of_memory_that_several_have_in_common_is_counted_once():
     assert 1 << 20 < memory < 1 << 40
 
 
-FORKS = """
-import asyncio, os, sys
-from pathlib import Path
-from codelaw.adapters.processes.limits import Limits
-from codelaw.adapters.processes.local import LocalProcesses
-from codelaw.adapters.processes.sandbox import Sandbox
-
-async def main():
-    folder = Path.cwd()
-    sandbox = Sandbox(lambda: [folder], [], dict(os.environ), kinds=("bubblewrap",))
-    means = await sandbox.means()
-    processes = LocalProcesses(dict(os.environ), sandbox=sandbox, means=means, limits=Limits(processes=30))
-    result = await processes.run("for i in $(seq 40); do sleep 3 & done; wait", cwd=folder, timeout=150)
-    print(means.kind, means.users, result.exit_code, result.limit, result.stderr)
-    result = await processes.run("for i in $(seq 10); do sleep 0.01 & done; wait; echo fine", cwd=folder, timeout=150)
-    print(result.stdout)
-    await sandbox.close()
-
-asyncio.run(main())
-"""
-
-
 @pytest.mark.needs("bwrap")
 def test_an_ordinary_users_processes_are_counted_by_the_kernel_and_only_those_of_the_command():
     with tempfile.TemporaryDirectory(prefix="codelaw-ordinary-", ignore_cleanup_errors=True) as folder:
-        Path(folder).chmod(0o755)
-        others = [subprocess.Popen(["sleep", "60"], **started(Path(folder))) for _ in range(40)]
+        home = Path(folder)
+        home.chmod(0o755)
+        others = [subprocess.Popen(["sleep", "60"], **started(home)) for _ in range(40)]
+        many, few = (
+            f"for i in $(seq {count}); do sleep {seconds} & done; wait; echo fine"
+            for count, seconds in ((40, 3), (10, 0.01))
+        )
         try:
-            said = subprocess.run(
-                [python(), "-c", FORKS], capture_output=True, text=True, check=False, **started(Path(folder))
-            )
+            means, *ended = as_ordinary_user(home, "bubblewrap", many, few, LIMITS='{"processes": 30}')
         finally:
             for one in others:
                 one.kill()
                 one.wait()
-    if not said.stdout.startswith("bubblewrap True"):
-        pytest.skip(said.stdout + said.stderr)
-    assert "Resource temporarily unavailable" in said.stdout
-    assert "tools.bash.processes" in said.stdout
-    assert "fine" in said.stdout
+    if not means["users"]:
+        pytest.skip(means["detail"])
+    assert "Resource temporarily unavailable" in ended[0]["err"]
+    assert "tools.bash.processes" in ended[0]["limit"]
+    assert ended[1]["out"] == "fine\n"

@@ -35,13 +35,7 @@ def program(path: Path, text: str = "#!/bin/sh\n") -> Path:
 @pytest.mark.parametrize(
     "entry",
     [
-        "{work}/.venv/bin",
-        "",
-        ".",
-        ".venv/bin",
-        "{work}/../{name}/.venv/bin",
-        "{tmp}/linked",
-        "{tmp}/bin",
+        *("{work}/.venv/bin", "", ".", ".venv/bin", "{work}/../{name}/.venv/bin", "{tmp}/linked", "{tmp}/bin"),
         "{tmp}/there",
     ],
 )

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +18,14 @@ import pytest
 from codelaw.adapters.processes.sandbox import Sandbox
 from codelaw.domain.files import ProcessResult
 from codelaw.domain.safety.obeyed import FILES, FOLDERS, at_once
-from tests.attacks.world import World, world
+from tests.adapters.processes.inside import line
+from tests.attacks.world import World
 from tests.fakes.seen import seen
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is a sandbox on Linux only")
 KINDS = (pytest.param("bubblewrap", marks=pytest.mark.needs("bwrap")), "landlock")
 Run = Callable[..., Awaitable[ProcessResult]]
 GIT = ["git", "-c", "user.name=A User", "-c", "user.email=a@user.example"]
-
-
-@pytest.fixture
-def around(tmp_path: Path) -> Iterator[World]:
-    with world(tmp_path / "world") as made:
-        yield made
 
 
 @pytest.fixture(params=KINDS)
@@ -314,69 +309,38 @@ async def test_two_servers_at_once(around: World, run: Run, sandbox: Sandbox):
     assert (found[0].kept / "x").read_text() == "mine\n"
 
 
-SERVER = """
-import asyncio, sys
-from pathlib import Path
-from codelaw.adapters.processes.local import LocalProcesses
-from codelaw.adapters.processes.sandbox import Sandbox
-async def main(ws, own, home, kind):
-    environment = {"PATH": sys.argv[5], "HOME": home}
-    sandbox = Sandbox(lambda: [Path(ws)], [Path(own)], environment, kinds=(kind,))
-    processes = LocalProcesses(environment, sandbox=sandbox, means=await sandbox.means())
-    await processes.run(sys.argv[6], cwd=Path(ws), timeout=150)
-asyncio.run(main(*sys.argv[1:5]))
-"""
+async def killed(around: World, sandbox: Sandbox, command: str) -> None:
+    """A server that is killed while its command waits, once `ready` is there."""
+    kind = (await sandbox.means()).kind or ""
+    environment = {**os.environ, "HOME": str(around.home), "PYTHONPATH": os.pathsep.join(sys.path)}
+    command += "; echo > ready; exec sleep 600"
+    server = await asyncio.create_subprocess_exec(
+        sys.executable, *line(kind, around.ws, around.own, command)[1:], start_new_session=True, env=environment
+    )
+    while not (around.ws / "ready").exists():
+        assert server.returncode is None
+        await asyncio.sleep(0.05)
+    assert await sandbox.sweep() == [], "its server lives"
+    os.killpg(server.pid, signal.SIGKILL)
+    await server.wait()
 
 
 async def test_after_a_server_that_was_killed_nothing_stays(around: World, sandbox: Sandbox):
     tracked(around)
-    kind = (await sandbox.means()).kind
-    command = (
-        "git checkout -q other; mkdir .zed .idea/y; echo x > .zed/x; echo x > .envrc; echo > ready; exec sleep 600"
-    )
-    line = [
-        sys.executable,
-        "-c",
-        SERVER,
-        *map(str, (around.ws, around.own, around.home, kind, os.environ["PATH"], command)),
-    ]
     with seen(around.ws) as found:
-        server = await asyncio.create_subprocess_exec(*line, start_new_session=True)
-        while not (around.ws / "ready").exists():
-            assert server.returncode is None
-            await asyncio.sleep(0.05)
-        assert await sandbox.sweep() == [], "its server lives"
-        os.killpg(server.pid, signal.SIGKILL)
-        await server.wait()
+        await killed(around, sandbox, "git checkout -q other; mkdir .zed .idea/y; echo x > .zed/x; echo x > .envrc")
     names = {path.relative_to(around.ws).parts[0] for path in found} - {".git"}
     assert names == {".vscode", ".idea", ".zed", ".envrc", "ready"}
     told = await sandbox.sweep()
     assert sorted(notice.code for notice in told) == ["set_aside"] * 3
-    assert sorted(path.name for path in around.ws.iterdir()) == [
-        ".codelaw",
-        ".git",
-        ".idea",
-        ".vscode",
-        "a.txt",
-        "ready",
-    ]
+    left = sorted(path.name for path in around.ws.iterdir())
+    assert left == [".codelaw", ".git", ".idea", ".vscode", "a.txt", "ready"]
     assert await sandbox.sweep() == []
     assert sorted(path.name for path in (around.own / "quarantine/kept").glob("*/[!a]*")) == [".envrc", ".zed", "y"]
 
 
 async def test_what_was_changed_after_the_kill_is_somebody_elses(around: World, sandbox: Sandbox):
-    command = "mkdir .zed; echo > ready; exec sleep 600"
-    line = [
-        sys.executable,
-        "-c",
-        SERVER,
-        *map(str, (around.ws, around.own, around.home, (await sandbox.means()).kind, os.environ["PATH"], command)),
-    ]
-    server = await asyncio.create_subprocess_exec(*line, start_new_session=True)
-    while not (around.ws / "ready").exists():
-        await asyncio.sleep(0.05)
-    os.killpg(server.pid, signal.SIGKILL)
-    await server.wait()
+    await killed(around, sandbox, "mkdir .zed")
     for note in (around.own / "quarantine/running").iterdir():
         os.utime(note, (time.time() - 60, time.time() - 60))
     assert await sandbox.sweep() == []

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from codelaw.adapters.processes.rules.profile import Place, Profile, Watched
+from codelaw.adapters.processes.rules.profile import Place, Profile, WatchedName
 from codelaw.adapters.processes.sandboxes import finding, seatbelt
-from codelaw.adapters.processes.sandboxes.means import Means
+from codelaw.adapters.processes.sandboxes.means import SandboxMeans
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
 
 WS = "/people/a/ws"
@@ -24,7 +24,7 @@ PLACES = (
     Place(Path(f"{WS}/.git/hooks"), "read"),
     Place(Path(f"{WS}/a/b/.env"), "hidden"),
 )
-WATCHED = (Watched(Path(f"{WS}/.vscode"), Path(WS)),)
+WATCHED = (WatchedName(Path(f"{WS}/.vscode"), Path(WS)),)
 SEEN = Path("/private/var/folders/x/codelaw-sandbox-1/seen/home")
 
 
@@ -106,8 +106,6 @@ def test_the_network():
 
     assert reached(rules()) == []
     assert reached(rules(("api.example.org",))) == []
-    (only,) = reached(rules(("api.example.org",), port=4711))
-    assert only == ["allow", "network-outbound", ["remote", "ip", "localhost:4711"]]
     assert ["allow", "network-outbound", ["remote", "ip"]] in rules(network=True)
 
 
@@ -140,5 +138,5 @@ def test_it_is_used_on_a_mac_that_has_it_and_does_not_count(monkeypatch: pytest.
         assert "sandbox-exec does not work here" in means.detail
     finally:
         scratch.close()
-    assert not Means("seatbelt", "experimental").trusted
-    assert "experimental" in Means("seatbelt", "experimental").describe(network=False)
+    assert not SandboxMeans("seatbelt", "experimental").trusted
+    assert "experimental" in SandboxMeans("seatbelt", "experimental").describe(network=False)

@@ -7,14 +7,12 @@ import os
 import shutil
 import socket
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.processes.sandbox import Means, Sandbox
+from codelaw.adapters.processes.sandbox import Sandbox, SandboxMeans
 from codelaw.adapters.processes.sandboxes import finding, seccomp
-from tests.attacks.world import USUAL, World, world
+from tests.attacks.world import USUAL, World
 
 MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 ALLOW, KILL = "allow", "kill"
@@ -113,12 +111,6 @@ def test_the_numbers_of_no_two_calls_are_the_same(machine: str):
     assert len(seccomp.program(machine)) % 8 == 0
 
 
-@pytest.fixture
-def around(tmp_path: Path) -> Iterator[World]:
-    with world(tmp_path / "world", repository=False) as made:
-        yield made
-
-
 INTERPRETER = shutil.which("python3", path="/usr/bin:/bin") or sys.executable
 """Seen in the sandbox also where the one that runs the tests lies in the temporary folder."""
 PROGRAM = """
@@ -200,7 +192,7 @@ async def test_with_the_network_shared_sockets_without_a_file_are_out_of_reach(a
     if not means.scoped:
         pytest.skip("landlock has no scope here")
     if not scoped:
-        means = Means(means.kind, "", means.program, means.users, means.sealed, filtered=True)
+        means = SandboxMeans(means.kind, "", means.program, means.users, means.sealed, filtered=True)
     (around.ws / "try.py").write_text(CONNECT)
     name = around.abstract.getsockname()[1:].decode()
     command = f"{INTERPRETER} try.py {name}"

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.adapters.processes.inside import as_ordinary_user, line
 from tests.adapters.processes.ordinary import python, started
 from tests.fakes.living import kill
 
@@ -55,31 +56,6 @@ def test_no_other_program_of_the_user_reads_the_servers_environment(home: Path):
         server.communicate()
 
 
-LONG = """
-import asyncio, os, sys
-from pathlib import Path
-from codelaw.adapters.processes.local import LocalProcesses
-from codelaw.adapters.processes.sandbox import Sandbox
-from codelaw.cli.privileges import keep_memory
-
-async def main():
-    assert keep_memory()
-    folder = Path(sys.argv[2])
-    sandbox = Sandbox(lambda: [folder], [], dict(os.environ), kinds=(sys.argv[1],))
-    means = await sandbox.means()
-    if means.kind is None:
-        print("none:", means.detail)
-        return
-    processes = LocalProcesses(dict(os.environ), sandbox=sandbox, means=means)
-    token = sys.argv[3]
-    command = f"touch begun; (setsid sleep {token} &) ; trap '' TERM; sleep {token}; sleep {token}"
-    result = await processes.run(command, cwd=folder, timeout=150)
-    print(result.exit_code, result.stderr)
-
-asyncio.run(main())
-"""
-
-
 def living(token: str) -> list[int]:
     found: list[int] = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):
@@ -96,11 +72,13 @@ def test_of_a_killed_server_nothing_stays(home: Path, kind: str):
     """As an ordinary user, by a signal that nobody can catch."""
     token = f"41{os.getpid()}{kind == 'landlock':d}"
     (home / "ws").mkdir()
-    how = started(home)
+    command = f"touch begun; (setsid sleep {token} &) ; trap '' TERM; sleep {token}; sleep {token}"
     server = subprocess.Popen(
-        [python(), "-c", LONG, kind, str(home / "ws"), token], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **how
+        line(kind, home / "ws", home / "own", command),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        **started(home),
     )
-
     assert server.stdout is not None
 
     def begun() -> bool:
@@ -115,7 +93,7 @@ def test_of_a_killed_server_nothing_stays(home: Path, kind: str):
         if not begun():
             server.kill()
             said = server.stdout.read().decode()
-            assert said.startswith("none:"), said
+            assert json.loads(said)["kind"] is None, said
             pytest.skip(said)
         server.send_signal(signal.SIGKILL)
         server.wait()
@@ -131,60 +109,17 @@ def test_of_a_killed_server_nothing_stays(home: Path, kind: str):
         server.stdout.close()
 
 
-KERNEL = """
-import asyncio, os
-from pathlib import Path
-from codelaw.adapters.processes.local import LocalProcesses
-from codelaw.adapters.processes.sandbox import Sandbox
-
-async def main():
-    folder = Path.cwd()
-    sandbox = Sandbox(lambda: [folder], [], dict(os.environ), kinds=("bubblewrap",))
-    means = await sandbox.means()
-    processes = LocalProcesses(dict(os.environ), sandbox=sandbox, means=means)
+@pytest.mark.needs("bwrap")
+def test_an_ordinary_users_command_sets_nothing_in_the_kernel_and_reads_none_of_its_secrets(home: Path):
     command = (
         "find /proc/sys /proc/irq /proc/bus /proc/fs /proc/acpi /proc/scsi /proc/tty /proc/sysrq-trigger"
         " -writable 2>/dev/null; cat /proc/kcore /proc/keys /proc/key-users /proc/kmsg /proc/kallsyms /proc/timer_list"
         " 2>/dev/null | head -c 100; echo end"
     )
-    result = await processes.run(command, cwd=folder, timeout=150)
-    print(means.kind, result.stdout)
-    await sandbox.close()
-
-asyncio.run(main())
-"""
-
-
-@pytest.mark.needs("bwrap")
-def test_an_ordinary_users_command_sets_nothing_in_the_kernel_and_reads_none_of_its_secrets(home: Path):
-    said = subprocess.run([python(), "-c", KERNEL], capture_output=True, text=True, check=False, **started(home))
-    if not said.stdout.startswith("bubblewrap"):
-        pytest.skip(said.stdout + said.stderr)
-    assert said.stdout == "bubblewrap end\n\n"
-
-
-BESIDE = """
-import asyncio, os, sys
-from pathlib import Path
-from codelaw.adapters.processes.local import LocalProcesses
-from codelaw.adapters.processes.rules import drawing
-from codelaw.adapters.processes.sandbox import Sandbox
-
-drawing.TEMPORARY = ()  # the folder is seen where it lies
-
-async def main():
-    home = Path(os.environ["HOME"])
-    (home / "ws").mkdir()
-    sandbox = Sandbox(lambda: [home / "ws"], [home / "own"], dict(os.environ), kinds=("landlock",))
-    means = await sandbox.means()
-    print(means.kind, end=" ", flush=True)
-    processes = LocalProcesses(dict(os.environ), sandbox=sandbox, means=means)
-    got = await processes.run(f"cat {sys.argv[1]}/said; echo end", cwd=home / "ws", timeout=150)
-    print(got.stdout, got.stderr)
-    await sandbox.close()
-
-asyncio.run(main())
-"""
+    means, *ended = as_ordinary_user(home, "bubblewrap", command)
+    if means["kind"] is None:
+        pytest.skip(means["detail"])
+    assert ended[0]["out"] == "end\n"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a folder of somebody else's is needed")
@@ -197,8 +132,7 @@ def test_a_socket_in_a_folder_of_somebody_elses_stops_no_command(home: Path):
         listening.bind(str(folder / "socket"))
         listening.listen()
         Path(name).chmod(0o711)
-        command = [python(), "-c", BESIDE, str(folder)]
-        said = subprocess.run(command, capture_output=True, text=True, check=False, **started(home))
-    if not said.stdout.startswith("landlock"):
-        pytest.skip(said.stdout + said.stderr)
-    assert said.stdout.startswith("landlock end\n"), said.stdout + said.stderr
+        means, *ended = as_ordinary_user(home, "landlock", f"cat {folder}/said; echo end", SEEN_TEMPORARY="1")
+    if means["kind"] is None:
+        pytest.skip(means["detail"])
+    assert ended[0]["out"] == "end\n", ended

@@ -6,27 +6,20 @@ import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from codelaw.adapters.processes.local import LocalProcesses
-from codelaw.adapters.processes.rules import drawing
+from codelaw.adapters.processes.rules import build_profile as drawing
 from codelaw.adapters.processes.sandbox import Sandbox
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
-from tests.attacks.world import SECRET, World, world
+from tests.attacks.world import SECRET, World
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="there is a sandbox on Linux only"),
     pytest.mark.needs("bwrap"),
 ]
-
-
-@pytest.fixture
-def around(tmp_path: Path) -> Iterator[World]:
-    with world(tmp_path / "world") as made:
-        yield made
 
 
 @pytest.fixture
@@ -49,7 +42,7 @@ async def test_a_link_that_comes_after_the_drawing_is_not_followed(
     (around.ws / "inner/.vscode").mkdir(parents=True)
     (around.ws / "evil").mkdir()
     (around.ws / "evil/.vscode").symlink_to(around.home)
-    draw = drawing.make_profile
+    draw = drawing.build_profile
     swaps: list[int] = []
 
     def swapping(*arguments: object, **more: object) -> object:
@@ -60,7 +53,7 @@ async def test_a_link_that_comes_after_the_drawing_is_not_followed(
             (around.ws / "evil").rename(around.ws / "inner")
         return profile
 
-    monkeypatch.setattr("codelaw.adapters.processes.sandbox.make_profile", swapping)
+    monkeypatch.setattr("codelaw.adapters.processes.sandbox.build_profile", swapping)
     ended = await (await processes(around, sandbox)).run(
         "cat inner/.vscode/private.txt; echo done", cwd=around.ws, timeout=20
     )

@@ -7,38 +7,12 @@ from tests.attacks.row import FENCES, Attack, commands
 
 DENY = ("Read(.env)", "Read(secret/**)", "Read(**/.env)")
 KEPT = (
-    *(
-        ".cargo/config.toml",
-        ".cabal/config",
-        ".gradle/develocity/keys.properties",
-        ".gradle/init.d/x.gradle",
-    ),
-    *(
-        ".gradle/enterprise/keys.properties",
-        ".m2/settings-security.xml",
-        ".dotnet/corefx/cryptography/x509stores/my/k.pfx",
-    ),
-    *(
-        ".config/git/config",
-        ".gitconfig.d/token",
-        ".stack/config.yaml",
-        ".sbt/1.0/credentials.sbt",
-        ".sbt/repositories",
-        ".ivy2/.credentials",
-    ),
-    *(
-        ".npm/_auth",
-        ".yarn/.yarnrc.yml",
-        ".pub-cache/credentials.json",
-        ".julia/servers/x/auth.toml",
-    ),
-    *(
-        ".conda/.condarc",
-        ".poetry/auth.toml",
-        ".pyenv/.secret",
-        ".deno/.token",
-        ".bun/.npmrc",
-    ),
+    *(".cargo/config.toml", ".cabal/config", ".gradle/develocity/keys.properties", ".gradle/init.d/x.gradle"),
+    *(".gradle/enterprise/keys.properties", ".m2/settings-security.xml"),
+    *(".dotnet/corefx/cryptography/x509stores/my/k.pfx", ".config/git/config", ".gitconfig.d/token"),
+    *(".stack/config.yaml", ".sbt/1.0/credentials.sbt", ".sbt/repositories", ".ivy2/.credentials", ".npm/_auth"),
+    *(".yarn/.yarnrc.yml", ".pub-cache/credentials.json", ".julia/servers/x/auth.toml", ".conda/.condarc"),
+    *(".poetry/auth.toml", ".pyenv/.secret", ".deno/.token", ".bun/.npmrc"),
 )
 """Where tool chains keep tokens, beside what builds need."""
 

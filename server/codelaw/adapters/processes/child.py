@@ -68,6 +68,7 @@ class Child:
         pipes = (os.pipe(), os.pipe())
 
         def live() -> None:
+            waited_for = begun
             try:
                 if before is not None:
                     before()
@@ -82,16 +83,11 @@ class Child:
                         pass_fds=descriptors,
                         start_new_session=True,
                     )
-            except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
-                _soon(loop, begun.set_exception, error)
-                return
-            _soon(loop, begun.set_result, process.pid)
-            try:
-                code = process.wait()
-            except BaseException as error:  # noqa: BLE001 - it is logged where it is waited for
-                _soon(loop, ended.set_exception, error)
-                return
-            _soon(loop, ended.set_result, code)
+                _soon(loop, begun.set_result, process.pid)
+                waited_for = ended
+                _soon(loop, ended.set_result, process.wait())
+            except BaseException as error:  # noqa: BLE001 - it is raised, or logged, where it is waited for
+                _soon(loop, waited_for.set_exception, error)
 
         try:
             threading.Thread(target=live, name="codelaw-command", daemon=True).start()
@@ -186,8 +182,5 @@ class _Pipe(asyncio.Protocol):
 
 
 def _soon(loop: asyncio.AbstractEventLoop, what: Callable[[Any], None], result: object) -> None:
-    try:
+    with suppress(RuntimeError):  # the loop is closed: nobody waits any more
         loop.call_soon_threadsafe(what, result)
-    except RuntimeError:
-        # The loop is closed: nobody waits any more.
-        return

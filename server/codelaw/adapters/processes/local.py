@@ -7,8 +7,8 @@ import os
 import re
 import signal
 import time
-from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,13 +17,13 @@ from codelaw.adapters.processes.child import Child, Feed, within
 from codelaw.adapters.processes.limits import Limits, size_of
 from codelaw.adapters.processes.quarantine.watching import TOO_OFTEN
 from codelaw.adapters.processes.rules.blocked import blocked
-from codelaw.adapters.processes.rules.withheld import Withheld, nothing
-from codelaw.adapters.processes.sandbox import Confined, Means, Sandbox
+from codelaw.adapters.processes.rules.withheld import NOTHING, WithheldPaths
+from codelaw.adapters.processes.sandbox import Confined, Sandbox, SandboxMeans
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import OutputStream, ProcessResult
 from codelaw.domain.safety.hosts import Network
 from codelaw.ports.finishing import outlast
-from codelaw.ports.workspace import Halt, OutputListener
+from codelaw.ports.workspace import OutputListener
 
 STDOUT_ENDS = (12_000, 12_000)
 """Bytes kept of stdout: its head and its tail."""
@@ -65,9 +65,9 @@ class LocalProcesses:
         environment: Mapping[str, str] | None = None,
         *,
         sandbox: Sandbox | None = None,
-        means: Means | None = None,
+        means: SandboxMeans | None = None,
         network: Network = False,
-        withheld: Withheld = nothing,
+        withheld: WithheldPaths = NOTHING,
         limits: Limits | None = None,
         leftovers: Leftovers | None = None,
     ) -> None:
@@ -81,7 +81,7 @@ class LocalProcesses:
         self._limits = limits or Limits()
         self._environment = environment
         self._sandbox = sandbox
-        self._means = means or Means(None, "it is switched off")
+        self._means = means or SandboxMeans(None, "it is switched off")
         self._network = network
 
     @property
@@ -163,8 +163,8 @@ class LocalProcesses:
                     if cancelled or await self._guard(child):
                         raise asyncio.CancelledError
                     async with asyncio.timeout(timeout):
-                        watched = self._watched(confined, child.pid, private, before)
-                        limit, stopped = await _until(child, watched, None if listener is None else listener.halt())
+                        limits = self._limits.watch(child.pid, private, before)
+                        limit, stopped = await _until(child, limits, confined.too_often, listener)
                 except TimeoutError:
                     timed_out = True
                 finally:
@@ -183,7 +183,7 @@ class LocalProcesses:
         ended = ProcessResult(
             exit_code=code,
             stdout=out.text(),
-            stderr="\n".join(filter(None, (said, *confined.told))),
+            stderr="\n".join(filter(None, (said, *confined.said))),
             stdout_omitted=out.omitted,
             stderr_omitted=err.omitted,
             timed_out=timed_out,
@@ -208,17 +208,6 @@ class LocalProcesses:
             return "There is no quarantine."
         return self._sandbox.watch().keeping.bring_back(place)
 
-    async def _watched(self, confined: Confined, process: int, private: Path | None, before: int) -> str:
-        """What bounds a command while it runs: a sentence when it has met one of its limits."""
-        limits = asyncio.ensure_future(self._limits.watch(process, private, before))
-        too_often = asyncio.ensure_future(confined.too_often.wait())
-        try:
-            await asyncio.wait((limits, too_often), return_when=asyncio.FIRST_COMPLETED)
-            return TOO_OFTEN if too_often.done() else limits.result()
-        finally:
-            limits.cancel()
-            too_often.cancel()
-
     async def _guard(self, child: Child) -> bool:
         """Let the command die with this server; with `bwrap` it does by itself. Gives whether it was cancelled."""
         if self._leftovers is None or self._means.kind == "bubblewrap":
@@ -238,14 +227,12 @@ class LocalProcesses:
             if self._leftovers is not None and self._means.kind != "bubblewrap":
                 self._leftovers.unguard(child.pid)
 
-    @asynccontextmanager
-    async def _confined(
+    def _confined(
         self, argv: Sequence[str], cwd: Path, environment: Mapping[str, str], opened: frozenset[Path]
-    ) -> AsyncGenerator[Confined]:
+    ) -> AbstractAsyncContextManager[Confined]:
         if self._sandbox is None or self._means.kind is None:
-            yield Confined([*argv], dict(environment))
-            return
-        around = self._sandbox.around(
+            return nullcontext(Confined([*argv], dict(environment)))
+        return self._sandbox.around(
             self._means,
             argv,
             cwd=cwd,
@@ -254,8 +241,6 @@ class LocalProcesses:
             withheld=self.withheld,
             opened=opened,
         )
-        async with around as confined:
-            yield confined
 
 
 class Ends:
@@ -325,20 +310,23 @@ async def _start(confined: Confined, cwd: Path, feeds: tuple[Feed, Feed], given:
     return starting.result(), cancelled
 
 
-async def _until(child: Child, watching: Coroutine[None, None, str], halt: Halt | None) -> tuple[str, bool]:
-    """Wait for the end of a process, of what watches it, or for `halt`: the watcher's sentence, and whether halted."""
-    exited = asyncio.ensure_future(child.exited.wait())
-    watch = asyncio.ensure_future(watching)
-    halted = asyncio.ensure_future((halt or asyncio.Event()).wait())
+async def _until(
+    child: Child, limits: Coroutine[None, None, str], too_often: asyncio.Event, listener: OutputListener | None
+) -> tuple[str, bool]:
+    """Wait for the end of a process, for a limit, or for the user: the sentence of the limit, and whether halted."""
+    halt = (None if listener is None else listener.halt()) or asyncio.Event()
+    waiting = [asyncio.ensure_future(one) for one in (child.exited.wait(), limits, too_often.wait(), halt.wait())]
+    exited, limited, often, _ = waiting
     try:
-        await asyncio.wait((exited, watch, halted), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         if exited.done():
             return "", False
-        return (watch.result(), False) if watch.done() else ("", True)
+        limit = str(limited.result()) if limited.done() else TOO_OFTEN if often.done() else ""
+        return limit, not limit
     finally:
-        for waiting in (exited, watch, halted):
-            waiting.cancel()
-        await asyncio.gather(exited, watch, halted, return_exceptions=True)
+        for one in waiting:
+            one.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
 
 
 async def _end(child: Child) -> None:

@@ -8,21 +8,20 @@ import logging
 import os
 import threading
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
 from codelaw.adapters.processes.network import proxied
-from codelaw.adapters.processes.network.proxy import Proxy, Way
+from codelaw.adapters.processes.network.proxy import Proxy, ProxyWay
 from codelaw.adapters.processes.quarantine.watching import Watch
-from codelaw.adapters.processes.rules.drawing import make_profile
+from codelaw.adapters.processes.rules.build_profile import build_profile
 from codelaw.adapters.processes.rules.listings import Listings
-from codelaw.adapters.processes.rules.nested import Nested
+from codelaw.adapters.processes.rules.new_repositories import NewRepositories
 from codelaw.adapters.processes.rules.profile import Profile
-from codelaw.adapters.processes.rules.withheld import ChangedError, Walk, Withheld, nothing
-from codelaw.adapters.processes.sandboxes import landlock, seatbelt
+from codelaw.adapters.processes.rules.withheld import NOTHING, ChangedError, Walk, WithheldPaths
 from codelaw.adapters.processes.sandboxes.finding import confine, find_means
-from codelaw.adapters.processes.sandboxes.means import Confined, Kind, Means
+from codelaw.adapters.processes.sandboxes.means import Confined, Kind, SandboxMeans
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
 from codelaw.adapters.programs import own_programs
 from codelaw.domain.chats import Notice
@@ -31,7 +30,7 @@ from codelaw.domain.safety.obeyed import at_once
 from codelaw.ports.editor import Editor
 from codelaw.ports.finishing import outlast
 
-__all__ = ["Confined", "Kind", "Means", "Sandbox"]
+__all__ = ["Confined", "Kind", "Sandbox", "SandboxMeans"]
 
 _log = logging.getLogger(__name__)
 
@@ -70,47 +69,58 @@ class Sandbox:
         self._listings = Listings()
         self._drawing = threading.Lock()
         self._looking = asyncio.Lock()
-        self._means: Means | None = None
+        self._means: SandboxMeans | None = None
 
-    async def means(self) -> Means:
+    async def means(self) -> SandboxMeans:
         """What there is; tries it out at the first call, off the event loop."""
         async with self._looking:
             if self._means is None:
                 await self.sweep()
-                self._means = await asyncio.to_thread(self._look)
+                look = partial(find_means, self._scratch, [*self._folders()], self._environment, self._kinds)
+                self._means = await asyncio.to_thread(look)
         return self._means
 
     @asynccontextmanager
     async def around(
         self,
-        means: Means,
+        means: SandboxMeans,
         argv: Sequence[str],
         *,
         cwd: Path,
         environment: Mapping[str, str],
         network: Network,
-        withheld: Withheld = nothing,
+        withheld: WithheldPaths = NOTHING,
         opened: Collection[Path] = (),
     ) -> AsyncGenerator[Confined]:
-        """A command as it is to be started; for `withheld` and `opened` see `make_profile`.
+        """A command as it is to be started; for `withheld` and `opened` see `build_profile`.
 
         Raises:
             OSError: the sandbox cannot be set up.
         """
-        async with self._way(means, network) as way:
+        # Landlock has no way to listed hosts: it knows ports, and any host may listen on any port.
+        hosts = None if isinstance(network, bool) or means.kind != "bubblewrap" else network
+        async with self._proxy.way(hosts) if hosts is not None else nullcontext() as way:
             too_often, loop = asyncio.Event(), asyncio.get_running_loop()
-            enter = partial(
-                self._enter,
-                means,
-                argv,
-                cwd,
-                environment,
-                network=network,
-                way=way,
-                withheld=withheld,
-                opened=opened,
-                stop=lambda: loop.call_soon_threadsafe(too_often.set),
-            )
+
+            def enter() -> tuple[Confined, Callable[[], None]]:
+                folders = [*self._folders()]
+                with self._drawing:  # what was seen of the workspace is for one at a time
+                    profile = build_profile(
+                        folders,
+                        self._own,
+                        environment,
+                        cwd=cwd,
+                        network=network,
+                        withheld=withheld,
+                        walk=self._walk,
+                        listings=self._listings,
+                        opened=opened,
+                        programs=own_programs(folders),
+                        closely=at_once(self._editor.name if self._editor is not None else ""),
+                    )
+                stop = partial(loop.call_soon_threadsafe, too_often.set)
+                return self._enter(means, profile, argv, environment, folders=folders, way=way, stop=stop)
+
             entering = asyncio.ensure_future(asyncio.to_thread(_retried, enter))
             try:
                 confined, leave = await asyncio.shield(entering)
@@ -125,15 +135,6 @@ class Sandbox:
             finally:
                 await asyncio.shield(asyncio.to_thread(leave))
                 confined.refused = way.refused if way is not None else ()
-
-    @asynccontextmanager
-    async def _way(self, means: Means, network: Network) -> AsyncGenerator[Way | None]:
-        """The way to listed hosts. Landlock has none: it knows ports, and any host may listen on any port."""
-        if isinstance(network, bool) or means.kind != "bubblewrap":
-            yield None
-            return
-        async with self._proxy.way(network) as way:
-            yield way
 
     async def close(self) -> None:
         """Remove the private folders; no command may run any more."""
@@ -167,104 +168,40 @@ class Sandbox:
 
     def _enter(
         self,
-        means: Means,
+        means: SandboxMeans,
+        profile: Profile,
         argv: Sequence[str],
-        cwd: Path,
         environment: Mapping[str, str],
         *,
-        network: Network,
-        way: Way | None,
-        withheld: Withheld,
-        opened: Collection[Path],
+        folders: Sequence[Path],
+        way: ProxyWay | None,
         stop: Callable[[], object],
     ) -> tuple[Confined, Callable[[], None]]:
-        folders = [*self._folders()]
-        profile = self._draw(folders, environment, cwd, network, withheld=withheld, opened=opened)
         watch = self.watch()
         running = watch.begin(profile, [Path(os.path.realpath(folder)) for folder in folders], stop)
-        nested = Nested(folders)
+        nested = NewRepositories(folders)
         try:
-            if means.kind == "landlock":
-                confined, end = self._enter_landlock(profile, argv, environment)
-            elif means.kind == "seatbelt":
-                confined, end = self._enter_seatbelt(profile, argv, environment)
-            else:
-                confined, end = self._enter_bubblewrap(means, profile, argv, environment, way)
+            if way is not None:
+                profile = proxied.seen(profile)
+                argv = proxied.command(way.channel, argv)
+                environment = proxied.environment(environment, way.hosts)
+            confined = confine(means, profile, self._scratch, argv, environment)
         except BaseException:
             nested.close()
             watch.settle(running)
             raise
+        confined.profile, confined.private = profile, self._scratch.private()
+        if way is not None:
+            confined.descriptors = (*confined.descriptors, way.channel)
 
         def leave() -> None:
-            end()
-            confined.told += nested.settle(partial(watch.aside, running))
+            confined.close()
+            confined.said += nested.settle(partial(watch.aside, running))
             settled = watch.settle(running)
-            confined.told += settled.told
+            confined.said += settled.said
             confined.aside, confined.met = settled.aside, settled.met
 
         return confined, leave
-
-    def _draw(
-        self,
-        folders: Sequence[Path],
-        environment: Mapping[str, str],
-        cwd: Path,
-        network: Network,
-        *,
-        withheld: Withheld,
-        opened: Collection[Path],
-    ) -> Profile:
-        with self._drawing:  # what was seen of the workspace is for one at a time
-            return make_profile(
-                folders,
-                self._own,
-                environment,
-                cwd=cwd,
-                network=network,
-                withheld=withheld,
-                walk=self._walk,
-                listings=self._listings,
-                opened=opened,
-                programs=own_programs(folders),
-                closely=at_once(self._editor.name if self._editor is not None else ""),
-            )
-
-    def _enter_bubblewrap(
-        self, means: Means, profile: Profile, argv: Sequence[str], environment: Mapping[str, str], way: Way | None
-    ) -> tuple[Confined, Callable[[], None]]:
-        if way is not None:
-            profile = proxied.seen(profile)
-            argv = proxied.command(way.channel, argv)
-            environment = proxied.environment(environment, way.hosts)
-        confined = confine(means, profile, self._scratch, argv, environment)
-        confined.profile = profile
-
-        def leave() -> None:
-            for descriptor in made:
-                os.close(descriptor)
-
-        made = confined.descriptors
-        confined.private = self._scratch.private()
-        if way is not None:
-            confined.descriptors = (*made, way.channel)
-        return confined, leave
-
-    def _enter_landlock(
-        self, profile: Profile, argv: Sequence[str], environment: Mapping[str, str]
-    ) -> tuple[Confined, Callable[[], None]]:
-        inside = landlock.environment_inside(environment, profile, self._scratch)
-        line, orders = landlock.command(profile, self._scratch, argv)
-        return Confined(line, inside, profile, private=self._scratch.private()), lambda: orders.unlink(missing_ok=True)
-
-    def _enter_seatbelt(
-        self, profile: Profile, argv: Sequence[str], environment: Mapping[str, str]
-    ) -> tuple[Confined, Callable[[], None]]:
-        inside = seatbelt.environment_inside(environment, profile, self._scratch)
-        line = seatbelt.command(profile, self._scratch, argv)
-        return Confined(line, inside, profile, private=self._scratch.private()), lambda: None
-
-    def _look(self) -> Means:
-        return find_means(self._scratch, [*self._folders()], self._environment, self._kinds)
 
 
 def _retried(enter: Callable[[], tuple[Confined, Callable[[], None]]]) -> tuple[Confined, Callable[[], None]]:

@@ -1,12 +1,13 @@
-"""What a program asks of a proxy: the head of one request, read strictly (S-4).
+"""What a program asks of a proxy: the head of one request, and the name in the greeting of TLS, read strictly (S-4).
 
 Whatever two programs could understand in two ways is refused: a head that the proxy reads as one host and a server
-behind it as another would be a way round the list.
+behind it as another would be a way round the list. Nothing is decrypted.
 """
 
 from __future__ import annotations
 
 import re
+import ssl
 from dataclasses import dataclass
 
 from codelaw.domain.safety.hosts import Address, read_host
@@ -23,12 +24,20 @@ _OF_ONE_HOP = frozenset(
 )
 
 
+MOST_GREETING = 65_536
+"""Bytes of a greeting; those of real clients have some hundred, with keys for after quantum computers two thousand."""
+ALERT = bytes.fromhex("15030300020231")
+"""TLS for: access denied."""
+_HIDDEN_NAME = re.compile(rb"\xfe\x0d..\x00\x00[\x01-\x03]\x00[\x01-\x03]", re.DOTALL)
+"""The extension that encrypts the name, of its outer form, with the ciphers that there are for it."""
+
+
 class BadRequest(ValueError):
     """What was asked cannot be read in one way only; the message says why, as a part of a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ProxyRequest:
     """One request."""
 
     method: str
@@ -52,7 +61,7 @@ def place_of(host: str | Address, port: int) -> str:
     return f"[{host}]:{port}" if not isinstance(host, str) and host.version == 6 else f"{host}:{port}"
 
 
-def read_head(head: bytes) -> Asked:
+def read_head(head: bytes) -> ProxyRequest:
     """The head of a request, with the empty line that ends it.
 
     Raises:
@@ -78,7 +87,7 @@ def read_head(head: bytes) -> Asked:
         _agree(fields, host, port, needed=False, tunnel=True)
         if _body(fields):
             raise BadRequest("CONNECT has no body")
-        return Asked(method, host, port, tunnel=True)
+        return ProxyRequest(method, host, port, tunnel=True)
     scheme, found, rest = target.partition("://")
     if not found:
         raise BadRequest("it names no host: it must be CONNECT host:port, or name a whole address (http://host/…)")
@@ -93,7 +102,9 @@ def read_head(head: bytes) -> Asked:
         raise BadRequest("its address has a fragment")
     path = path if path.startswith("/") else f"/{path}"
     named = place_of(host, port).removesuffix(":80")
-    return Asked(method, host, port, tunnel=False, head=_passed_on(method, path, named, fields), body=_body(fields))
+    return ProxyRequest(
+        method, host, port, tunnel=False, head=_passed_on(method, path, named, fields), body=_body(fields)
+    )
 
 
 def _authority(text: str, usual: int | None) -> tuple[str | Address, int]:
@@ -143,3 +154,41 @@ def _passed_on(method: str, path: str, named: str, fields: list[tuple[bytes, byt
     left_out = {*_OF_ONE_HOP, b"host", *(word.strip() for word in listed)} - {b"content-length"}
     lines = [f"{method} {path} HTTP/1.1".encode(), f"Host: {named}".encode(), b"Connection: close"]
     return b"\r\n".join([*lines, *(line for name, _, line in fields if name not in left_out), b"", b""])
+
+
+class NotTls(ValueError):
+    """The bytes are not a greeting of a TLS client, or one that hides the name; the message says which."""
+
+
+def asked_name(sent: bytes) -> str | None:
+    """The name that a TLS client asks for, in lower case; empty when it names none, None while bytes are missing.
+
+    Raises:
+        NotTls: what was sent is something else.
+    """
+    names: list[str | None] = []
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.sni_callback = lambda _connection, name, _context: names.append(name)
+    incoming = ssl.MemoryBIO()
+    incoming.write(sent)
+    problem = ""
+    try:
+        context.wrap_bio(incoming, ssl.MemoryBIO(), server_side=True).do_handshake()
+    except ssl.SSLWantReadError:
+        problem = "a TLS greeting without an end" if len(sent) > MOST_GREETING else ""
+    except ssl.SSLError:  # without a certificate it always fails, once the greeting has been read
+        problem = "no TLS greeting that can be read"
+    if not names and not problem:
+        return None
+    if not names or _HIDDEN_NAME.search(_handshake(sent)):
+        raise NotTls(problem if not names else "a TLS greeting that hides the name it asks for")
+    return (names[0] or "").lower()
+
+
+def _handshake(sent: bytes) -> bytes:
+    """What the records hold."""
+    message, at = b"", 0
+    while at < len(sent):
+        end = at + 5 + int.from_bytes(sent[at + 3 : at + 5], "big")
+        message, at = message + sent[at + 5 : end], end
+    return message

@@ -16,10 +16,18 @@ import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from codelaw.adapters.processes.network.addresses import Dial, Resolve, Shut, SystemResolver, dial, usable
-from codelaw.adapters.processes.network.asking import MOST_HEAD, Asked, BadRequest, read_head
-from codelaw.adapters.processes.network.hello import ALERT, NotTls, asked_name
+from codelaw.adapters.processes.network.asking import (
+    ALERT,
+    MOST_HEAD,
+    BadRequest,
+    NotTls,
+    ProxyRequest,
+    asked_name,
+    read_head,
+)
 from codelaw.domain.safety.hosts import Address, HostRule, read_rules
 
 MOST_REFUSED = 20
@@ -30,7 +38,7 @@ _REASONS = {400: "Bad Request", 403: "Forbidden", 408: "Request Timeout", 431: "
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProxyLimits:
     """What one command may use, and how long anything may take, in seconds."""
 
     connections: int = 64
@@ -47,44 +55,41 @@ class Proxy:
     """Ways out for the commands of a session, each with its own list."""
 
     def __init__(
-        self, *, resolve: Resolve | None = None, connect: Dial = dial, limits: Limits | None = None, most: int = 256
+        self,
+        *,
+        resolve: Resolve | None = None,
+        connect: Dial = dial,
+        limits: ProxyLimits | None = None,
+        most: int = 256,
     ) -> None:
         """`most` connections at once, of all commands together."""
-        self._resolve = resolve or SystemResolver()
-        self._connect = connect
-        self._limits = limits or Limits()
-        self._room = asyncio.Semaphore(most)
+        self.resolve = resolve or SystemResolver()
+        self.connect = connect
+        self.limits = limits or ProxyLimits()
+        self.room = asyncio.Semaphore(most)
 
     @asynccontextmanager
-    async def way(self, hosts: Sequence[str]) -> AsyncGenerator[Way]:
+    async def way(self, hosts: Sequence[str]) -> AsyncGenerator[ProxyWay]:
         """A way to `hosts`, entries of `tools.bash.network`, that is shut at the end of the block.
 
         Raises:
             OSError: there are no descriptors left.
         """
-        way = Way(read_rules(hosts), self._resolve, self._connect, self._limits, self._room)
+        way = ProxyWay(self, read_rules(hosts))
         try:
             yield way
         finally:
             await way.close()
 
 
-class Way:
+class ProxyWay:
     """The way of one command. `channel` is a descriptor for it to send its listening socket by."""
 
-    def __init__(
-        self,
-        rules: Sequence[HostRule],
-        resolve: Resolve,
-        connect: Dial,
-        limits: Limits,
-        room: asyncio.Semaphore,
-    ) -> None:
+    def __init__(self, proxy: Proxy, rules: Sequence[HostRule]) -> None:
+        self._proxy = proxy
         self._rules = tuple(rules)
-        self._resolve = resolve
-        self._connect = connect
-        self._limits = limits
-        self._rooms = (asyncio.Semaphore(limits.connections), room)
+        self._limits = proxy.limits
+        self._rooms = (asyncio.Semaphore(proxy.limits.connections), proxy.room)
         self._tasks: set[asyncio.Task[None]] = set()
         self._fresh = set[socket.socket]()
         """Whose task has not begun yet: one that is cancelled before never closes them."""
@@ -131,12 +136,9 @@ class Way:
         except BlockingIOError:
             return
         asyncio.get_running_loop().remove_reader(self._ours)
-        sockets = [socket.socket(fileno=descriptor) for descriptor in sent]
-        for one in sockets[1:]:
-            one.close()
-        for one in sockets[:1]:
+        for number, one in enumerate([socket.socket(fileno=descriptor) for descriptor in sent]):
             listens = one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) == 1
-            if one.family == socket.AF_INET and one.type == socket.SOCK_STREAM and listens:
+            if number == 0 and one.family == socket.AF_INET and one.type == socket.SOCK_STREAM and listens:
                 self.listen(one)
             else:
                 one.close()
@@ -173,15 +175,15 @@ class Way:
 
     async def _serve(self, accepted: socket.socket) -> None:
         self._fresh.discard(accepted)
-        client = await _Stream.of(accepted)
+        client = await _Connection.of(accepted)
         try:
             await self._answer(client)
         except (OSError, asyncio.IncompleteReadError):
             return  # one of the two has gone, or says nothing more
         finally:
-            client.abort()
+            client.writer.transport.abort()
 
-    async def _answer(self, client: _Stream) -> None:
+    async def _answer(self, client: _Connection) -> None:
         try:
             async with asyncio.timeout(self._limits.head):
                 head = await client.reader.readuntil(b"\r\n\r\n")
@@ -196,7 +198,7 @@ class Way:
         else:
             await self._pass(client, asked)
 
-    async def _pass(self, client: _Stream, asked: Asked) -> None:
+    async def _pass(self, client: _Connection, asked: ProxyRequest) -> None:
         if not any(rule.allows(asked.host, asked.port) for rule in self._rules):
             self._note(f"{asked.place}: not in tools.bash.network")
             await self._say(client, 403, f"{asked.place} is not in tools.bash.network", asked.method)
@@ -205,7 +207,7 @@ class Way:
         if not isinstance(reached, socket.socket):
             await self._say(client, *reached, asked.method)
             return
-        server = await _Stream.of(reached)
+        server = await _Connection.of(reached)
         try:
             if asked.tunnel:
                 client.writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
@@ -215,12 +217,12 @@ class Way:
                 server.writer.write(asked.head)
                 await _tunnel(client, server, self._limits.idle, asked.body)
         finally:
-            server.abort()
+            server.writer.transport.abort()
 
-    async def _reached(self, asked: Asked) -> socket.socket | tuple[int, str]:
+    async def _reached(self, asked: ProxyRequest) -> socket.socket | tuple[int, str]:
         """A connection to where a listed host leads, or the status and the reason to say."""
         try:
-            found = await self._resolve(asked.host) if isinstance(asked.host, str) else ()
+            found = await self._proxy.resolve(asked.host) if isinstance(asked.host, str) else ()
             addresses, why = usable(asked.host, found)
             if addresses or not why:
                 return await self._first(addresses, asked.port)
@@ -236,12 +238,12 @@ class Way:
         problem = OSError("its name leads to no address")
         for address in addresses:
             try:
-                return await self._connect(address, port)
+                return await self._proxy.connect(address, port)
             except OSError as error:
                 problem = error
         raise problem
 
-    async def _greets(self, client: _Stream, server: _Stream, asked: Asked) -> bool:
+    async def _greets(self, client: _Connection, server: _Connection, asked: ProxyRequest) -> bool:
         """Pass on a greeting of TLS that asks for the host which was named, and nothing else."""
         sent = b""
         try:
@@ -266,7 +268,7 @@ class Way:
         if len(self._refused) < MOST_REFUSED:
             self._refused.setdefault(refusal)
 
-    async def _say(self, client: _Stream, status: int, why: str, method: str = "GET") -> None:
+    async def _say(self, client: _Connection, status: int, why: str, method: str = "GET") -> None:
         body = f"codelaw: {why}\n".encode()
         head = (
             f"HTTP/1.1 {status} {_REASONS[status]}\r\nContent-Type: text/plain; charset=utf-8\r\n"
@@ -275,7 +277,7 @@ class Way:
         client.writer.write(head.encode() + (b"" if method == "HEAD" else body))
         await self._leave(client)
 
-    async def _leave(self, client: _Stream) -> None:
+    async def _leave(self, client: _Connection) -> None:
         """End our side, and read what still comes for a moment: else the answer could be lost."""
         client.writer.write_eof()
         async with asyncio.timeout(self._limits.farewell):
@@ -283,23 +285,19 @@ class Way:
                 pass
 
 
-class _Stream:
-    """Both directions of a connection."""
+class _Connection(NamedTuple):
+    """Both directions of it."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader = reader
-        self.writer = writer
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
 
     @classmethod
-    async def of(cls, connected: socket.socket) -> _Stream:
+    async def of(cls, connected: socket.socket) -> _Connection:
         try:
             return cls(*await asyncio.open_connection(sock=connected, limit=MOST_HEAD))
         except BaseException:
             connected.close()
             raise
-
-    def abort(self) -> None:
-        self.writer.transport.abort()
 
 
 def _disagreement(name: str, host: str | Address) -> str:
@@ -309,7 +307,7 @@ def _disagreement(name: str, host: str | Address) -> str:
     return f"TLS asks for {name[:253]!r}" if name else "TLS asks for no host by name"
 
 
-async def _tunnel(client: _Stream, server: _Stream, idle: float, body: int | None = None) -> None:
+async def _tunnel(client: _Connection, server: _Connection, idle: float, body: int | None = None) -> None:
     """Pass on both ways until both have ended, or nothing has come for `idle` seconds; of the client `body` bytes."""
     loop = asyncio.get_running_loop()
     last = loop.time()

@@ -5,7 +5,6 @@ Nothing is lost: an entry is moved as it is, or copied where it lies on another 
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import json
 import os
@@ -14,9 +13,9 @@ import stat
 import sys
 import threading
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
+from codelaw.adapters.processes.path_fds import folder_at, folder_below, mode_at
 from codelaw.adapters.texts import small_text
 
 DAYS = 30
@@ -29,15 +28,6 @@ MOST_SHOWN = 20
 LONGEST_SHOWN = 1 << 20
 SHOWN_CHARACTERS = 1_500
 """Of each of these files."""
-_OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """An entry: what lay at `path` lies at `place` now."""
-
-    path: Path
-    place: Path
 
 
 class Keeping:
@@ -48,7 +38,7 @@ class Keeping:
         self._lock = threading.Lock()
         self._tidied = False
 
-    def take(self, parent: int, name: str, path: Path) -> Kept | None:
+    def take(self, parent: int, name: str, path: Path) -> Path | None:
         """Move the entry `name` of an open folder here; `path` is how it is called. None where it is gone already.
 
         Raises:
@@ -57,19 +47,16 @@ class Keeping:
         self._tidy()
         entry = self.folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(4).hex()}"
         entry.mkdir(mode=0o700, parents=True)
-        into = os.open(entry, _OPEN)
         try:
-            _move(parent, name, into)
-        except FileNotFoundError:
-            entry.rmdir()
-            return None
-        except OSError:
+            with folder_at(entry) as into:
+                _move(parent, name, into, name)
+        except OSError as error:
             shutil.rmtree(entry, ignore_errors=True)
+            if isinstance(error, FileNotFoundError):
+                return None
             raise
-        finally:
-            os.close(into)
         (entry / "about.json").write_text(json.dumps({"path": str(path), "at": time.time()}), "ascii")
-        return Kept(path, entry / name)
+        return entry / name
 
     def bring_back(self, place: Path) -> str:
         """Put an entry back where it lay; why not, in a sentence, where that cannot be."""
@@ -78,20 +65,12 @@ class Keeping:
             return f"{place} is not in the quarantine any more."
         path = Path(json.loads(about)["path"])
         try:
-            above = os.open(path.parent, _OPEN)
-            try:
+            with folder_at(path.parent) as above, folder_at(place.parent) as source:
                 if os.path.realpath(path.parent) != str(path.parent):
                     return f"{path.parent} has become a link."
-                with contextlib.suppress(FileNotFoundError):
-                    os.stat(path.name, dir_fd=above, follow_symlinks=False)
+                if mode_at(above, path.name) is not None:
                     return f"The name {path} is taken again."
-                source = os.open(place.parent, _OPEN)
-                try:
-                    _move(source, place.name, above, path.name)
-                finally:
-                    os.close(source)
-            finally:
-                os.close(above)
+                _move(source, place.name, above, path.name)
         except OSError as error:
             return f"{path} cannot be put back ({error.strerror})."
         shutil.rmtree(place.parent, ignore_errors=True)
@@ -126,14 +105,12 @@ class Keeping:
                 shutil.rmtree(entry, ignore_errors=True)
 
 
-def _move(source: int, name: str, target: int, new: str | None = None) -> None:
-    new = new or name
+def _move(source: int, name: str, target: int, new: str) -> None:
     try:
         os.rename(name, new, src_dir_fd=source, dst_dir_fd=target)
     except PermissionError:
         # A folder that moves is written, as its `..` changes.
-        folder = stat.S_ISDIR(os.stat(name, dir_fd=source, follow_symlinks=False).st_mode)
-        if not folder or sys.platform != "linux":
+        if not stat.S_ISDIR(mode_at(source, name) or 0) or sys.platform != "linux":
             raise
         descriptor = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=source)
         try:
@@ -145,35 +122,27 @@ def _move(source: int, name: str, target: int, new: str | None = None) -> None:
         if error.errno != errno.EXDEV:
             raise
         _copy(source, name, target, new)
-        _remove(source, name)
+        if stat.S_ISDIR(mode_at(source, name) or 0):
+            shutil.rmtree(name, dir_fd=source)
+        else:
+            os.unlink(name, dir_fd=source)
 
 
 def _copy(source: int, name: str, target: int, new: str) -> None:
-    facts = os.stat(name, dir_fd=source, follow_symlinks=False)
-    if stat.S_ISLNK(facts.st_mode):
+    mode = os.stat(name, dir_fd=source, follow_symlinks=False).st_mode
+    if stat.S_ISLNK(mode):
         os.symlink(os.readlink(name, dir_fd=source), new, dir_fd=target)
-    elif stat.S_ISDIR(facts.st_mode):
+    elif stat.S_ISDIR(mode):
         os.mkdir(new, 0o700, dir_fd=target)
-        here, there = os.open(name, _OPEN, dir_fd=source), os.open(new, _OPEN, dir_fd=target)
-        try:
+        with folder_below(source, [name]) as here, folder_below(target, [new]) as there:
             for inner in os.listdir(here):  # noqa: PTH208 - of a descriptor
                 _copy(here, inner, there, inner)
-            os.fchmod(there, stat.S_IMODE(facts.st_mode) | 0o700)
-        finally:
-            os.close(here)
-            os.close(there)
-    elif stat.S_ISREG(facts.st_mode):
+            os.fchmod(there, stat.S_IMODE(mode) | 0o700)
+    elif stat.S_ISREG(mode):
         here = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=source)
         with os.fdopen(here, "rb") as reading:
             there = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=target)
             with os.fdopen(there, "wb") as writing:
                 shutil.copyfileobj(reading, writing)
-                os.fchmod(writing.fileno(), stat.S_IMODE(facts.st_mode))
+                os.fchmod(writing.fileno(), stat.S_IMODE(mode))
     # Of a pipe, a socket or a device there is nothing to keep.
-
-
-def _remove(source: int, name: str) -> None:
-    if stat.S_ISDIR(os.stat(name, dir_fd=source, follow_symlinks=False).st_mode):
-        shutil.rmtree(name, dir_fd=source)
-    else:
-        os.unlink(name, dir_fd=source)

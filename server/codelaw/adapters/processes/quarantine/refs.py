@@ -50,26 +50,24 @@ class Refs:
         """What they named only after one: that a command has committed it makes nothing known."""
         self._lock = threading.Lock()
 
-    def before(self, folders: Sequence[Path], *, alone: bool = True) -> Before:
+    def before(self, folders: Sequence[Path], *, alone: bool = True) -> RefsBefore:
         """Note what the refs name now; where other commands run, what is new may be theirs and makes nothing known."""
-        found: list[tuple[Path, Path, Path]] = []
+        found = stores(folders)
         ids: dict[Path, tuple[str, ...]] = {}
-        for holder, git, common in stores(folders):
-            found.append((holder, git, common))
+        for holder, git, common in found:
             now = self._look(git, common)
             with self._lock:
                 made, known = self._made.setdefault(common, set()), self._known.setdefault(common, {})
                 if not alone:
                     made.update(one for one in now if one not in known)
                 fresh = [one for one in now if one not in made]
-                for one in fresh:
-                    known[one] = None
+                known |= dict.fromkeys(fresh)
                 ids[holder] = tuple(dict.fromkeys([*fresh, *reversed(known)]))[:MOST_REFS]
                 for one in [*known][: -4 * MOST_REFS]:
                     del known[one]
-        return Before(self, found, ids, folders)
+        return RefsBefore(self, found, ids, folders)
 
-    def after(self, before: Before) -> None:
+    def after(self, before: RefsBefore) -> None:
         """Note what they name when the command has ended."""
         for _, git, common in before.found:
             now = self._look(git, common)
@@ -125,7 +123,7 @@ class Refs:
         return own
 
 
-class Before:
+class RefsBefore:
     """What the refs of some folders' repositories named before a command."""
 
     def __init__(
@@ -152,7 +150,7 @@ class Before:
         }
 
     @classmethod
-    def read(cls, refs: Refs, said: Mapping[str, Any]) -> Before:
+    def read(cls, refs: Refs, said: Mapping[str, Any]) -> RefsBefore:
         """From what `written` gave."""
         found = [(Path(holder), Path(git), Path(common)) for holder, git, common in said.get("found", ())]
         ids = {Path(holder): tuple(ids) for holder, ids in said.get("ids", {}).items()}
@@ -162,9 +160,9 @@ class Before:
         """Whether one of the refs has something at `path`."""
         return any(True for _ in self._at(path))
 
-    def holds(self, path: Path, content: bytes) -> bool:
+    def holds(self, path: Path, content: bytes | None) -> bool:
         """Whether one of the refs has a file at `path` with this content, whatever its line ends."""
-        wanted = {content, content.replace(b"\r\n", b"\n")}
+        wanted = {content, content.replace(b"\r\n", b"\n")} if content is not None else set[bytes]()
         return any(
             mode in ("100644", "100755") and any(_hashed("blob", text, len(one)) == one for text in wanted)
             for mode, one in self._at(path)
@@ -178,13 +176,10 @@ class Before:
         level = self._trees(common, self.ids.get(holder, ()))
         *above, last = path.relative_to(holder).parts
         for part in above:
-            below = {one for tree in level if (one := self._entry(tree, part, "40000"))}
-            self._load(common, below)
-            level = below
-        for tree in level:
-            for mode, one in (self._entries(tree).get(last, ("", "")),):
-                if one:
-                    yield mode, one
+            entries = (self._entries(tree).get(part, ("", "")) for tree in level)
+            level = {one for mode, one in entries if mode == "40000"}
+            self._load(common, level)
+        yield from (entries[last] for tree in level if last in (entries := self._entries(tree)))
 
     def _trees(self, common: Path, ids: Sequence[str]) -> set[str]:
         """The trees of commits, and of those that tags name."""
@@ -194,17 +189,12 @@ class Before:
             named: set[str] = set()
             for one in waiting:
                 kind, content = self._objects.get(one, ("", b""))
-                match = _FIELD.match(content) if kind in ("commit", "tag") else None
                 if kind == "tree":
                     trees.add(one)
-                elif match is not None:
+                elif kind in ("commit", "tag") and (match := _FIELD.match(content)):
                     named.add(match[1].decode())
             waiting = named
         return trees
-
-    def _entry(self, tree: str, name: str, mode: str) -> str:
-        found = self._entries(tree).get(name, ("", ""))
-        return found[1] if found[0] == mode else ""
 
     def _entries(self, tree: str) -> Entries:
         kind, content = self._objects.get(tree, ("", b""))

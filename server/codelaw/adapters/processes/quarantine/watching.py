@@ -1,8 +1,9 @@
 """Takes away what commands make under names that other programs obey, and keeps it for the user to decide (S-8).
 
-What git or the connected editor would obey at once goes while the command runs, as soon as the kernel tells of it; the
-rest when the command has ended. Nothing is ever put into the workspace. All commands of a server are watched by one
-thread, as nobody can say which of several has made a name.
+What git or the connected editor would obey at once goes while the command runs, within milliseconds; the rest when the
+command has ended. Nothing is ever put into the workspace. All commands of a server are watched by one thread, as nobody
+can say which of several has made a name. It looks for the names again and again: they are few, most are not there, and
+no event of the kernel's can be lost.
 """
 
 from __future__ import annotations
@@ -17,46 +18,43 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from codelaw.adapters.processes.path_fds import folder_below, folder_of_name
 from codelaw.adapters.processes.quarantine import notes
-from codelaw.adapters.processes.quarantine.events import Events
 from codelaw.adapters.processes.quarantine.keeping import Keeping
-from codelaw.adapters.processes.quarantine.names import Name, above, bare_parts, chains, is_bare, opened, strays
-from codelaw.adapters.processes.quarantine.refs import Before, Refs
+from codelaw.adapters.processes.quarantine.names import Found, Name, is_bare, strays
+from codelaw.adapters.processes.quarantine.refs import Refs, RefsBefore
 from codelaw.adapters.processes.rules.areas import within
-from codelaw.adapters.processes.rules.profile import Profile, Watched
+from codelaw.adapters.processes.rules.profile import Profile, WatchedName
 from codelaw.adapters.processes.rules.withheld import ChangedError
 from codelaw.domain.chats import Notice
 from codelaw.domain.files import SetAside
 
 MOST_TAKEN = 50
 """From one command before it is stopped."""
-TICK = 1.0
+LOOK_SECONDS = 0.005
+"""Between two looks for names that are obeyed at once."""
+MOST_LOOKING = 0.05
+"""Of a processor's time that the thread takes, where the names are many."""
+ALIVE_SECONDS = 1.0
 LOOK_AGAIN = 0.3
 """Seconds between two looks at what a checkout may be bringing; what is there twice and no ref held goes."""
 TOO_OFTEN = "The command was stopped: again and again it made names that other programs obey."
 
 
 @dataclass(eq=False, slots=True)
-class Running:
-    """One command that is watched."""
+class WatchedCommand:
+    """One command that runs."""
 
     profile: Profile
-    before: Before
+    before: RefsBefore
     roots: dict[Path, int]
     names: list[Name]
-    tops: dict[Path, int]
-    """Folders that were no repositories by what lies in them."""
     note: notes.Note
     stop: Callable[[], object]
     """Ends the command."""
     taken: list[SetAside] = field(default_factory=list[SetAside])
     """Whatever was taken away while it ran, by whichever command it was made."""
-    told: list[str] = field(default_factory=list[str])
-
-    def note_taken(self, one: SetAside) -> None:
-        self.taken.append(one)
-        if len(self.taken) == MOST_TAKEN:
-            self.stop()
+    said: list[str] = field(default_factory=list[str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ class Settled:
 
     aside: tuple[SetAside, ...]
     """What the user is to be asked about, the newest of each name."""
-    told: list[str]
+    said: list[str]
     met: frozenset[Path]
     """What was taken away while it ran."""
 
@@ -79,16 +77,14 @@ class Watch:
         self._notes = folder / "running"
         self._refs = Refs(folder, environment)
         self._lock = threading.RLock()
-        self._running: list[Running] = []
-        self._events: Events | None = None
+        self._running: list[WatchedCommand] = []
         self._thread: threading.Thread | None = None
-        self._wanted: dict[tuple[int, str], dict[tuple[Running, Name | Path], None]] = {}
-        self._pending: dict[tuple[Running, Name], tuple[float, list[tuple[str, ...]]]] = {}
+        self._pending: dict[tuple[WatchedCommand, Name], tuple[float, list[tuple[str, ...]]]] = {}
         """What may be a checkout's: when it was looked at last, and what of it no ref held then."""
         self._claimed: set[Path] = set()
         """Places in the quarantine that somebody has been told of."""
 
-    def begin(self, profile: Profile, folders: Sequence[Path], stop: Callable[[], object] = bool) -> Running:
+    def begin(self, profile: Profile, folders: Sequence[Path], stop: Callable[[], object] = bool) -> WatchedCommand:
         """Watch a command that is about to start; to be settled in the end. `stop` ends it, called from a thread.
 
         Raises:
@@ -97,49 +93,41 @@ class Watch:
         """
         with self._lock:  # no other command begins meanwhile
             before = self._refs.before(folders, alone=not self._running)
-        roots: dict[Path, int] = {}
-        for root in dict.fromkeys([*(one.root for one in profile.watched), *folders]):
-            descriptor = opened(root)
-            if descriptor is not None:
-                roots[root] = descriptor
-        names = [Name(one, roots[one.root], _parts(one)) for one in profile.watched if one.root in roots]
-        tops = {path: roots[path] for path in folders if path in roots and not is_bare(roots[path])}
+        opened = {root: folder_of_name(root) for root in {*(one.root for one in profile.watched), *folders}}
+        roots = {root: descriptor for root, descriptor in opened.items() if descriptor is not None}
+        names = [Name(one, roots[one.root]) for one in profile.watched if one.root in roots]
+        tops = [path for path in folders if path in roots and not is_bare(roots[path])]
+        names += [Name(WatchedName(path / "HEAD", path), roots[path], bare=True) for path in dict.fromkeys(tops)]
+        written = [(str(name.watched.root), name.parts, name.bare) for name in names]
         try:
-            note = notes.begin(self._notes, _said(names, tops, before))
+            note = notes.begin(self._notes, {"names": written, "refs": before.written()})
         except BaseException:
             _close(roots)
             raise
-        running = Running(profile, before, roots=roots, names=names, tops=tops, note=note, stop=stop)
+        running = WatchedCommand(profile, before, roots, names, note, stop)
         with self._lock:
             self._running.append(running)
             try:
                 self._start()
-                self._arm(running, [name for name in names if name.watched.soon])
-                for path, top in tops.items():
-                    self._arm_top(running, path, top)
                 self._hold_still(running)
             except BaseException:
                 self._end(running)
                 raise
         return running
 
-    def settle(self, running: Running) -> Settled:
+    def settle(self, running: WatchedCommand) -> Settled:
         """Take away what the command has left, and say what there is to say."""
         met = frozenset(one.path for one in running.taken)
         with self._lock:
             for name in running.names:
-                if os.path.lexists(name.watched.path) and not self._opened_elsewhere(running, name.watched.path):
+                if self._is_there(running, name):
                     self._settle_name(running, name)
-            for path, top in running.tops.items():
-                self._look_at_top(running, path, top)
             for other in self._running:
                 # What the user has allowed this one to make is no news to the others.
                 if other is not running and running.profile.opened:
+                    known = {name for name in other.names if within(name.watched.path, running.profile.opened)}
                     other.names = [
-                        name
-                        for name in other.names
-                        if not within(name.watched.path, running.profile.opened)
-                        or not os.path.lexists(name.watched.path)
+                        name for name in other.names if name not in known or not os.path.lexists(name.watched.path)
                     ]
             self._end(running)
             fresh = [one for one in running.taken if one.kept not in self._claimed]
@@ -148,14 +136,14 @@ class Watch:
             self._refs.after(running.before)
         newest = {one.path: one for one in fresh}
         for path, one in newest.items():
-            more = sum(1 for other in fresh if other.path == path) - 1
-            running.told.append(
+            more = sum(other.path == path for other in fresh) - 1
+            running.said.append(
                 f"codelaw: the command made {path}, which other programs obey: it was taken away and lies in"
                 f" {one.kept} now" + (f", and {more} more of that name beside it." if more else ".")
             )
-        return Settled(tuple(newest.values()), running.told, met)
+        return Settled(tuple(newest.values()), running.said, met)
 
-    def aside(self, running: Running, folder: int, name: str, path: Path) -> None:
+    def aside(self, running: WatchedCommand, folder: int, name: str, path: Path) -> None:
         """Take away an entry of an open folder which other programs would obey.
 
         Raises:
@@ -163,22 +151,17 @@ class Watch:
         """
         kept = self.keeping.take(folder, name, path)
         if kept is not None:
-            running.taken.append(SetAside(path, kept.place, asked=True))
+            running.taken.append(SetAside(path, kept, asked=True))
 
     def sweep(self) -> list[Notice]:
         """Take away what commands of killed servers have left; says so."""
-        told: list[Notice] = []
         with notes.dead(self._notes) as found:
-            for said, alive in found:
-                told += self._sweep(said, alive)
-        return told
+            return [notice for said, alive in found for notice in self._sweep(said, alive)]
 
     def close(self) -> None:
         """Wait for the thread; no command runs any more."""
         with self._lock:
             thread = self._thread
-            if self._events is not None:
-                self._events.wake()
         if thread is not None:
             thread.join()
 
@@ -186,74 +169,44 @@ class Watch:
 
     def _start(self) -> None:
         # Elsewhere the sandbox keeps names free by itself, and what is there in the end goes.
-        if self._events is None and sys.platform == "linux":
-            self._events = Events()
-            self._thread = threading.Thread(target=self._run, args=(self._events,), daemon=True, name="quarantine")
+        if self._thread is None and sys.platform == "linux":
+            self._thread = threading.Thread(target=self._run, daemon=True, name="quarantine")
             self._thread.start()
 
-    def _hold_still(self, running: Running) -> None:
+    def _hold_still(self, running: WatchedCommand) -> None:
         for name in running.names:
-            if os.path.lexists(name.watched.path) and not self._opened_elsewhere(running, name.watched.path):
+            if not name.bare and self._is_there(running, name):
                 raise ChangedError(name.watched.path)
 
-    def _run(self, events: Events) -> None:
+    def _run(self) -> None:
+        alive = 0.0
         while True:
+            begun, spent = time.monotonic(), time.thread_time()
             with self._lock:
                 if not self._running:
-                    events.close()
-                    self._events, self._thread = None, None
-                    self._wanted.clear()
+                    self._thread = None
                     return
-            for event in events.wait(LOOK_AGAIN if self._pending else TICK):
-                with self._lock:
-                    self._hear(event)
-            with self._lock:
-                for running in self._running:
+                for running in self._running if begun >= alive else ():
                     running.note.alive()
+                    alive = begun + ALIVE_SECONDS
+                soon = ((running, name) for running in self._running for name in running.names if name.watched.soon)
+                for running, name in [(running, name) for running, name in soon if self._is_there(running, name)]:
+                    self._look(running, name)
                 for (running, name), (looked, _) in [*self._pending.items()]:
-                    if time.monotonic() >= looked + LOOK_AGAIN:
+                    if begun >= looked + LOOK_AGAIN:
                         self._look_again(running, name)
+            time.sleep(max(LOOK_SECONDS, (time.thread_time() - spent) / MOST_LOOKING))
 
-    def _hear(self, event: tuple[int, str] | None) -> None:
-        if event is not None:
-            wanted = [*self._wanted.get(event, ())]
-        else:
-            wanted = [*dict.fromkeys(one for ones in self._wanted.values() for one in ones)]
-        for running, name in wanted:
-            if isinstance(name, Path):
-                self._look_at_top(running, name, running.tops[name])
-            else:
-                self._look(running, name)
-
-    def _arm(self, running: Running, names: Sequence[Name]) -> None:
-        with chains(names) as folders:
-            numbers = {folder: self._number(folder) for folder in {folder for _, folder, _ in folders}}
-            for name, folder, part in folders:
-                self._wanted.setdefault((numbers[folder], part), {})[running, name] = None
-
-    def _arm_top(self, running: Running, path: Path, top: int) -> None:
-        number = self._number(top)
-        for part in bare_parts():
-            self._wanted.setdefault((number, part), {})[running, path] = None
-
-    def _number(self, folder: int) -> int:
-        number = None if self._events is None else self._events.add(folder)
-        return -1 if number is None else number
-
-    def _look(self, running: Running, name: Name) -> None:
-        self._arm(running, [name])
-        if len(running.taken) > 4 * MOST_TAKEN or self._opened_elsewhere(running, name.watched.path):
+    def _look(self, running: WatchedCommand, name: Name) -> None:
+        if len(running.taken) > 4 * MOST_TAKEN or (running, name) in self._pending:
             return
         with name.found() as found:
-            if found is None:
-                return
-            folder, entry, path = found
-            if running.before.tracks(path):
-                self._pending.setdefault((running, name), (time.monotonic(), []))
-            else:
-                self._take(running, name.watched, folder, entry, path)
+            if found is not None and not name.bare and running.before.tracks(found[2]):
+                self._pending[running, name] = (time.monotonic(), [])
+            elif found is not None:
+                self._take(running, name.watched, *found)
 
-    def _look_again(self, running: Running, name: Name) -> None:
+    def _look_again(self, running: WatchedCommand, name: Name) -> None:
         with name.found() as found:
             if found is None or name not in running.names:
                 del self._pending[running, name]
@@ -262,71 +215,61 @@ class Watch:
             self._take_all(running, name, found, [one for one in now if one in self._pending[running, name][1]])
             self._pending[running, name] = time.monotonic(), now
 
-    def _look_at_top(self, running: Running, path: Path, top: int) -> None:
-        if is_bare(top):
-            self._take(running, Watched(path / "HEAD", path), top, "HEAD", path / "HEAD")
-
-    def _settle_name(self, running: Running, name: Name) -> None:
+    def _settle_name(self, running: WatchedCommand, name: Name) -> None:
         with name.found() as found:
             if found is not None:
-                self._take_all(running, name, found, strays(*found, running.before))
+                parts = [(found[1],)] if name.bare else strays(*found, running.before)
+                self._take_all(running, name, found, parts)
 
     def _take_all(
-        self, running: Running, name: Name, found: tuple[int, str, Path], all_parts: Sequence[tuple[str, ...]]
+        self, running: WatchedCommand, name: Name, found: Found, all_parts: Sequence[tuple[str, ...]]
     ) -> None:
         for parts in all_parts:
-            with contextlib.suppress(FileNotFoundError), above(found[0], parts) as folder:
+            with contextlib.suppress(FileNotFoundError), folder_below(found[0], parts[:-1]) as folder:
                 self._take(running, name.watched, folder, parts[-1], found[2].parent.joinpath(*parts))
 
-    def _take(self, running: Running, watched: Watched, folder: int, entry: str, path: Path) -> None:
+    def _take(self, running: WatchedCommand, watched: WatchedName, folder: int, entry: str, path: Path) -> None:
         try:
             kept = self.keeping.take(folder, entry, path)
         except OSError as error:
             sentence = f"codelaw: the command made {path}, which other programs obey: remove it ({error.strerror})."
-            if sentence not in running.told:
-                running.told.append(sentence)
-            return
-        if kept is None:
+            running.said += [] if sentence in running.said else [sentence]
             return
         asked = watched.path in running.profile.asked or watched.path.name == "HEAD"
-        one = SetAside(path, kept.place, asked=asked)
-        for other in self._running:
-            if other is running or any(name.watched.path == watched.path for name in other.names):
-                other.note_taken(one)
+        for other in self._running if kept is not None else ():
+            if kept and (other is running or any(name.watched.path == watched.path for name in other.names)):
+                other.taken.append(SetAside(path, kept, asked=asked))
+                if len(other.taken) == MOST_TAKEN:
+                    other.stop()
 
-    def _opened_elsewhere(self, running: Running, path: Path) -> bool:
+    def _is_there(self, running: WatchedCommand, name: Name) -> bool:
+        path = name.watched.path
+        return os.path.lexists(path) and not self._opened_elsewhere(running, path)
+
+    def _opened_elsewhere(self, running: WatchedCommand, path: Path) -> bool:
         return any(within(path, other.profile.opened) for other in self._running if other is not running)
 
-    def _end(self, running: Running) -> None:
+    def _end(self, running: WatchedCommand) -> None:
         self._running.remove(running)
         for one in [one for one in self._pending if one[0] is running]:
             del self._pending[one]
-        for wanted in self._wanted.values():
-            for one in [one for one in wanted if one[0] is running]:
-                del wanted[one]
         running.note.end()
         _close(running.roots)
-        if self._events is not None:
-            self._events.wake()
 
     # After a server that was killed
 
     def _sweep(self, said: Mapping[str, Any], alive: float) -> Iterator[Notice]:
-        before = Before.read(self._refs, said.get("refs", {}))
-        for at, all_parts in said.get("names", {}).items():
-            root = opened(Path(at))
-            if root is None:
-                continue
-            try:
-                for parts in all_parts:
-                    name = Name(Watched(Path(at, *parts), Path(at)), root, tuple(parts))
+        before = RefsBefore.read(self._refs, said.get("refs", {}))
+        for at, parts, bare in said.get("names", ()):
+            root = folder_of_name(Path(at))
+            if root is not None:
+                try:
+                    name = Name(WatchedName(Path(at, *parts), Path(at)), root, bare)
                     yield from self._swept(name, before, alive)
-                if at in said.get("tops", ()) and is_bare(root):
-                    yield from self._swept(Name(Watched(Path(at, "HEAD"), Path(at)), root, ("HEAD",)), before, alive)
-            finally:
-                os.close(root)
+                finally:
+                    os.close(root)
 
-    def _swept(self, name: Name, before: Before, alive: float) -> Iterator[Notice]:
+    def _swept(self, name: Name, before: RefsBefore, alive: float) -> Iterator[Notice]:
         with name.found() as found:
             if found is None:
                 return
@@ -334,28 +277,14 @@ class Watch:
                 path = found[2].parent.joinpath(*parts)
                 if notes.changed(path) > alive + notes.SLACK:
                     continue  # somebody else's by now
-                with contextlib.suppress(OSError), above(found[0], parts) as folder:
-                    kept = self.keeping.take(folder, parts[-1], path)
-                    if kept is not None:
+                with contextlib.suppress(OSError), folder_below(found[0], parts[:-1]) as folder:
+                    if kept := self.keeping.take(folder, parts[-1], path):
                         yield Notice(
                             "warning",
                             "set_aside",
                             f"A command was running when codelaw was killed, and it had made {path}, which other"
-                            f" programs obey. It lies in {kept.place} now; move it back if you want it.",
+                            f" programs obey. It lies in {kept} now; move it back if you want it.",
                         )
-
-
-def _parts(watched: Watched) -> tuple[str, ...]:
-    return watched.path.relative_to(watched.root).parts
-
-
-def _said(names: Sequence[Name], tops: Mapping[Path, int], before: Before) -> dict[str, Any]:
-    by_root: dict[str, list[tuple[str, ...]]] = {}
-    for name in names:
-        by_root.setdefault(str(name.watched.root), []).append(name.parts)
-    for path in tops:
-        by_root.setdefault(str(path), [])
-    return {"names": by_root, "tops": [str(path) for path in tops], "refs": before.written()}
 
 
 def _close(roots: Mapping[Path, int]) -> None:

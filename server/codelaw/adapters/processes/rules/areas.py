@@ -9,9 +9,10 @@ import os
 import stat
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
-from codelaw.adapters.processes.rules.profile import Watched
+from codelaw.adapters.processes.rules.profile import WatchedName
 
 _MOST_LINKS = 8
 
@@ -30,7 +31,7 @@ class Area:
     """Links on the way to what is kept; no mount can lie on one, so each is to stay what it is by other means."""
     obeyed_links: list[Path] = field(default_factory=list[Path])
     """Names that are obeyed and links themselves."""
-    watched: list[Watched] = field(default_factory=list[Watched])
+    watched: list[WatchedName] = field(default_factory=list[WatchedName])
     """Names that do not exist, and would be obeyed."""
     asked: set[Path] = field(default_factory=set[Path])
     """What an approval may open for one run (S-8)."""
@@ -41,7 +42,8 @@ class Area:
 
     def __post_init__(self) -> None:
         """Spell the roots once, as each name is held against all of them."""
-        self._spelt = sorted(((f"{str(root).rstrip('/')}/", root) for root in self.roots), key=_longest)
+        spelt = ((f"{str(root).rstrip('/')}/", root) for root in self.roots)
+        self._spelt = sorted(spelt, key=lambda one: -len(one[0]))
 
     def root_of(self, path: Path) -> Path | None:
         """The innermost writable folder that `path` lies in."""
@@ -53,17 +55,19 @@ class Area:
 
         A link on the way is noted and what it leads to is kept, too. Without `pin` folders above may be moved.
         """
+        waiting: Path | None = path
         for _ in range(_MOST_LINKS):
-            root = self.root_of(path)
-            if root is None:
+            root = self.root_of(waiting) if waiting is not None else None
+            if waiting is None or root is None:
                 return  # not writable in the first place
-            stopped = self._descend(root, path, soon=soon, ask=ask, pin=pin)
-            if stopped is None:
-                return
-            path = stopped
+            waiting = self._descend(root, waiting, soon=soon, ask=ask, pin=pin)
 
-    def anchor(self, path: Path) -> None:
-        """Let a link stay what it is, where one lies there: an approval may open it for one run (S-8)."""
+    def keep_obeyed(self, path: Path, *, soon: bool = True, pin: bool = True) -> None:
+        """Keep a name that other programs obey, which an approval may open for one run (S-8).
+
+        Where a link lies there it stays what it is.
+        """
+        self.keep(path, soon=soon, ask=True, pin=pin)
         if self.root_of(path) is not None and stat.S_ISLNK(mode_of(path) or 0):
             self.obeyed_links.append(path)
             self.asked.add(path)
@@ -84,7 +88,7 @@ class Area:
             if mode is None:
                 # Where we cannot make a thing, no command can.
                 if self._can_make(name.rpartition("/")[0] or "/"):
-                    self.watched.append(Watched(path, root, soon))
+                    self.watched.append(WatchedName(path, root, soon))
                     if ask:
                         self.asked.add(path)
                 return None
@@ -105,10 +109,6 @@ class Area:
         if folder not in self._writable:
             self._writable[folder] = os.access(folder, os.W_OK)
         return self._writable[folder]
-
-
-def _longest(spelt: tuple[str, Path]) -> int:
-    return -len(spelt[0])
 
 
 def mode_of(path: Path | str) -> int | None:
@@ -133,17 +133,12 @@ def is_file(path: Path) -> bool:
 
 def folders_in(folder: Path, most: int) -> list[str] | None:
     """The folders in `folder`, links left out, sorted; None when it cannot be listed, or holds more than `most`."""
-    found: list[str] = []
     try:
         with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    found.append(entry.path)
-                    if len(found) > most:
-                        return None
+            found = [*islice((entry.path for entry in entries if entry.is_dir(follow_symlinks=False)), most + 1)]
     except OSError:
         return None
-    return sorted(found)
+    return sorted(found) if len(found) <= most else None
 
 
 def within(path: Path, folders: Iterable[Path] | Sequence[Path]) -> bool:

@@ -31,7 +31,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class WatchedName:
     """A name that did not exist before the command, and that others would obey: what is made there goes to quarantine.
 
     Nothing is put into the workspace for it.
@@ -53,7 +53,7 @@ class Profile:
     place in it, and nothing that is fixed for S-8 a writable one, so that the order is all there is to enforcing it."""
     cwd: Path
     network: Network
-    watched: tuple[Watched, ...] = ()
+    watched: tuple[WatchedName, ...] = ()
     """Names that did not exist, and what is made there goes to quarantine (S-8)."""
     asked: frozenset[Path] = field(default_factory=frozenset[Path])
     """What is kept from commands because other programs obey it, there or not; each can be opened for one run by an

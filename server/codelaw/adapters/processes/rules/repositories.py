@@ -22,7 +22,7 @@ MAX_MODULES = 200
 """Submodules, and worktrees, that are guarded one by one; with more of them the folder that holds them is fixed."""
 MAX_NESTED = 300
 """Folders at the top of a workspace in which repositories of their own are looked for."""
-_POINTER = re.compile(r"gitdir:\s*(.+?)\s*")
+POINTER = re.compile(r"gitdir:\s*(.+?)\s*")
 _NAMED = re.compile(r"\s*(hookspath|path|fsmonitor)\s*=\s*(.+?)\s*", re.IGNORECASE)
 _RUN = re.compile(
     r"\s*(?:clean|smudge|process|textconv|command|driver|external|editor|pager|sshcommand|askpass|program|helper|cmd"
@@ -48,23 +48,13 @@ def is_free(name: Path) -> bool:
 
 def own_git_folders(folders: Sequence[Path]) -> list[Path]:
     """The git folders of the repositories that `folders` are, or lie in: what a commit writes. Touches the disk."""
-    found: list[Path] = []
-    for holder in _holders(folders):
-        git = _git_folder(holder)
-        if git is not None:
-            found += [git, _common(git)]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(git for _, *both in stores(folders) for git in both))
 
 
 def stores(folders: Sequence[Path]) -> list[tuple[Path, Path, Path]]:
-    """The repositories that `folders` are, or lie in, the git folder of each, and where its refs and objects lie."""
-    return [(holder, git, _common(git)) for holder, git in indexes(folders)]
-
-
-def indexes(folders: Sequence[Path]) -> list[tuple[Path, Path]]:
-    """The repositories that `folders` are, or lie in, and the git folder with the index of each. Touches the disk."""
+    """The repositories that `folders` are, or lie in, the git folder with the index of each, and where its refs lie."""
     found = ((holder, _git_folder(holder)) for holder in _holders(folders))
-    return [(holder, git) for holder, git in found if git is not None]
+    return [(holder, git, _common(git)) for holder, git in found if git is not None]
 
 
 def guard(folders: Sequence[Path], area: Area) -> None:
@@ -85,21 +75,15 @@ def guard(folders: Sequence[Path], area: Area) -> None:
 
 def kept(folders: Sequence[Path], path: Path) -> bool:
     """Whether `path` is, or lies in, what is kept from commands in the repositories of `folders`. Touches the disk."""
-    area = Area(tuple(dict.fromkeys([*map(_real, folders), *own_git_folders(folders)])))
-    guard([*map(_real, folders)], area)
-    return within(_real(path), [*area.fixed, *area.links, *(one.path for one in area.watched)])
-
-
-def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))
+    path, *folders = (Path(os.path.realpath(one)) for one in (path, *folders))
+    area = Area(tuple(dict.fromkeys([*folders, *own_git_folders(folders)])))
+    guard(folders, area)
+    return within(path, [*area.fixed, *area.links, *(one.path for one in area.watched)])
 
 
 def settings_text(folder: Path) -> str | None:
     """The settings of the repository that `folder` is, or lies in; None where there is none. Touches the disk."""
-    for holder in _holders([folder]):
-        git = _git_folder(holder)
-        return None if git is None else small_text(_common(git) / "config", MAX_SETTINGS)
-    return None
+    return next((small_text(common / "config", MAX_SETTINGS) for _, _, common in stores([folder])), None)
 
 
 def linked_git(folder: Path) -> bool:
@@ -113,9 +97,8 @@ def _holders(folders: Sequence[Path]) -> list[Path]:
     for folder in folders:
         for place in (folder, *folder.parents):
             if mode_of(place / ".git") is not None and not (place == folder and is_free(place / ".git")):
-                kept_out = place == Path("/") or (place != folder and place == Path(os.path.realpath(Path.home())))
-                if not kept_out and (place == folder or _same_owner(place / ".git", folder)):
-                    found.append(place)
+                around = place != Path(os.path.realpath(Path.home())) and _same_owner(place / ".git", folder)
+                found += [place] if place != Path("/") and (place == folder or around) else []
                 break
     return list(dict.fromkeys(found))
 
@@ -151,10 +134,7 @@ def _guard(holder: Path, area: Area, seen: set[Path]) -> None:
         return
     common = _common(git)
     if common != git:
-        area.pinned.append(git)
-        for part in ("commondir", "gitdir"):
-            area.keep(git / part)
-        area.keep(git / "config.worktree", ask=True)
+        _guard_worktree(git, area)
     _guard_folder(common, holder, area, seen)
 
 
@@ -163,22 +143,19 @@ def _guard_folder(git: Path, holder: Path | None, area: Area, seen: set[Path]) -
     if git in seen or not within(git, area.roots):
         return
     seen.add(git)
+    for name in ("config", "hooks"):
+        area.keep(git / name, ask=True)  # with what it leads to
+    _guard_named(small_text(git / "config", MAX_SETTINGS) or "", git, holder, area)
     if any(stat.S_ISLNK(mode_of(git / name) or 0) for name in _OBEYED):
         area.fixed.append(git)  # a link in it could be replaced, and no mount can lie on one
-        for name in ("config", "hooks"):
-            area.keep(git / name, ask=True)  # with what it leads to
-        _guard_named(small_text(git / "config", MAX_SETTINGS) or "", git, holder, area)
         return
     area.pinned.append(git)
-    settings = small_text(git / "config", MAX_SETTINGS) or ""
-    area.keep(git / "config", ask=True)
-    area.keep(git / "hooks", ask=True)
     area.keep(git / "config.worktree", ask=True)
-    area.keep(git / "commondir")
-    area.keep(git / "objects/info/alternates")
-    _guard_named(settings, git, holder, area)
+    for name in ("commondir", "objects/info/alternates"):
+        area.keep(git / name)
     _guard_modules(git / "modules", area, seen)
-    _guard_worktrees(git / "worktrees", area)
+    for worktree in _folders_in(git / "worktrees", area):
+        _guard_worktree(worktree, area)
 
 
 def _guard_named(settings: str, git: Path, holder: Path | None, area: Area) -> None:
@@ -194,11 +171,10 @@ def _guard_named(settings: str, git: Path, holder: Path | None, area: Area) -> N
             continue
         key, name = match[1].lower(), os.path.expanduser(match[2].strip('"'))  # noqa: PTH111 - never raises
         included = key == "path" and section.startswith("[include")
-        if not included and not (key == "hookspath" or (key == "fsmonitor" and "/" in name)):
-            continue
         # Relative to the folder that git works in, or, for an included file, to the file that names it.
         place = Path(os.path.normpath((git if included or holder is None else holder) / name))
-        if place not in (git / "config", git / "hooks"):
+        obeyed = included or key == "hookspath" or (key == "fsmonitor" and "/" in name)
+        if obeyed and place not in (git / "config", git / "hooks"):
             area.keep(place, ask=True)
 
 
@@ -215,40 +191,35 @@ def _programs(line: str, holder: Path | None) -> Iterator[Path]:
 
 def _guard_modules(modules: Path, area: Area, seen: set[Path]) -> None:
     """The repositories of submodules, which may have submodules themselves."""
-    if not is_folder(modules):
-        return
     waiting, count = [modules], 0
     while waiting:
         folder = waiting.pop()
-        inner = folders_in(folder, MAX_MODULES)
-        if inner is None or count > MAX_MODULES:
-            area.fixed.append(folder)
-            continue
-        area.pinned.append(folder)
-        for git in map(Path, inner):
+        for git in _folders_in(folder, area, enough=count > MAX_MODULES):
             count += 1
-            if mode_of(git / "HEAD") is None:
+            mode = mode_of(git / "HEAD")
+            if mode is None:
                 waiting.append(git)  # a submodule's name may have slashes
-            elif mode_of(git / "HEAD") == 0:
+            elif mode == 0:
                 area.fixed.append(git)
             else:
                 _guard_folder(git, None, area, seen)
 
 
-def _guard_worktrees(worktrees: Path, area: Area) -> None:
+def _folders_in(folder: Path, area: Area, *, enough: bool = False) -> list[Path]:
+    """The folders in one that stays where it is; one that cannot be listed, or holds too many, stays as it is."""
+    if not is_folder(folder):
+        return []
+    inner = None if enough else folders_in(folder, MAX_MODULES)
+    (area.fixed if inner is None else area.pinned).append(folder)
+    return [*map(Path, inner or ())]
+
+
+def _guard_worktree(git: Path, area: Area) -> None:
     """What leads from a worktree elsewhere back to the repository must lead there for ever."""
-    if not is_folder(worktrees):
-        return
-    inner = folders_in(worktrees, MAX_MODULES)
-    if inner is None:
-        area.fixed.append(worktrees)
-        return
-    area.pinned.append(worktrees)
-    for git in map(Path, inner):
-        area.pinned.append(git)
-        for name in ("commondir", "gitdir"):
-            area.keep(git / name)
-        area.keep(git / "config.worktree", ask=True)
+    area.pinned.append(git)
+    for name in ("commondir", "gitdir"):
+        area.keep(git / name)
+    area.keep(git / "config.worktree", ask=True)
 
 
 def _git_folder(holder: Path) -> Path | None:
@@ -264,19 +235,15 @@ def _git_folder(holder: Path) -> Path | None:
         return git if holder in git.parents and _is_git(git) else None
     if stat.S_ISDIR(mode):
         return name if _is_git(name) else None
-    match = _POINTER.fullmatch((small_text(name, 4096) or "").rstrip("\n"))
-    if match is None:
-        return None
-    git = Path(os.path.realpath(holder / match[1]))
-    if not is_file(git / "HEAD"):
+    match = POINTER.fullmatch((small_text(name, 4096) or "").rstrip("\n"))
+    git = Path(os.path.realpath(holder / match[1])) if match else holder
+    if match is None or not is_file(git / "HEAD"):
         return None
     back = (small_text(git / "gitdir", 4096) or "").strip()
-    if back and Path(os.path.realpath(git / back)) == name:
-        return git
     worktree = _OWN_WORKTREE.search(small_text(git / "config", MAX_SETTINGS) or "")
-    if worktree and Path(os.path.realpath(git / worktree[1].strip('"'))) == holder:
-        return git
-    return None
+    points_back = back and Path(os.path.realpath(git / back)) == name
+    claims = worktree and Path(os.path.realpath(git / worktree[1].strip('"'))) == holder
+    return git if points_back or claims else None
 
 
 def _is_git(folder: Path) -> bool:

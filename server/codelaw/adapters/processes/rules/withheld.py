@@ -7,6 +7,7 @@ which nobody can set.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import stat
@@ -15,8 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codelaw.adapters.processes.rules.listings import YOUNG
-from codelaw.adapters.processes.rules.listings import stamp as stamp_of
+from codelaw.adapters.processes.rules.listings import FolderCache
 from codelaw.permissions.policy import Denied
 
 MOST_FOLDERS = 300_000
@@ -42,7 +42,7 @@ class ChangedError(UndrawableError):
 
 
 @dataclass(frozen=True, slots=True)
-class Withheld:
+class WithheldPaths:
     """What is kept back."""
 
     unreadable: Denied | None = None
@@ -65,11 +65,11 @@ class Withheld:
         return list(dict.fromkeys(found))
 
 
-nothing = Withheld()
+NOTHING = WithheldPaths()
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class KeptBack:
     """Places in the workspace that rules keep back."""
 
     hidden: tuple[Path, ...] = ()
@@ -79,38 +79,38 @@ class Found:
 
 
 @dataclass(slots=True)
-class _Seen:
-    stamp: tuple[int, ...]
-    folders: list[str]
-    hidden: list[str]
-    fixed: list[str]
+class _Listing:
+    folders: list[str] = field(default_factory=list[str])
+    hidden: list[str] = field(default_factory=list[str])
+    fixed: list[str] = field(default_factory=list[str])
 
 
 class Walk:
     """Looks for what rules keep back; used from threads, one at a time."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, _Seen] = {}
+        self._cache = FolderCache[_Listing]()
         self._key: tuple[object, ...] = ()
         self._linked: set[str] = set()
 
-    def find(self, withheld: Withheld, folders: Sequence[Path]) -> Found:
+    def find(self, withheld: WithheldPaths, folders: Sequence[Path]) -> KeptBack:
         """What lies in `folders` and is kept back. Touches the disk.
 
         Raises:
             UndrawableError: a rule keeps everything back, or the workspace is too large to be looked through.
         """
         if withheld.unreadable is None and withheld.unwritable is None:
-            return Found()
+            return KeptBack()
         key = (withheld.key, tuple(withheld.names.items()))
         if key != self._key:
-            self._key, self._seen = key, {}
+            self._key, self._cache = key, FolderCache[_Listing]()
         hidden: list[str] = []
         fixed: list[str] = []
         deadline = time.monotonic() + SECONDS
-        visited: dict[str, _Seen] = {}
+        waiting: list[tuple[str, str]] = []
         for folder in folders:
             prefix = f"{withheld.names.get(folder, folder.name)}/" if len(withheld.names) > 1 else ""
+            waiting.append((str(folder), prefix))
             if withheld.unreadable is not None and withheld.unreadable.hides(prefix + _ANY):
                 raise UndrawableError(
                     "a rule denies reading every file of the workspace, so no command can run in it: narrow the rule,"
@@ -118,64 +118,57 @@ class Walk:
                 )
             if withheld.unwritable is not None and withheld.unwritable.hides(prefix + _ANY):
                 fixed.append(str(folder))
-            waiting = [(str(folder), prefix)]
-            while waiting:
-                at, shown = waiting.pop()
-                if len(visited) > MOST_FOLDERS or time.monotonic() > deadline:
-                    self._seen |= visited
-                    raise UndrawableError(
-                        "the workspace has too many folders to look for what the rules of permissions.deny keep from"
-                        " commands. Try again, as the search goes on from where it stopped; else open a smaller folder"
-                    )
-                seen = visited[at] = self._look(at, shown, withheld)
-                hidden += [f"{at}/{name}".rstrip("/") for name in seen.hidden]
-                fixed += [f"{at}/{name}" for name in seen.fixed]
-                waiting += [(f"{at}/{name}", f"{shown}{name}/") for name in seen.folders]
-        self._seen = visited
+        visited = 0
+        while waiting:
+            visited += 1
+            if visited > MOST_FOLDERS or time.monotonic() > deadline:
+                raise UndrawableError(
+                    "the workspace has too many folders to look for what the rules of permissions.deny keep from"
+                    " commands. Try again, as the search goes on from where it stopped; else open a smaller folder"
+                )
+            at, shown = waiting.pop()
+            seen = self._look(at, shown, withheld)
+            hidden += [f"{at}/{name}".rstrip("/") for name in seen.hidden]
+            fixed += [f"{at}/{name}" for name in seen.fixed]
+            waiting += [(f"{at}/{name}", f"{shown}{name}/") for name in seen.folders]
         if len(hidden) + len(fixed) > MOST_FOUND:
             raise UndrawableError(
                 f"the rules of permissions.deny keep {len(hidden) + len(fixed)} places from commands, and at most"
                 f" {MOST_FOUND} can be: name whole folders, as in Read(secrets/**)"
             )
-        self._tell_linked(hidden)
+        self._warn_of_links(hidden)
         moving = [path for path in hidden if not _by_name(withheld.unreadable, path)]
         moving += [path for path in fixed if not _by_name(withheld.unwritable, path)]
-        return Found(*(tuple(map(Path, paths)) for paths in (hidden, fixed, moving)))
+        return KeptBack(*(tuple(map(Path, paths)) for paths in (hidden, fixed, moving)))
 
-    def _look(self, at: str, shown: str, withheld: Withheld) -> _Seen:
+    def _look(self, at: str, shown: str, withheld: WithheldPaths) -> _Listing:
         """One folder: its folders that are to be looked at, and what in it is kept back."""
-        try:
-            stamp = stamp_of(at)
-            known = self._seen.get(at)
-            if known is not None and known.stamp == stamp:
-                return known
-            seen = _Seen(stamp, [], [], [])
+
+        def listed() -> _Listing:
+            seen = _Listing()
             with os.scandir(at) as entries:
                 for entry in entries:
                     _sort(entry, shown, withheld, seen)
+            return seen
+
+        try:
+            return self._cache.look(at, shown, listed, follow=False)
         except FileNotFoundError:
-            return _Seen((), [], [], [])
+            return _Listing()
         except OSError:
             # Who owns it could open it up: it is hidden as a whole.
-            return _Seen((), [], [""], [])
-        if time.time_ns() - max(stamp[2:]) < YOUNG:
-            seen.stamp = ()
-        return seen
+            return _Listing(hidden=[""])
 
-    def _tell_linked(self, hidden: Sequence[str]) -> None:
+    def _warn_of_links(self, hidden: Sequence[str]) -> None:
         for path in hidden:
-            if path in self._linked:
-                continue
-            try:
+            with contextlib.suppress(OSError):
                 facts = os.lstat(path)
-            except OSError:
-                continue
-            if stat.S_ISREG(facts.st_mode) and facts.st_nlink > 1:
-                self._linked.add(path)
-                _log.warning("%s has another name (a hard link), under which commands may read it", path)
+                if path not in self._linked and stat.S_ISREG(facts.st_mode) and facts.st_nlink > 1:
+                    self._linked.add(path)
+                    _log.warning("%s has another name (a hard link), under which commands may read it", path)
 
 
-def _sort(entry: os.DirEntry[str], shown: str, withheld: Withheld, seen: _Seen) -> None:
+def _sort(entry: os.DirEntry[str], shown: str, withheld: WithheldPaths, seen: _Listing) -> None:
     if entry.is_symlink():
         return  # what it leads to is found where it lies
     folder = entry.is_dir(follow_symlinks=False)
@@ -183,11 +176,10 @@ def _sort(entry: os.DirEntry[str], shown: str, withheld: Withheld, seen: _Seen) 
     if _denies(withheld.unreadable, path, folder=folder):
         seen.hidden.append(entry.name)
         return
-    if _denies(withheld.unwritable, path, folder=folder):
+    fixed = _denies(withheld.unwritable, path, folder=folder)
+    if fixed:
         seen.fixed.append(entry.name)
-        if withheld.unreadable is None:
-            return
-    if folder and entry.name != ".git":
+    if folder and entry.name != ".git" and not (fixed and withheld.unreadable is None):
         seen.folders.append(entry.name)
 
 

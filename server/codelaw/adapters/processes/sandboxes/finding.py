@@ -11,42 +11,40 @@ import sys
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from codelaw.adapters.processes.rules.grips import gripped
 from codelaw.adapters.processes.rules.profile import Place, Profile
 from codelaw.adapters.processes.sandboxes import bubblewrap, landlock, seatbelt, seccomp, trial
-from codelaw.adapters.processes.sandboxes.means import Confined, Kind, Means
+from codelaw.adapters.processes.sandboxes.means import Confined, Kind, SandboxMeans
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
 
 TRIAL_SECONDS = 60.0
 """Far beyond what a trial takes on a busy machine: one that is broken off counts as a sandbox that does not hold."""
 
-_found: dict[tuple[str, int, int, int], Means] = {}
+_found: dict[tuple[str, int, int, int], SandboxMeans] = {}
 """What bubblewrap can do here, by the file of the program: sessions of one server need not all try it out."""
 
 
 def find_means(
     scratch: Scratch, folders: Sequence[Path], environment: Mapping[str, str], kinds: Sequence[Kind]
-) -> Means:
+) -> SandboxMeans:
     """Try out what there is, the best first; touches the disk."""
     if sys.platform == "darwin":
-        return _find_seatbelt(scratch) if "seatbelt" in kinds else Means(None, "none is wanted")
+        return _find_seatbelt(scratch) if "seatbelt" in kinds else SandboxMeans(None, "none is wanted")
     if sys.platform != "linux":
-        return Means(None, f"there is none for {sys.platform}")
-    kinds = [kind for kind in kinds if kind != "seatbelt"]
+        return SandboxMeans(None, f"there is none for {sys.platform}")
     reasons: list[str] = []
-    for kind in kinds:
+    for kind in (kind for kind in kinds if kind != "seatbelt"):
         found = _find_bubblewrap(scratch, folders, environment) if kind == "bubblewrap" else _find_landlock(scratch)
-        if isinstance(found, Means):
+        if isinstance(found, SandboxMeans):
             return found
         reasons.append(found)
-    return Means(None, ", ".join(reasons) or "none is wanted")
+    return SandboxMeans(None, ", ".join(reasons) or "none is wanted")
 
 
-def _find_bubblewrap(scratch: Scratch, folders: Sequence[Path], environment: Mapping[str, str]) -> Means | str:
+def _find_bubblewrap(scratch: Scratch, folders: Sequence[Path], environment: Mapping[str, str]) -> SandboxMeans | str:
     """What it can do here, or why it cannot be used."""
     program = bubblewrap.find_bwrap(environment, folders)
     if program is None:
@@ -64,50 +62,38 @@ def _find_bubblewrap(scratch: Scratch, folders: Sequence[Path], environment: Map
         namespaces.insert(0, (False, False))
     for filtered in (True, False) if seccomp.supported() else (False,):
         for users, sealed in namespaces:
-            means = Means(
-                kind="bubblewrap",
-                detail="",
-                program=program,
-                users=users,
-                sealed=sealed,
-                filtered=filtered,
-                lacking=unfiltered,
-            )
-            wrong = _try(scratch, means)
-            if wrong is None:
+            means = SandboxMeans("bubblewrap", "", program, users, sealed, filtered, lacking=unfiltered)
+            problem = _try(scratch, means)
+            if problem is None:
                 scoped = replace(means, scoped=True)
                 if filtered and landlock.abi() >= landlock.LEAST_ABI and _try(scratch, scoped) is None:
                     means = scoped
-                _found[file] = replace(
-                    means,
-                    detail=_said(program, "--version").removeprefix("bubblewrap ") or "of an unknown version",
-                    binding="--ro-bind-fd" in _said(program, "--help"),
-                )
+                version = _said(program, "--version").removeprefix("bubblewrap ") or "of an unknown version"
+                _found[file] = replace(means, detail=version, binding="--ro-bind-fd" in _said(program, "--help"))
                 return _found[file]
-            problem = wrong
         unfiltered = f"Its filter of system calls does not work here ({problem})."
     return f"bubblewrap does not work here ({problem})"
 
 
-def _find_landlock(scratch: Scratch) -> Means | str:
+def _find_landlock(scratch: Scratch) -> SandboxMeans | str:
     abi = landlock.abi()
     if abi < landlock.LEAST_ABI:
         least = landlock.LEAST_ABI
         return f"its landlock is too old (ABI {abi} of {least})" if abi else "the kernel has no landlock"
-    means = Means("landlock", f"ABI {abi}", filtered=True)
+    means = SandboxMeans("landlock", f"ABI {abi}", filtered=True)
     problem = _try(scratch, means)
     return means if problem is None else f"landlock does not work here ({problem})"
 
 
-def _find_seatbelt(scratch: Scratch) -> Means:
+def _find_seatbelt(scratch: Scratch) -> SandboxMeans:
     if not seatbelt.supported():
-        return Means(None, f"there is no {seatbelt.PROGRAM}")
-    means = Means("seatbelt", "experimental")
+        return SandboxMeans(None, f"there is no {seatbelt.PROGRAM}")
+    means = SandboxMeans("seatbelt", "experimental")
     problem = _try(scratch, means)
-    return means if problem is None else Means(None, f"sandbox-exec does not work here ({problem})")
+    return means if problem is None else SandboxMeans(None, f"sandbox-exec does not work here ({problem})")
 
 
-def _try(scratch: Scratch, means: Means) -> str | None:
+def _try(scratch: Scratch, means: SandboxMeans) -> str | None:
     """What does not hold when a program is locked into a folder made for it; None when everything does."""
     try:
         # In the session's own folder: a server that is killed meanwhile leaves nothing that the next does not find.
@@ -121,35 +107,19 @@ def _try(scratch: Scratch, means: Means) -> str | None:
         return str(error)
 
 
-def _tried_in(room: Path, listening: str, scratch: Scratch, means: Means) -> str | None:
+def _tried_in(room: Path, listening: str, scratch: Scratch, means: SandboxMeans) -> str | None:
     for one in ("in", "out", "secret"):
         (room / one).mkdir()
         (room / one / "file").write_text(one, "utf-8")
-    places = (
-        Place(room, "read"),
-        Place(room / "in", "write"),
-        Place(room / "secret", "hidden"),
-    )
-    profile = Profile(places, room, network=means.scoped)
-    apart = means.kind == "bubblewrap"
-    program = [sys.executable, "-I", "-S", "-B", trial.__file__, str(room)]
-    program += [str(Path("/proc/self/ns/pid").readlink()) if apart else ""]
+    places = (Place(room, "read"), Place(room / "in", "write"), Place(room / "secret", "hidden"))
+    namespace = str(Path("/proc/self/ns/pid").readlink()) if means.kind == "bubblewrap" else ""
+    program = [sys.executable, "-I", "-S", "-B", trial.__file__, str(room), namespace]
     program += ["filtered" if means.filtered else "", listening]
-    return _tried(scratch, means, profile, program)
-
-
-def _tried(scratch: Scratch, means: Means, profile: Profile, program: Sequence[str]) -> str | None:
-    if means.kind == "landlock":
-        confined = Confined(landlock.command(profile, scratch, program)[0], {})
-    elif means.kind == "seatbelt":
-        confined = Confined(seatbelt.command(profile, scratch, program), {})
-    else:
-        confined = confine(means, profile, scratch, program, {})
+    confined = confine(means, Profile(places, room, network=means.scoped), scratch, program, {})
     try:
         ended = _run(confined)
     finally:
-        for descriptor in confined.descriptors:
-            os.close(descriptor)
+        confined.close()
     *wrong, end = ended.stdout.decode("utf-8", "replace").splitlines() or [""]
     if ended.returncode == 0 and end == trial.END:
         return ", ".join(wrong) or None
@@ -158,26 +128,15 @@ def _tried(scratch: Scratch, means: Means, profile: Profile, program: Sequence[s
 
 
 def confine(
-    means: Means, profile: Profile, scratch: Scratch, argv: Sequence[str], environment: Mapping[str, str]
+    means: SandboxMeans, profile: Profile, scratch: Scratch, argv: Sequence[str], environment: Mapping[str, str]
 ) -> Confined:
-    """A command for bubblewrap; its descriptors are to be closed when it has ended. Touches the disk.
+    """A command in the sandbox that `means` are; to be closed when it has ended. Touches the disk.
 
     Raises:
         OSError: what it needs cannot be made, or is not what was drawn.
     """
-    with gripped(profile) if means.binding else nullcontext((profile, list[int]())) as (drawn, descriptors):
-        filtered: int | None = None
-        if means.filtered:
-            # Where the network is shared, so are sockets without a file, unless landlock cuts them off.
-            unix = means.scoped or profile.network is not True
-            filtered = seccomp.descriptor(seccomp.program(unix=unix))
-            descriptors.append(filtered)
-        line = bubblewrap.command(
-            means.program, drawn, scratch, argv, users=means.users, sealed=means.sealed, filtered=filtered
-        )
-    inside = bubblewrap.environment_inside(environment)
-    before = landlock.scope if means.scoped else None
-    return Confined(line, inside, descriptors=tuple(descriptors), before=before)
+    by_kind = {"landlock": landlock.confine, "seatbelt": seatbelt.confine}
+    return by_kind.get(means.kind or "", bubblewrap.confine)(means, profile, scratch, argv, environment)
 
 
 def _run(confined: Confined) -> subprocess.CompletedProcess[bytes]:

@@ -20,6 +20,7 @@ from codelaw.adapters.processes.rules.homes import KEPT
 from codelaw.adapters.processes.rules.profile import TEMPORARY, Access, Profile
 from codelaw.adapters.processes.sandboxes import landlock_child as program
 from codelaw.adapters.processes.sandboxes import seccomp
+from codelaw.adapters.processes.sandboxes.means import Confined, SandboxMeans, environment_inside
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
 
 LEAST_ABI = 6
@@ -50,34 +51,37 @@ def scope() -> None:
     program.restrict(libc, files=0, network=0)
 
 
-def command(profile: Profile, scratch: Scratch, argv: Sequence[str]) -> tuple[list[str], Path]:
-    """What to start instead of `argv`, and the file with its orders, to be removed afterwards. Touches the disk.
+def confine(
+    _means: SandboxMeans, profile: Profile, scratch: Scratch, argv: Sequence[str], environment: Mapping[str, str]
+) -> Confined:
+    """A command that is ready to be started. Touches the disk.
 
     Raises:
         OSError: a folder cannot be listed.
     """
     write, read = _rules(profile, scratch)
-    orders = scratch.root() / f"orders-{os.urandom(8).hex()}"
+    file = scratch.root() / f"orders-{os.urandom(8).hex()}"
     # Ports are all that rules know of the network: by name there is nothing that they could allow.
     network = profile.network is True
-    # Of UDP they know nothing, nor of sockets that are files, such as docker's.
-    calls = seccomp.program(unix=False, internet=network)
-    told = {
+    orders = {
         "write": write,
         "read": read,
         "network": network,
-        "filter": calls.hex(),
+        # Of UDP they know nothing, nor of sockets that are files, such as docker's.
+        "filter": seccomp.program(unix=False, internet=network).hex(),
         "cwd": str(profile.cwd),
         "command": list(argv),
     }
-    orders.write_text(json.dumps(told), "utf-8")
-    return [sys.executable, "-I", "-S", "-B", str(Path(program.__file__)), str(orders)], orders
+    file.write_text(json.dumps(orders), "utf-8")
+    line = [sys.executable, "-I", "-S", "-B", str(Path(program.__file__)), str(file)]
+    inside = private_environment(environment, profile, scratch)
+    return Confined(line, inside, close=lambda: file.unlink(missing_ok=True))
 
 
-def environment_inside(environment: Mapping[str, str], profile: Profile, scratch: Scratch) -> dict[str, str]:
+def private_environment(environment: Mapping[str, str], profile: Profile, scratch: Scratch) -> dict[str, str]:
     """The variables of a command: home and temporary folder are others, as nothing can be laid over the real ones."""
-    kept = {name: value for name, value in environment.items() if name not in ("TMP", "TEMP", "XDG_RUNTIME_DIR")}
-    private = {place.path: scratch.in_stead_of(place.path) for place in profile.places if place.access == "private"}
+    kept = environment_inside(environment)
+    private = {path: scratch.in_stead_of(path) for path in profile.inside("private")}
     home = Path(os.path.realpath(environment.get("HOME", "/")))
     if home in private:
         kept["HOME"] = str(private[home])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -16,7 +16,7 @@ Kind = Literal["bubblewrap", "landlock", "seatbelt"]
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class SandboxMeans:
     """The sandbox of this machine."""
 
     kind: Kind | None
@@ -80,6 +80,11 @@ LANDLOCK_LEAVES = (
 """What is left open where there is nothing but landlock."""
 
 
+def environment_inside(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a command, without those that say where temporary files lie: it has a folder of its own."""
+    return {name: value for name, value in environment.items() if name not in ("TMP", "TEMP", "XDG_RUNTIME_DIR")}
+
+
 @dataclass(slots=True)
 class Confined:
     """A command that is ready to be started."""
@@ -88,12 +93,14 @@ class Confined:
     environment: dict[str, str]
     profile: Profile | None = None
     """None where nothing confines it."""
-    told: list[str] = field(default_factory=list[str])
+    said: list[str] = field(default_factory=list[str])
     """Sentences about what it did; filled at the end."""
     descriptors: tuple[int, ...] = ()
     """Of ours, that stay open in the program that is started, under their numbers."""
     before: Callable[[], None] | None = None
     """To be called in the thread that starts it."""
+    close: Callable[[], object] = bool
+    """To be called when it has ended."""
     private: Path | None = None
     """What holds the private folders that it sees."""
     refused: tuple[str, ...] = ()

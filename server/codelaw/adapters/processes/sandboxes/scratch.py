@@ -12,6 +12,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from codelaw.adapters.processes.rules.areas import within
@@ -51,16 +52,12 @@ class Scratch:
                 _remove_left_over(base)
                 root, lock = _make_root(base)
                 (root / "empty").touch(mode=0o400)
-                (root / "nothing").mkdir(mode=0o500)
                 self._locks[root] = lock
                 self._root = root
             return self._root
 
     def empty_file(self) -> Path:
         return self.root() / "empty"
-
-    def empty_folder(self) -> Path:
-        return self.root() / "nothing"
 
     def private(self) -> Path:
         """What holds all that commands see in stead of other folders."""
@@ -120,18 +117,9 @@ def _base(folders: Sequence[Path]) -> Path:
 def _remove_left_over(base: Path) -> None:
     """Remove the folders of sessions that live no more: nobody holds their lock."""
     for folder in base.glob(f"{_PREFIX}*"):
-        try:
-            facts = folder.lstat()
-            if facts.st_uid != os.geteuid() or folder.is_symlink():
-                continue
-            lock = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-        except OSError:
-            continue  # another user's, or one that is being made
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            continue
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
-        finally:
-            os.close(lock)
+        with suppress(OSError):  # another user's, or one that is being made
+            if folder.lstat().st_uid == os.geteuid() and not folder.is_symlink():
+                lock = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+                with os.fdopen(lock, "rb"):
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(folder, ignore_errors=True)

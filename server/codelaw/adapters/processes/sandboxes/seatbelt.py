@@ -7,10 +7,12 @@ stand as the places do, what lies deeper after what it lies in, and what must no
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from codelaw.adapters.processes.rules.profile import TEMPORARY, Profile
+from codelaw.adapters.processes.sandboxes.means import Confined, SandboxMeans, environment_inside
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
 
 PROGRAM = "/usr/bin/sandbox-exec"
@@ -20,8 +22,13 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/dtracehelper")
 _SERVICES = ("com.apple.system.opendirectoryd.libinfo", "com.apple.system.logger")
 """Who knows the names of users and writes logs; keychains and the clipboard are others."""
 _RESOLVER = "/private/var/run/mDNSResponder"
-_LOWEST_PRINTABLE = 0x20
-_DELETE = 0x7F
+_NETWORK = (
+    "(allow system-socket)",
+    "(allow network-outbound (remote ip))",
+    "(allow network-bind network-inbound (local ip))",
+    f'(allow network-outbound (literal "{_RESOLVER}"))',
+)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def supported() -> bool:
@@ -29,27 +36,26 @@ def supported() -> bool:
     return os.access(PROGRAM, os.X_OK)
 
 
-def command(profile: Profile, scratch: Scratch, argv: Sequence[str]) -> list[str]:
-    """What to start instead of `argv`; touches the disk.
+def confine(
+    _means: SandboxMeans, profile: Profile, scratch: Scratch, argv: Sequence[str], environment: Mapping[str, str]
+) -> Confined:
+    """A command that is ready to be started; touches the disk.
 
     Raises:
         OSError: the private folders cannot be made, or a path cannot be spelt.
     """
-    private = [scratch.in_stead_of(path) for path in profile.inside("private")]
-    return [PROGRAM, "-p", text(profile, private), *argv]
-
-
-def environment_inside(environment: Mapping[str, str], profile: Profile, scratch: Scratch) -> dict[str, str]:
-    """The variables of a command: home and temporary folder are others, as nothing can be laid over the real ones."""
-    kept = {name: value for name, value in environment.items() if name not in ("TMP", "TEMP", "XDG_RUNTIME_DIR")}
+    private = {path: scratch.in_stead_of(path) for path in profile.inside("private")}
+    inside = environment_inside(environment)
+    # Home and temporary folder are others, as nothing can be laid over the real ones.
+    inside["TMPDIR"] = str(scratch.in_stead_of(Path(os.path.realpath(TEMPORARY[0]))))
     home = Path(os.path.realpath(environment.get("HOME", "/")))
-    if home in profile.inside("private"):
-        kept["HOME"] = str(scratch.in_stead_of(home))
-    return {**kept, "TMPDIR": str(scratch.in_stead_of(Path(os.path.realpath(TEMPORARY[0]))))}
+    if home in private:
+        inside["HOME"] = str(private[home])
+    return Confined([PROGRAM, "-p", text(profile, private.values()), *argv], inside)
 
 
-def text(profile: Profile, private: Iterable[Path], *, port: int | None = None) -> str:
-    """The rules; `private` are the folders used in stead of the private places, `port` that of a proxy of ours.
+def text(profile: Profile, private: Collection[Path]) -> str:
+    """The rules; `private` are the folders used in stead of the private places.
 
     Raises:
         OSError: a path cannot be spelt.
@@ -68,14 +74,14 @@ def text(profile: Profile, private: Iterable[Path], *, port: int | None = None) 
         f"(deny file-read* file-write* (subpath {quoted(_OTHERS)}))",
         f"(allow file-read* file-write-data file-ioctl {_literals(_DEVICES)})",
     ]
+    said = {
+        "write": ("allow file-read* file-write*",),
+        "read": ("allow file-read*", "deny file-write*"),
+        "hidden": ("deny file-read* file-write*",),
+        "private": ("deny file-read* file-write*",),
+    }
     for place in profile.places:
-        where = f"(subpath {quoted(str(place.path))})"
-        if place.access == "write":
-            out.append(f"(allow file-read* file-write* {where})")
-        elif place.access == "read":
-            out += [f"(allow file-read* {where})", f"(deny file-write* {where})"]
-        else:
-            out.append(f"(deny file-read* file-write* {where})")
+        out += [f"({rule} (subpath {quoted(str(place.path))}))" for rule in said[place.access]]
     out += [f"(allow file-read* file-write* (subpath {quoted(str(folder))}))" for folder in private]
     seen = [*profile.inside("write", "read"), *private]
     # To get to a place one has to see that the folders above it are there, and no more.
@@ -86,7 +92,7 @@ def text(profile: Profile, private: Iterable[Path], *, port: int | None = None) 
     moving = sorted(_moving(profile))
     if moving:
         out.append(f"(deny file-write-unlink {_literals(map(str, moving))})")
-    return "\n".join([*out, *_network(profile, port)]) + "\n"
+    return "\n".join([*out, *(_NETWORK if profile.network is True else ())]) + "\n"
 
 
 def quoted(name: str) -> str:
@@ -95,7 +101,7 @@ def quoted(name: str) -> str:
     Raises:
         OSError: it holds a character that the language has no way to spell.
     """
-    if any(ord(one) < _LOWEST_PRINTABLE or ord(one) == _DELETE for one in name):
+    if _CONTROL.search(name):
         raise OSError(f"the sandbox cannot name a path with a control character: {name!r}")
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
@@ -110,14 +116,3 @@ def _moving(profile: Profile) -> set[Path]:
     writable = profile.inside("write")
     shut = [*profile.inside("read", "hidden"), *(one.path for one in profile.watched)]
     return {up for path in shut for up in path.parents if any(one == up or one in up.parents for one in writable)}
-
-
-def _network(profile: Profile, port: int | None) -> list[str]:
-    if profile.network is True:
-        return [
-            "(allow system-socket)",
-            "(allow network-outbound (remote ip))",
-            "(allow network-bind network-inbound (local ip))",
-            f"(allow network-outbound {_literals([_RESOLVER])})",
-        ]
-    return [] if port is None else [f'(allow network-outbound (remote ip "localhost:{port}"))']

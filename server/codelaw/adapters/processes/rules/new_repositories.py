@@ -12,11 +12,12 @@ import contextlib
 import os
 import re
 import stat
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from codelaw.adapters.processes.rules.repositories import indexes
+from codelaw.adapters.processes.path_fds import OPEN_FOLDER, folder_below
+from codelaw.adapters.processes.rules.repositories import POINTER, stores
 from codelaw.adapters.texts import small_text
 
 MOST_FOLDERS = 300
@@ -27,37 +28,23 @@ LARGEST_INDEX = 256 << 20
 LARGEST_SETTINGS = 1 << 16
 _GITLINK = b"\0\0\xe0\0"
 """The mode of a submodule in an index."""
-_OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_POINTER = re.compile(r"gitdir:\s*(.+?)\s*")
 _HEADER = re.compile(r"\[([\w.-]+)(?:\s+\"[^\"\\]*\")?\]")
 _SETTING = re.compile(r"([A-Za-z][\w-]*)(?:\s*=\s*([^\\]*))?")
-_SECTIONS = frozenset(
-    (
-        *("advice", "branch", "color", "column", "commit", "extensions", "feature", "fetch", "gc", "index", "init"),
-        *("lfs", "maintenance", "pack", "pull", "push", "rerere", "status", "user"),
-    )
+_HARMLESS = re.compile(
+    r"(?:advice|branch|color|column|commit|extensions|feature|fetch|gc|index|init|lfs|maintenance|pack|pull|push|rerere"
+    r"|status|user)\..*"
+    r"|core\.(?:abbrev|autocrlf|bare|bigfilethreshold|compression|eol|filemode|ignorecase|logallrefupdates"
+    r"|precomposeunicode|protecthfs|protectntfs|quotepath|safecrlf|repositoryformatversion|sharedrepository"
+    r"|sparsecheckout|sparsecheckoutcone|symlinks|untrackedcache|worktree)"
+    r"|remote\.(?:fetch|mirror|partialclonefilter|promisor|prune|push|pushurl|tagopt|url)"
+    r"|submodule\.(?:active|branch|fetchrecursesubmodules|ignore|recurse|url)"
 )
-"""Sections that name no program."""
-_KEYS = {
-    "core": frozenset(
-        (
-            *("abbrev", "autocrlf", "bare", "bigfilethreshold", "compression", "eol", "filemode", "ignorecase"),
-            *("logallrefupdates", "precomposeunicode", "protecthfs", "protectntfs", "quotepath", "safecrlf"),
-            *("repositoryformatversion", "sharedrepository", "sparsecheckout", "sparsecheckoutcone", "symlinks"),
-            *("untrackedcache", "worktree"),
-        )
-    ),
-    "remote": frozenset(
-        ("fetch", "mirror", "partialclonefilter", "promisor", "prune", "push", "pushurl", "tagopt", "url")
-    ),
-    "submodule": frozenset(("active", "branch", "fetchrecursesubmodules", "ignore", "recurse", "url")),
-}
-"""Of other sections the settings that name none."""
+"""Sections, and of others the settings, that name no program."""
 
 _Stamp = tuple[tuple[int, int, int] | None, ...]
 
 
-class Nested:
+class NewRepositories:
     """The repositories in some folders, as they are before a command; to be settled once, in the end."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
@@ -65,7 +52,7 @@ class Nested:
         self._open: dict[Path, int] = {}
         for folder in folders:
             with contextlib.suppress(OSError):
-                self._open[folder] = os.open(folder, _OPEN)
+                self._open[folder] = os.open(folder, OPEN_FOLDER)
         self._before = dict(self._look())
 
     def close(self) -> None:
@@ -76,62 +63,38 @@ class Nested:
 
     def settle(self, aside: Callable[[int, str, Path], None]) -> list[str]:
         """Give repositories that are new or changed, and would run something, to `aside`; says what went wrong."""
-        told: list[str] = []
+        said: list[str] = []
         try:
-            for place, stamp in self._look():
-                if self._before.get(place) == stamp:
+            for (folder, name), stamp in self._look():
+                git = folder / name / ".git"
+                if self._before.get((folder, name)) == stamp:
                     continue
                 try:
-                    self._set_aside(*place, aside)
+                    with folder_below(self._open[folder], name.split("/")) as descriptor:
+                        if _runs(git, os.stat(".git", dir_fd=descriptor, follow_symlinks=False).st_mode):
+                            aside(descriptor, ".git", git)
                 except OSError as error:
-                    told.append(f"codelaw: remove {place[0] / place[1] / '.git'}: git obeys it ({error.strerror}).")
+                    said.append(f"codelaw: remove {git}: git obeys it ({error.strerror}).")
         finally:
             self.close()
-        return told
+        return said
 
     def _look(self) -> Iterator[tuple[tuple[Path, str], _Stamp]]:
         """The repositories that git or an editor would find, by folder and path in it, and what tells of a change."""
         for folder, top in self._open.items():
             names = dict.fromkeys([*_tops(top), *_named(folder)])
             waiting = [name for name in names if _has_git(top, name)]
-            found: list[str] = []
             while waiting:
-                found.append(name := waiting.pop())
-                inner = _links(folder / name / ".git") if len(names) < MOST_NAMED else []
+                name = waiting.pop()
+                git = folder / name / ".git"
+                inner = _of_index(git) if len(names) < MOST_NAMED and os.path.isdir(git) else []  # noqa: PTH112 - never raises
                 new = [path for one in inner if (path := f"{name}/{one}") not in names]
                 names |= dict.fromkeys(new)
                 waiting += [path for path in new if _has_git(top, path)]
-            for name in found:
-                with contextlib.suppress(OSError), _opened(top, name) as descriptor:
+                with contextlib.suppress(OSError), folder_below(top, name.split("/")) as descriptor:
                     stamp = tuple(_stamp(descriptor, one) for one in (".git", ".git/config", ".git/hooks"))
                     if stamp[0] is not None:
                         yield (folder, name), stamp
-
-    def _set_aside(self, folder: Path, name: str, aside: Callable[[int, str, Path], None]) -> None:
-        """Take away a `.git` that runs something.
-
-        Raises:
-            OSError: it cannot be moved.
-        """
-        with _opened(self._open[folder], name) as descriptor:
-            if _runs(folder / name / ".git", os.stat(".git", dir_fd=descriptor, follow_symlinks=False).st_mode):
-                aside(descriptor, ".git", folder / name / ".git")
-
-
-@contextlib.contextmanager
-def _opened(top: int, name: str) -> Generator[int]:
-    """A folder by its path in another, over no link."""
-    at = os.dup(top)
-    try:
-        for part in name.split("/"):
-            if part in ("", ".", ".."):
-                raise OSError(f"no folder: {name!r}")
-            below = os.open(part, _OPEN, dir_fd=at)
-            os.close(at)
-            at = below
-        yield at
-    finally:
-        os.close(at)
 
 
 def _has_git(top: int, name: str) -> bool:
@@ -152,15 +115,11 @@ def _tops(top: int) -> list[str]:
 def _named(folder: Path) -> list[str]:
     """Paths of submodules in a folder, by the index of the repository that it is, or lies in."""
     found: list[str] = []
-    for holder, git in indexes([folder]):
+    for holder, git, _ in stores([folder]):
         inside = folder.relative_to(holder).as_posix()
         prefix = "" if inside == "." else f"{inside}/"
         found += [path[len(prefix) :] for path in _of_index(git) if path.startswith(prefix)]
     return found
-
-
-def _links(git: Path) -> list[str]:
-    return _of_index(git) if os.path.isdir(git) else []  # noqa: PTH112 - never raises
 
 
 def _of_index(git: Path) -> list[str]:
@@ -236,7 +195,7 @@ def _stamp(folder: int, name: str) -> tuple[int, int, int] | None:
 def _runs(git: Path, mode: int) -> bool:
     """Whether a `.git` of this mode leads to settings or hooks that run programs, or cannot be read with certainty."""
     if stat.S_ISREG(mode):
-        match = _POINTER.fullmatch((small_text(git, 4096) or "").rstrip("\n"))
+        match = POINTER.fullmatch((small_text(git, 4096) or "").rstrip("\n"))
         if match is None:
             return False  # git refuses it
         git = Path(os.path.realpath(git.parent / match[1]))
@@ -244,12 +203,10 @@ def _runs(git: Path, mode: int) -> bool:
         return True
     if any(os.path.lexists(git / name) for name in ("commondir", "config.worktree")):
         return True
-    if any(os.path.islink(git / name) for name in ("config", "hooks")):  # noqa: PTH114 - never raises
+    text = small_text(git / "config", LARGEST_SETTINGS) if os.path.lexists(git / "config") else ""
+    linked = any(os.path.islink(git / name) for name in ("config", "hooks"))  # noqa: PTH114 - never raises
+    if linked or text is None or not harmless(text):
         return True
-    if os.path.lexists(git / "config"):
-        text = small_text(git / "config", LARGEST_SETTINGS)
-        if text is None or not harmless(text):
-            return True
     try:
         with os.scandir(git / "hooks") as entries:
             return any(not entry.name.endswith(".sample") for entry in entries)
@@ -264,15 +221,10 @@ def harmless(settings: str) -> bool:
     section = ""
     for line in settings.splitlines():
         text = line.strip()
-        if not text or text[0] in "#;":
-            continue
-        header = _HEADER.fullmatch(text)
-        if header is not None:
+        if header := _HEADER.fullmatch(text):
             section = header[1].casefold()
-            continue
-        setting = _SETTING.fullmatch(text)
-        if setting is None:
-            return False
-        if section not in _SECTIONS and setting[1].casefold() not in _KEYS.get(section, frozenset()):
-            return False
+        elif text and text[0] not in "#;":
+            setting = _SETTING.fullmatch(text)
+            if setting is None or not _HARMLESS.fullmatch(f"{section}.{setting[1].casefold()}"):
+                return False
     return True

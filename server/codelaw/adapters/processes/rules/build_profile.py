@@ -11,16 +11,16 @@ import pwd
 import stat
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from codelaw.adapters.processes.path_fds import path_of
 from codelaw.adapters.processes.rules.areas import Area, below_any, folders_in, is_folder, mode_of, within
 from codelaw.adapters.processes.rules.homes import GIT_SETTINGS, kept_places, secret_places
 from codelaw.adapters.processes.rules.listings import Listings
 from codelaw.adapters.processes.rules.profile import TEMPORARY, Access, Place, Profile
 from codelaw.adapters.processes.rules.repositories import guard, linked_git, own_git_folders
-from codelaw.adapters.processes.rules.withheld import ChangedError, UndrawableError, Walk, Withheld, nothing
+from codelaw.adapters.processes.rules.withheld import NOTHING, ChangedError, UndrawableError, Walk, WithheldPaths
 from codelaw.domain.safety.hosts import Network
 from codelaw.domain.safety.obeyed import FILES, FOLDERS, START_UP, obeyed
 
@@ -41,34 +41,14 @@ _OBEYED = frozenset((*FOLDERS, *FILES))
 _SYSTEM = frozenset(map(Path, ("/", "/bin", "/etc", "/home", "/lib", "/nix", "/opt", "/usr", "/var", "/dev", "/proc")))
 
 
-@dataclass(slots=True)
-class _Drawn:
-    """Places by layer; of one path the last word counts."""
-
-    seen: dict[Path, Access] = field(default_factory=dict[Path, Access])
-    hidden: set[Path] = field(default_factory=set[Path])
-
-    def see(self, paths: Iterable[Path | str], access: Access) -> None:
-        for path in paths:
-            real = existing(path)
-            if real is not None and real != Path("/"):
-                self.seen[real] = access
-
-    def hide(self, paths: Iterable[Path | str]) -> None:
-        for path in paths:
-            real = existing(path)
-            if real is not None:
-                self.hidden.add(real)
-
-
-def make_profile(
+def build_profile(
     folders: Sequence[Path],
     own: Sequence[Path],
     environment: Mapping[str, str],
     *,
     cwd: Path,
     network: Network,
-    withheld: Withheld = nothing,
+    withheld: WithheldPaths = NOTHING,
     walk: Walk | None = None,
     listings: Listings | None = None,
     opened: Collection[Path] = (),
@@ -101,40 +81,38 @@ def make_profile(
             area.keep(path)
             fast.add(path)
     # What a rule or a setting keeps as it is, no approval opens.
-    spelt = frozenset(map(str, fast))
-    asked = frozenset(path for path in area.asked if not below_any(path, spelt))
+    asked = frozenset(path for path in area.asked if not below_any(path, frozenset(map(str, fast))))
     links = asked & frozenset(area.obeyed_links)
     allowed = frozenset(path for path in asked if any(within(one, [path]) for one in opened))
     through = [Path(os.path.realpath(link)) for link in links & allowed]
     allowed |= frozenset(path for path in asked if any(within(one, [path]) for one in through))
-    anchored = frozenset(link.parent for link in links - allowed)
+    anchored = {link.parent for link in links - allowed} | {folder for folder in folders if _linked(folder)}
     hidden = [*withheld.named(withheld.hidden, folders, home), *found.hidden]
-    for path in hidden:
-        area.pinned += _above(path, area) if path in found.moving or path not in found.hidden else ()
+    secrets = [*(Path(name) for one in homes for name in secret_places(one, listings)), *own]
     # Where a workspace holds a home: what is hidden by its name stays under its name.
-    for path in (*(Path(place) for home in homes for place in secret_places(home, listings)), *own):
+    for path in (*secrets, *(path for path in hidden if path in found.moving or path not in found.hidden)):
         area.pinned += _above(path, area)
     for path in own:
         if not os.path.lexists(path):
             area.keep(path)
 
-    drawn = _Drawn()
-    _see(drawn, folders, git, homes, environment, network=network, listings=listings, anchored=anchored)
-    for place in (*(Path(name) for home in homes for name in secret_places(home, listings)), *own):
-        _hide_around_skills(drawn, place)
-    drawn.hide(one for one in _sockets() if not within(one, folders))
-    drawn.hide(hidden)
+    seen = _seen(folders, git, homes, environment, network=network, listings=listings, anchored=anchored)
+    unseen = [one for one in _sockets() if not within(one, folders)] + hidden
+    for place in secrets:
+        skills, beside = _around_skills(seen, place)
+        seen |= dict.fromkeys(skills, "read")
+        unseen += beside
+    shut = {real for path in unseen if (real := existing(path)) is not None}
     for folder in folders:
-        if (around := next((one for one in drawn.hidden if within(folder, [one])), None)) is not None:
+        if (around := next((one for one in shut if within(folder, [one])), None)) is not None:
             raise UndrawableError(f"commands may not see {around}, and the folder {folder} lies there")
 
     fixed = {path for path in area.fixed if path not in allowed and _stays(path)}
-    fixed.update(folder for folder in folders if folder in found.fixed or folder in anchored or _linked(folder))
-    places = _places(drawn, area, fixed)
-    unseen = set(map(str, drawn.hidden))
-    watched = {one.path: one for one in area.watched if one.path not in allowed and not below_any(one.path, unseen)}
+    fixed.update(folder for folder in folders if folder in found.fixed or folder in anchored)
+    names = set(map(str, shut))
+    watched = {one.path: one for one in area.watched if one.path not in allowed and not below_any(one.path, names)}
     return Profile(
-        places=places,
+        places=_places(seen, shut, area, fixed),
         cwd=cwd,
         network=network,
         watched=tuple(watched.values()),
@@ -152,20 +130,15 @@ def existing(path: Path | str) -> Path | None:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError):
-            pass
-        else:
-            try:
-                real = os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 - hundreds of them
-            except OSError:
-                real = ""
-            finally:
-                os.close(descriptor)
-            if real == os.fspath(path):  # the kernel has met no link
-                return path if isinstance(path, Path) else Path(path)
-    if not os.path.lexists(path):  # says no, too, where we may not look: then no command may
-        return None
-    real = Path(os.path.realpath(path))
-    return real if os.path.lexists(real) else None
+            descriptor = -1
+        if descriptor >= 0:
+            met_no_link = path_of(descriptor) == os.fspath(path)
+            os.close(descriptor)
+            if met_no_link:
+                return Path(path)
+    # Says no, too, where we may not look: then no command may.
+    real = Path(os.path.realpath(path)) if os.path.lexists(path) else None
+    return real if real is not None and os.path.lexists(real) else None
 
 
 def _stays(path: Path) -> bool:
@@ -186,8 +159,7 @@ def _above(path: Path, area: Area) -> list[Path]:
     return [] if root is None else [parent for parent in path.parents if root in parent.parents]
 
 
-def _see(
-    drawn: _Drawn,
+def _seen(
     folders: Sequence[Path],
     git: Sequence[Path],
     homes: Sequence[Path],
@@ -196,48 +168,48 @@ def _see(
     network: Network,
     listings: Listings,
     anchored: Collection[Path],
-) -> None:
-    """The lowest layer: the system without its sockets, the homes without what they hold, tools, the workspace."""
-    drawn.see(RUNTIME, "hidden")
-    drawn.see(TEMPORARY, "private")
-    drawn.see(SYSTEM_PROGRAMS, "read")
-    if network is True:
-        drawn.see(RESOLVING, "read")
-    if os.geteuid() == 0:
-        drawn.see(("/root", "/home"), "hidden")  # for others the permissions of the files see to it
+) -> dict[Path, Access]:
+    """The lowest layer: the system without its sockets, the homes without what they hold, tools, the workspace.
+
+    Of one path the last word counts. In an `anchored` folder a link must stay what it is, so its entries are writable
+    one by one.
+    """
+    layers: list[tuple[Iterable[Path | str], Access]] = [
+        (RUNTIME, "hidden"),
+        (TEMPORARY, "private"),
+        (SYSTEM_PROGRAMS, "read"),
+        (RESOLVING if network is True else (), "read"),
+        # For others the permissions of the files see to it.
+        (("/root", "/home") if os.geteuid() == 0 else (), "hidden"),
+    ]
     for home in homes:
         if home not in _SYSTEM:  # services have such homes; there is nothing to hide in them, and all to lose
-            drawn.see([home], "private" if home == homes[0] else "hidden")
-        drawn.see(kept_places(home, environment, listings), "read")
-    for folder in folders:
-        if _linked(folder) or folder in anchored:
-            drawn.see([folder], "read")
-            drawn.see(_entries(folder), "write")
-        else:
-            drawn.see([folder], "write")
-    for folder in anchored:
-        if folder not in folders:
-            drawn.see([folder], "read")
-            drawn.see(_entries(folder), "write")
-    drawn.see(git, "write")
+            layers.append(([home], "private" if home == homes[0] else "hidden"))
+        layers.append((kept_places(home, environment, listings), "read"))
+    for folder in dict.fromkeys([*folders, *anchored]):
+        layers.append(([folder], "read" if folder in anchored else "write"))
+        layers.append((_entries(folder) if folder in anchored else (), "write"))
+    layers.append((git, "write"))
+    seen: dict[Path, Access] = {}
+    for paths, access in layers:
+        reals = {existing(path) for path in paths} - {None, Path("/")}
+        seen |= {real: access for real in reals if real is not None}
+    return seen
 
 
-def _hide_around_skills(drawn: _Drawn, place: Path) -> None:
-    """Hide a place, but for the user's skills in it, whose scripts are commands.
+def _around_skills(seen: Mapping[Path, Access], place: Path) -> tuple[list[Path], list[Path]]:
+    """Of a place that is hidden the user's skills in it, whose scripts are commands, and what is hidden beside them.
 
     They are seen only where all around the place is hidden anyway, so that nothing else that comes to lie there is.
     """
     skills = place / SKILLS
-    around = next((drawn.seen[parent] for parent in place.parents if parent in drawn.seen), "read")
-    worked_in = any(access == "write" and within(path, [place]) for path, access in drawn.seen.items())
+    around = next((seen[parent] for parent in place.parents if parent in seen), "read")
+    worked_in = any(access == "write" and within(path, [place]) for path, access in seen.items())
     apart = around in ("private", "hidden") and not worked_in
-    shown = apart and existing(skills) == skills and is_folder(skills)
-    names = _names(place) if shown else []
-    if not shown or len(names) > _MOST_ENTRIES:
-        drawn.hide([place])
-        return
-    drawn.hide(place / name for name in names if name != SKILLS)
-    drawn.see([skills], "read")
+    names = _names(place) if apart and existing(skills) == skills and is_folder(skills) else []
+    if not 0 < len(names) <= _MOST_ENTRIES:
+        return [], [place]
+    return [skills], [place / name for name in names if name != SKILLS]
 
 
 def _linked(folder: Path) -> bool:
@@ -254,38 +226,33 @@ def _keep(
         area.keep(folder / OWN_FOLDER)
         there = {name for name in _names(folder) if obeyed([name]) and name not in START_UP}
         for name in sorted(there | {*FOLDERS, *FILES}):
-            place = folder / name
-            area.keep(place, soon=name in closely, ask=True)
-            area.anchor(place)
+            area.keep_obeyed(folder / name, soon=name in closely)
         for inner in folders_in(folder, _MOST_NESTED) or ():
             for name in sorted(listings.among(inner, _OBEYED)):
                 if os.path.lexists(f"{inner}/{name}"):
-                    area.keep(Path(inner, name), ask=True, pin=False)
-                    area.anchor(Path(inner, name))
+                    area.keep_obeyed(Path(inner, name), pin=False)
     for home in homes:
-        if within(home, folders):
-            for name in (*START_UP, *GIT_SETTINGS):
-                area.keep(home / name, ask=True)
-                area.anchor(home / name)
+        for name in (*START_UP, *GIT_SETTINGS) if within(home, folders) else ():
+            area.keep_obeyed(home / name)
 
 
-def _places(drawn: _Drawn, area: Area, fixed: Collection[Path]) -> tuple[Place, ...]:
+def _places(
+    seen: Mapping[Path, Access], hidden: Collection[Path], area: Area, fixed: Collection[Path]
+) -> tuple[Place, ...]:
     """One access for each path: what is hidden wins, then what is fixed, then the deeper one."""
-    places: dict[Path, Access] = dict(drawn.seen)
+    places: dict[Path, Access] = dict(seen)
     for pin in dict.fromkeys(area.pinned):
         real = existing(pin)
-        if real is not None and within(real, area.roots) and real not in places and is_folder(pin):
-            places[real] = "write"
+        if real is not None and within(real, area.roots) and is_folder(pin):
+            places.setdefault(real, "write")
     frozen = {str(path) for path in fixed if path not in area.roots}
     for path in [path for path, access in places.items() if access == "write" and path not in area.roots]:
         if below_any(path, frozen):
             del places[path]
-    for path in fixed:
-        places[path] = "read"
-    hidden = set(map(str, drawn.hidden))
-    around: dict[Path, Access] = {path: places[path] for path in places if not below_any(path, hidden)}
-    for path in drawn.hidden:
-        around[path] = "hidden"
+    places |= dict.fromkeys(fixed, "read")
+    names = set(map(str, hidden))
+    around: dict[Path, Access] = {path: access for path, access in places.items() if not below_any(path, names)}
+    around |= dict.fromkeys(hidden, "hidden")
     by_name: dict[str, Access] = {str(path): access for path, access in around.items()}
     return tuple(Place(path, access) for path, access in sorted(around.items(), key=_depth) if _matters(path, by_name))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.processes.rules.nested import Nested, harmless, submodules
+from codelaw.adapters.processes.rules.new_repositories import NewRepositories, harmless, submodules
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -37,7 +37,7 @@ def inner(ws: Path, name: str = "deep/er/inner") -> Path:
     return folder
 
 
-def settled(nested: Nested) -> list[Path]:
+def settled(nested: NewRepositories) -> list[Path]:
     """What was taken away."""
     taken: list[Path] = []
 
@@ -68,7 +68,7 @@ def test_the_submodules_of_an_index(ws: Path, version: int):
 
 
 def test_a_clone_and_a_submodule_stay(ws: Path, tmp_path: Path):
-    nested = Nested([ws])
+    nested = NewRepositories([ws])
     git(ws, "clone", "-q", str(ws), "copy")
     git(ws, "submodule", "add", "-q", str(ws), "lib/sub")
     inner(ws)
@@ -80,7 +80,7 @@ def test_a_clone_and_a_submodule_stay(ws: Path, tmp_path: Path):
 @pytest.mark.parametrize("line", ["core.fsmonitor", "core.hooksPath", "include.path", "filter.x.clean", "remote.o.vcs"])
 @pytest.mark.parametrize("name", ["top", "deep/er/inner"])
 def test_what_would_run_something_loses_its_name(ws: Path, name: str, line: str):
-    nested = Nested([ws])
+    nested = NewRepositories([ws])
     folder = inner(ws, name)
     git(folder, "config", line, "/bin/x")
     assert settled(nested) == [folder / ".git"]
@@ -89,7 +89,7 @@ def test_what_would_run_something_loses_its_name(ws: Path, name: str, line: str)
 
 def test_a_change_of_one_that_was_there_and_a_hook(ws: Path):
     folder, other = inner(ws), inner(ws, "other")
-    nested = Nested([ws])
+    nested = NewRepositories([ws])
     git(other, "commit", "-q", "--allow-empty", "-m", "second")
     (folder / ".git/hooks").mkdir(exist_ok=True)
     (folder / ".git/hooks/post-index-change").write_text("#!/bin/sh\n")
@@ -100,14 +100,14 @@ def test_a_change_of_one_that_was_there_and_a_hook(ws: Path):
 def test_what_the_user_had_set_before_stays(ws: Path):
     folder = inner(ws, "theirs")
     git(folder, "config", "core.fsmonitor", "/bin/x")
-    nested = Nested([ws])
+    nested = NewRepositories([ws])
     git(folder, "commit", "-q", "--allow-empty", "-m", "second")
     assert settled(nested) == []
     assert (folder / ".git").exists()
 
 
 def test_a_submodule_inside_another_and_a_file_that_points(ws: Path):
-    nested = Nested([ws])
+    nested = NewRepositories([ws])
     outer = inner(ws, "outer")
     deepest = outer / "x/y"
     deepest.mkdir(parents=True)
@@ -126,7 +126,7 @@ def test_a_submodule_inside_another_and_a_file_that_points(ws: Path):
 def test_a_link_on_the_way_is_not_followed(ws: Path, tmp_path: Path):
     folder = inner(ws)
     elsewhere = tmp_path / "elsewhere"
-    nested = Nested([ws])
+    nested = NewRepositories([ws])
     (ws / "deep").rename(elsewhere)
     (ws / "deep").symlink_to(elsewhere)
     git(elsewhere / "er/inner", "config", "core.fsmonitor", "/bin/x")
