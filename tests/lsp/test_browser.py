@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from codelaw.lsp.client import Client
-from codelaw.lsp.client_calls.browser import ClientBrowser
+from codelaw.lsp.client_calls.window import Window
 from codelaw.lsp.transport.errors import ClientError
 
 PAGE = "https://login.example/?a=b"
@@ -32,7 +33,7 @@ class Line:
 
 async def opened(url: str, answer: Any, *, documents: bool = True) -> list[tuple[str, Any]]:
     line = Line(answer)
-    await ClientBrowser(line, Client(documents=documents)).open(url)  # pyright: ignore[reportArgumentType]
+    await Window(line, Client(documents=documents), Path()).open(url)  # pyright: ignore[reportArgumentType]
     return line.said
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codelaw.domain.events import CompactionEvent, NoticeEvent, SteerEvent, TurnEnded, TurnStarted
-from codelaw.lsp.client_calls.showing import log_message, show_answer, show_compaction, show_message
+from codelaw.lsp.client_calls.window import Window
+from codelaw.protocol import contexts as wire
+from codelaw.protocol.outcomes import FAILED, outcome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,23 +24,17 @@ if TYPE_CHECKING:
 SHOWN_PROBLEMS = 5
 
 
-class ClientUI:
+class ClientUI(Window):
     """Progress bars and messages. A client with events shows by itself what they say: it gets the bars alone."""
 
     def __init__(self, rpc: Rpc, client: Client, home: Path, spawn: Spawner, progress: Progress) -> None:
-        self._rpc = rpc
-        self._client = client
-        self._home = home
+        super().__init__(rpc, client, home)
         self._spawn = spawn
         self._progress = progress
         self._compaction_shown: CompactionReport | None = None
         self._begun_alone: set[str] = set()
         """Turns that began by themselves."""
         self._problems: set[str] = set()
-
-    def message(self, level: Level, text: str) -> None:
-        """A message box."""
-        show_message(self._rpc, level, text)
 
     def notice(self, notice: Notice) -> None:
         """What the user should know and no chat is about."""
@@ -63,7 +59,8 @@ class ClientUI:
         """Tell a client without events how a compaction went, once, however many wait for it."""
         if not self._client.events and report is not self._compaction_shown:
             self._compaction_shown = report
-            show_compaction(self._rpc, report)
+            level: Level = "warning" if report.reason in FAILED else "info"
+            self.message(level, outcome(wire.CompactionReport.of(report).wire()))
 
     def progress_cancelled(self, token: object) -> None:
         """The user pressed cancel on a progress bar."""
@@ -82,18 +79,23 @@ class ClientUI:
                 if report is not None and report.message:  # within a turn only what must be said (K-6)
                     self.compaction(report)
             case NoticeEvent(code="law_changed") as notice:
-                log_message(self._rpc, notice.level, notice.message)
+                self.log(notice.level, notice.message)
             case SteerEvent(state="returned") as steer:
                 self.message("warning", f"Not sent, because the turn ended before: {steer.text}")
             case TurnStarted(steered=True):
                 self._begun_alone.add(event.turn_id)
             case TurnEnded(result=result) if event.turn_id in self._begun_alone:  # nobody waits for it (R-9)
                 self._begun_alone.discard(event.turn_id)
-                self._spawn(show_answer(self._rpc, self._client, self._home, result))
+                self._spawn(self.answer(result))
             case _:
                 pass
+
+    def record(self, folder: str, name: str, text: str) -> None:
+        """Show a client without events a list that a command has answered with."""
+        if not self._client.events:
+            self._spawn(self.document(folder, name, text))
 
     async def _show(self, turn: RunningTurn) -> None:
         result = await turn.result()
         if not self._client.events:
-            await show_answer(self._rpc, self._client, self._home, result)
+            await self.answer(result)

@@ -9,16 +9,15 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from uuid import uuid4
 
-from lsprotocol import types
 from pydantic import ValidationError
 
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalOption, ApprovalQuestion
 from codelaw.domain.safety.unseen import has_unseen, visible, visible_line
 from codelaw.lsp.client import Client
-from codelaw.lsp.client_calls.own_files import KEPT_FILES, put
+from codelaw.lsp.client_calls.window import KEPT_FILES, Window, put
 from codelaw.lsp.documents import convert
 from codelaw.lsp.transport.errors import ClientError, Disconnected
 from codelaw.lsp.transport.rpc import Rpc
@@ -48,10 +47,11 @@ class ClientApprover:
     """
 
     def __init__(self, rpc: Rpc, client: Client, home: Path) -> None:
+        """`home` is for documents with what does not fit into a message."""
         self._rpc = rpc
         self._client = client
         self._home = home
-        """For documents with what does not fit into a message."""
+        self._window = Window(rpc, client, home)
 
     async def ask(self, question: ApprovalQuestion) -> ApprovalAnswer:
         """The user's answer, awaited without limit; cancelling withdraws the question."""
@@ -75,7 +75,7 @@ class ClientApprover:
         answer = await self._pressed(unshown(question))
         if answer is not None:
             return answer
-        name = await self._document(question)
+        name = await self._document(question) if self._client.documents else ""
         for box in [seen(question, name)] if name else parts(question):
             answer = await self._pressed(box)
             if answer is not None:
@@ -84,29 +84,22 @@ class ClientApprover:
 
     async def _pressed(self, box: Box) -> ApprovalAnswer | None:
         """What the user answers in a box; None: they want to see more."""
-        actions = [{"title": title} for title in box.buttons]
-        params = {"type": int(types.MessageType.Warning), "message": box.text, "actions": actions}
-        answer: Any = await self._rpc.request(types.WINDOW_SHOW_MESSAGE_REQUEST, params)
-        title = cast("dict[str, Any]", answer).get("title") if isinstance(answer, dict) else None
-        if not isinstance(title, str) or title not in box.buttons:
+        title = await self._window.pressed(box.text, box.buttons)
+        if title is None:
             return DISMISSED
         option_id = box.buttons[title]
         return None if option_id is None else ApprovalAnswer(option_id)
 
     async def _document(self, question: ApprovalQuestion) -> str:
         """Show what would be done as a document of its own; its name, or nothing where the client shows none."""
-        if not self._client.documents:
-            return ""
         kind = "diff" if question.diff is not None else "txt"
         file = self._home / "questions" / f"{uuid4().hex[:12]}.{kind}"
         try:
             await put(file, f"{body(question)}\n", keep=KEPT_FILES)
-            shown = await self._rpc.request(types.WINDOW_SHOW_DOCUMENT, {"uri": file.as_uri(), "takeFocus": False})
-        except (ClientError, OSError) as error:
-            log.warning("What is asked about could not be shown as a document: %s", error)
+        except OSError as error:
+            log.warning("What is asked about could not be written: %s", error)
             return ""
-        done = isinstance(shown, dict) and cast("dict[str, Any]", shown).get("success") is True
-        return file.name if done else ""
+        return file.name if await self._window.shown(file.as_uri(), takeFocus=False) else ""
 
 
 def _chosen(question: ApprovalQuestion, answer: Any) -> ApprovalAnswer:

@@ -14,7 +14,6 @@ from codelaw.domain.requests import EditorState, Enclosed, Snippet
 from codelaw.lsp.cancelling import SCOPE
 from codelaw.lsp.documents import convert
 from codelaw.lsp.documents.documents import path_of
-from codelaw.lsp.features.showing import show
 from codelaw.lsp.features.texts import OWN_CHATS, normal
 from codelaw.protocol import editor as params
 from codelaw.protocol.enclosed import AttachmentParams, Position, Range
@@ -46,7 +45,7 @@ async def ask(features: Features, asked: params.AskInEditor) -> params.Asked:
     file = features.context.home / OWN_CHATS / f"{stamp}-{_plain(name)}{SUFFIX}"
     message = "codelaw: write your question at the end of this file, and send it from there."
     line = text.count("\n") - 1
-    return params.Asked(uri=await show(features.context, file, text, message=message, focus=True, line=line))
+    return params.Asked(uri=await features.context.ui.show(file, text, message=message, focus=True, line=line))
 
 
 async def explain(features: Features, asked: params.AskInEditor) -> params.Asked:
@@ -149,7 +148,7 @@ async def show_end(features: Features, turn: RunningTurn, text: str) -> None:
     parts = [header(turn.chat_id), YOU, harmless(text), block(turn.turn_id, body), YOU]
     file = features.context.home / OWN_CHATS / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{_plain(turn.turn_id)[:12]}{SUFFIX}"
     await features.chat_files.index.shown(turn.chat_id, file.as_uri())
-    await show(features.context, file, "\n\n".join(parts) + "\n\n", message=result.answer or body)
+    await features.context.ui.show(file, "\n\n".join(parts) + "\n\n", message=result.answer or body)
 
 
 async def _story(features: Features, result: TurnResult) -> Story:

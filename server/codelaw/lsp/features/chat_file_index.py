@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from codelaw.lsp.client_calls.own_files import put
+from codelaw.lsp.client_calls.window import put
 
 log = logging.getLogger(__name__)
 

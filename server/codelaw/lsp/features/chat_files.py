@@ -15,7 +15,6 @@ from lsprotocol import types
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent
 from codelaw.lsp.client_calls.edits import ClientEditor
-from codelaw.lsp.client_calls.showing import show_answer, show_message
 from codelaw.lsp.documents.documents import DocumentMoment, path_of
 from codelaw.lsp.features.chat_file_index import ChatFileIndex, FilesOfChat
 from codelaw.lsp.features.stream_writer import StreamWriter
@@ -161,15 +160,15 @@ class ChatFiles:
             self._writers.pop(writer.story.turn_id, None)
             result = writer.story.result
             if result is not None:
-                show_message(self._context.rpc, "warning", "codelaw: the chat file does not take the answer")
-                await show_answer(self._context.rpc, self._context.client, self._context.home, result)
+                self._context.ui.message("warning", "codelaw: the chat file does not take the answer")
+                await self._context.ui.answer(result)
         self.refresh_lenses()
 
     async def _show(self, turn: RunningTurn) -> None:
         """The answer to a client that takes no edits."""
         try:
             result = await turn.result()
-            await show_answer(self._context.rpc, self._context.client, self._context.home, result)
+            await self._context.ui.answer(result)
         finally:
             self._writers.pop(turn.turn_id, None)
 

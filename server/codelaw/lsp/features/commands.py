@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from codelaw.domain.errors import Refusal
 from codelaw.lsp.cancelling import SCOPE
-from codelaw.lsp.client_calls.showing import show_message
 from codelaw.lsp.features.contents import Address
 from codelaw.protocol import editor as params
 from codelaw.protocol.chats import Cancelled, Started
@@ -44,7 +43,7 @@ async def undo(features: Features, asked: params.UndoInChatFile) -> params.Undon
     parts = [f"{count} files undone" if count != 1 else "1 file undone"]
     parts += [f"{conflict.uri.rsplit('/', 1)[-1]}: {conflict.reason}" for conflict in report.conflicts]
     message = "codelaw: " + "; ".join(parts)
-    show_message(features.context.rpc, "warning" if report.conflicts else "info", message)
+    features.context.ui.message("warning" if report.conflicts else "info", message)
     features.chat_files.refresh_lenses()
     return params.Undone(message=message)
 

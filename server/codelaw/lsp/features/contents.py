@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -15,8 +14,7 @@ from lsprotocol import types
 
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import TurnEnded
-from codelaw.lsp.client_calls.own_files import KEPT_FILES, put
-from codelaw.lsp.features.showing import show
+from codelaw.lsp.client_calls.window import KEPT_FILES, put
 from codelaw.lsp.transport.errors import ClientError, Disconnected
 from codelaw.transcript.chat_file import markdown
 
@@ -113,14 +111,13 @@ class Contents:
         """
         text = await self._text(wanted)
         if self._context.client.contents:
-            with suppress(ClientError, Disconnected):
-                await self._context.rpc.request(types.WINDOW_SHOW_DOCUMENT, {"uri": wanted.uri, "takeFocus": False})
+            await self._context.ui.shown(wanted.uri, takeFocus=False)
             return wanted.uri
         name = "-".join(filter(None, (wanted.chat_id, wanted.what, wanted.turn_id, wanted.path.rsplit("/", 1)[-1])))
         file = self._context.home / "shown" / re.sub(r"[^A-Za-z0-9._-]", "-", name)
         if wanted.what != "before":
             file = file.with_name(f"{file.name}.md")
-        uri = await show(self._context, file, text, keep=KEPT_FILES)
+        uri = await self._context.ui.show(file, text, keep=KEPT_FILES)
         if wanted.what != "before":
             self._files[wanted] = file
             while len(self._files) > MOST_WATCHED:
@@ -179,7 +176,7 @@ class Contents:
 
     async def _rewrite(self, wanted: Address) -> None:
         try:
-            await put(self._files[wanted], await self._text(wanted), keep=KEPT_FILES)
+            await put(self._files[wanted], await self._text(wanted))
         except Refusal as refused:
             log.info("A document is not refreshed any more: %s", refused.message)
             self._files.pop(wanted, None)

@@ -17,7 +17,6 @@ from codelaw.domain.requests import Attachment, EditorState, Enclosed, LineRange
 from codelaw.lsp.cancelling import SCOPE
 from codelaw.lsp.client_calls.approver import ClientApprover
 from codelaw.lsp.client_calls.edits import ClientEditor
-from codelaw.lsp.client_calls.showing import show_message
 from codelaw.lsp.documents.documents import path_of
 from codelaw.lsp.documents.positions import line_at, line_starts
 from codelaw.lsp.features.asking import lines_of, show_end, shown_path
@@ -187,7 +186,7 @@ async def _offer(features: Features, known: Begun) -> None:
     shown = shown_path(features, known.uri)
     diff = difference("\n".join([*known.before, ""]), "\n".join([*lines, ""]), shown).text
     if lines == known.before or not diff:
-        show_message(features.context.rpc, "info", f"codelaw: {shown} can stay as it is.")
+        features.context.ui.message("info", f"codelaw: {shown} can stay as it is.")
         return
     approver = ClientApprover(features.context.rpc, features.context.client, features.context.home)
     first, last = known.first + 1, known.first + len(known.before)
@@ -206,7 +205,7 @@ async def _offer(features: Features, known: Begun) -> None:
     try:
         await _apply(features, known, lines)
     except ToolFailure as failure:
-        show_message(features.context.rpc, "warning", f"codelaw: nothing was changed. {failure.message}")
+        features.context.ui.message("warning", f"codelaw: nothing was changed. {failure.message}")
 
 
 async def _apply(features: Features, known: Begun, lines: tuple[str, ...]) -> None:

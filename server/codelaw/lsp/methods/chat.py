@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from codelaw.agent.turn.running import RunningTurn
 from codelaw.lsp.cancelling import SCOPE
-from codelaw.lsp.client_calls.showing import show_message
 from codelaw.lsp.documents import convert
 from codelaw.lsp.transport import collecting
 from codelaw.protocol import chats as wire
@@ -138,7 +137,7 @@ async def revert_and_tell(context: Context, params: wire.RevertTurn) -> wire.Rev
         count = len(answer.reverted)
         told = [f"{count} file{'' if count == 1 else 's'} undone."]
         told += [f"Left alone: {conflict.reason}" for conflict in answer.conflicts]
-        show_message(context.rpc, "warning" if answer.conflicts else "info", " ".join(told))
+        context.ui.message("warning" if answer.conflicts else "info", " ".join(told))
     return answer
 
 

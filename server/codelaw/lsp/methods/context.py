@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.errors import Refusal
 from codelaw.lsp.cancelling import SCOPE
-from codelaw.lsp.client_calls.showing import show_archive, show_message
 from codelaw.lsp.documents import convert
 from codelaw.lsp.transport.errors import internal_error
 from codelaw.protocol import contexts as wire
@@ -21,6 +20,9 @@ PAGE = 50
 """Completions where no limit is named."""
 REFUSAL_SECONDS = 0.2
 """How long the command that compacts waits for a refusal; a later one is told by a message."""
+
+
+NO_ARCHIVE = "Nothing of this chat is archived."
 
 
 async def inspect(context: Context, params: wire.InspectContext) -> wire.ContextReport:
@@ -60,8 +62,10 @@ async def archive(context: Context, params: ChatRef) -> wire.Archive:
 async def show_the_archive(context: Context, params: ChatRef) -> wire.Archive:
     """The archive; a client without events is shown it as a document besides."""
     found = await archive(context, params)
-    if not context.client.events:
-        context.spawn(show_archive(context.rpc, context.client, context.home, params.chat_id, found))
+    if found.text:
+        context.ui.record("archives", params.chat_id, found.text)
+    elif not context.client.events:
+        context.ui.message("info", NO_ARCHIVE)
     return found
 
 
@@ -84,9 +88,9 @@ async def _tell(context: Context, asked: asyncio.Future[CompactionReport]) -> No
     try:
         context.ui.compaction(await asked)
     except Refusal as refused:
-        show_message(context.rpc, "error", " ".join(filter(None, (refused.message, refused.hint))))
+        context.ui.message("error", " ".join(filter(None, (refused.message, refused.hint))))
     except Exception:
-        show_message(context.rpc, "error", internal_error().message)
+        context.ui.message("error", internal_error().message)
         raise
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from codelaw.domain.safety.unseen import visible_line
-from codelaw.lsp.client_calls.showing import show_record
 from codelaw.protocol import permissions as wire
 
 if TYPE_CHECKING:
@@ -45,18 +44,16 @@ async def audit(context: Context, params: wire.Audit) -> wire.AuditList:
 async def show_the_audit(context: Context, params: wire.Audit) -> wire.AuditList:
     """The record; a client without events is shown it as a document besides."""
     found = await audit(context, params)
-    if not context.client.events:
-        text = _as_text("What was decided, the newest first", map(_line, found.entries), NOTHING_DECIDED)
-        context.spawn(show_record(context.rpc, context.client, context.home, "audit", text))
+    text = _as_text("What was decided, the newest first", map(_line, found.entries), NOTHING_DECIDED)
+    context.ui.record("records", "audit", text)
     return found
 
 
 async def show_the_grants(context: Context, params: wire.ListGrants) -> wire.GrantList:
     """The standing permissions; a client without events is shown them as a document besides."""
     found = await list_grants(context, params)
-    if not context.client.events:
-        text = _as_text("What is allowed for good", map(_standing, found.grants), NOTHING_ALLOWED)
-        context.spawn(show_record(context.rpc, context.client, context.home, "permissions", text))
+    text = _as_text("What is allowed for good", map(_standing, found.grants), NOTHING_ALLOWED)
+    context.ui.record("records", "permissions", text)
     return found
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, cast
-
-from lsprotocol import types
+from typing import TYPE_CHECKING
 
 from codelaw.domain.errors import Refusal
 from codelaw.domain.safety.unseen import visible, visible_line
-from codelaw.lsp.client_calls.showing import show_message, show_record
 from codelaw.lsp.transport.errors import ClientError, Disconnected
 
 if TYPE_CHECKING:
@@ -49,9 +46,9 @@ async def _ask(context: Context, listed: ServerList, name: str) -> None:
         size = f"What it would run has {len(told)} characters. Look at all of it first."
         if await _pressed(context, f"{head} {size}", (SHOW, NOT_NOW)) != SHOW:
             return
-        await show_record(context.rpc, context.client, context.home, "server", visible(told))
+        await context.ui.document("records", "server", visible(told))
         if not context.client.documents:
-            show_message(context.rpc, "warning", f"To let it start, run: codelaw mcp enable {name}")
+            context.ui.message("warning", f"To let it start, run: codelaw mcp enable {name}")
             return
         text = f"{head} All of it is shown in a document."
     answer = await _pressed(context, text, (ENABLE, NOT_NOW))
@@ -61,20 +58,13 @@ async def _ask(context: Context, listed: ServerList, name: str) -> None:
         elif answer == NOT_NOW:
             await context.session.servers.decline(name, digest=digest)
     except Refusal as refused:
-        show_message(context.rpc, "error", f"codelaw: {refused.message} {refused.hint}")
+        context.ui.message("error", f"codelaw: {refused.message} {refused.hint}")
 
 
 async def _pressed(context: Context, text: str, titles: tuple[str, ...]) -> str | None:
     """The button that was pressed; None where none was, or the client shows no boxes: its chats tell of the server."""
-    params = {
-        "type": int(types.MessageType.Warning),
-        "message": text,
-        "actions": [{"title": title} for title in titles],
-    }
     try:
-        answer: Any = await context.rpc.request(types.WINDOW_SHOW_MESSAGE_REQUEST, params)
+        return await context.ui.pressed(text, titles)
     except (ClientError, Disconnected) as error:
         log.info("The client does not ask about servers: %s", error)
         return None
-    title = cast("dict[str, Any]", answer).get("title") if isinstance(answer, dict) else None
-    return title if title in titles else None

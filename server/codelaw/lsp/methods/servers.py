@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codelaw.lsp.client_calls.showing import show_record
 from codelaw.lsp.methods.permission import literal
 from codelaw.protocol import servers as wire
 
@@ -22,10 +21,9 @@ async def list_servers(context: Context, _params: wire.ListServers) -> wire.Serv
 async def show_the_servers(context: Context, params: wire.ListServers) -> wire.ServerList:
     """The servers; a client without events is shown them as a document besides."""
     found = await list_servers(context, params)
-    if not context.client.events:
-        lines = [_line(one) for one in found.servers] or [NONE]
-        text = "\n".join(["# Servers", "", *lines, *(f"- {literal(problem)}" for problem in found.problems or ())])
-        context.spawn(show_record(context.rpc, context.client, context.home, "servers", text))
+    lines = [_line(one) for one in found.servers] or [NONE]
+    text = "\n".join(["# Servers", "", *lines, *(f"- {literal(problem)}" for problem in found.problems or ())])
+    context.ui.record("records", "servers", text)
     return found
 
 

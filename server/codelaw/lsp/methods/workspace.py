@@ -7,13 +7,10 @@ import logging
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
-
-from lsprotocol import types
+from typing import TYPE_CHECKING
 
 from codelaw.domain.errors import Refusal
 from codelaw.domain.safety.unseen import visible_line
-from codelaw.lsp.client_calls.showing import show_message
 from codelaw.lsp.documents.documents import path_of
 from codelaw.lsp.transport.errors import ClientError, Disconnected
 from codelaw.protocol import workspaces as wire
@@ -100,19 +97,16 @@ async def _ask(context: Context, file: WorkspaceFile) -> None:
     if len(text) > SHOWN_CHARACTERS or len(file.held) > SHOWN_VALUES:
         keys = ", ".join(file.held)[: SHOWN_CHARACTERS // 2]
         count = f"{len(file.held)} settings that count only when you trust the folder ({keys}), too long to show here"
-        show_message(context.rpc, "warning", f"codelaw: {path} has {count}. To see and trust them, run: {run}")
+        context.ui.message("warning", f"codelaw: {path} has {count}. To see and trust them, run: {run}")
         return
-    actions = [{"title": TRUST}, {"title": NOT_NOW}]
-    message = {"type": int(types.MessageType.Warning), "message": text, "actions": actions}
     try:
-        answer = await context.rpc.request(types.WINDOW_SHOW_MESSAGE_REQUEST, message)
+        chosen = await context.ui.pressed(text, (TRUST, NOT_NOW))
     except ClientError as error:
         log.info("The client does not ask about trust: %s", error)
-        show_message(context.rpc, "warning", f"{text} To trust it, run: {run}")
+        context.ui.message("warning", f"{text} To trust it, run: {run}")
         return
     except Disconnected:
         return
-    chosen = cast("dict[str, Any]", answer).get("title") if isinstance(answer, dict) else None
     if chosen != TRUST:
         return
     try:
@@ -122,7 +116,7 @@ async def _ask(context: Context, file: WorkspaceFile) -> None:
             raise _changed(file.path)
         await _remember(context, folder, file.digest)
     except Refusal as refused:
-        show_message(context.rpc, "error", f"codelaw: {refused.message}")
+        context.ui.message("error", f"codelaw: {refused.message}")
 
 
 def _changed(file: Path) -> Refusal:

@@ -18,7 +18,6 @@ from codelaw.agent.chat.leaving import STAYS
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import ChatEvent, NoticeEvent, TurnEnded
 from codelaw.lsp.client_calls.approver import ClientApprover
-from codelaw.lsp.client_calls.browser import ClientBrowser
 from codelaw.lsp.client_calls.edits import ClientEditor
 from codelaw.lsp.client_calls.progress import Progress
 from codelaw.lsp.configuration import Configuration
@@ -123,7 +122,7 @@ class Connection:
             services=await self._services(),
             tell=ui.notice,
             trusted=self.configuration.trusted,
-            browser=ClientBrowser(rpc, client),
+            browser=ui,
             look_again=self.configuration.look_again,
         )
         self.context = Context(
