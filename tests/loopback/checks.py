@@ -30,7 +30,6 @@ _BLOCK_FIELDS = {
     "image": {"source"},
     "thinking": {"thinking", "signature"},
     "redacted_thinking": {"data"},
-    "compaction": {"content", "signature"},
 }
 _MEDIA_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _MOST_PICTURES = 100
@@ -58,9 +57,6 @@ def malformed(body: Any) -> str | None:
     most = MOST_OUTPUT if model is None else model.output
     if body["max_tokens"] > most:
         return f"max_tokens: {body['max_tokens']} > {most}, which is the maximum allowed number of output tokens"
-    for field in ("temperature", "top_p", "top_k"):
-        if field in body:
-            return f"`{field}` is deprecated for this model."
     for field in body:
         if field not in FIELDS:
             return f"{field}: Extra inputs are not permitted"
@@ -126,7 +122,7 @@ def _messages(messages: Any, *, tools: bool, systems: bool) -> str | None:
         role, content = message.get("role"), message.get("content")
         if role not in ("user", "assistant"):
             return f"messages.{place}.role: Input should be 'user' or 'assistant'"
-        if role == previous and not (place <= 1 and _compacted(messages[0])):
+        if role == previous:
             return f'messages: roles must alternate between "user" and "assistant", but found multiple "{role}" roles'
         previous = role
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
@@ -160,11 +156,6 @@ def _messages(messages: Any, *, tools: bool, systems: bool) -> str | None:
     return None
 
 
-def _compacted(message: Mapping[str, Any]) -> bool:
-    """Whether a message begins with what stands for those in front of it."""
-    return any(block.get("type") == "compaction" for block in blocks_of(message)[:1])
-
-
 def _content(block: Mapping[str, Any], role: str) -> str | None:
     kind = block.get("type", "")
     if kind in _BLOCK_FIELDS and (extra := set(block) - _BLOCK_FIELDS[kind] - {"type", "cache_control"}):
@@ -196,8 +187,6 @@ def _content(block: Mapping[str, Any], role: str) -> str | None:
         case "server_tool_use" | "web_search_tool_result":
             if role != "assistant":
                 return f"`{kind}` blocks can only be in `assistant` messages"
-        case "compaction":
-            return None
         case "thinking" | "redacted_thinking":
             if role != "assistant":
                 return f"`{kind}` blocks can only be in `assistant` messages"

@@ -19,7 +19,6 @@ from tests.loopback.models import MODELS, Model, known
 from tests.loopback.rules import THINKING, Asked, betas_of, blocks_of, refused, system_of
 
 BOUND = "The block is bound to a different conversation."
-CONTROL = '`thinking.block_binding.prefix_mismatch_behavior` to "drop_block"'
 MODIFIED = "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified"
 
 
@@ -43,8 +42,6 @@ class Account:
     """An account of the vendor: signs thinking, and judges what comes back."""
 
     name: str = "org-1"
-    enforced: bool = True
-    """Whether a mismatch is refused where the request does not say what to do."""
     seal: bytes = b"vendor"
     given: dict[str, str] = field(default_factory=dict[str, str])
     """Signatures by the digest of what stood before, so that a test can tell what could have gone back."""
@@ -55,7 +52,7 @@ class Account:
         model = known(body)
         if wrong is not None or model is None:
             return Judged(wrong)
-        return self._compaction(body) or self._thinking(body, model)
+        return self._thinking(body, model)
 
     def thinks(self, body: Mapping[str, Any]) -> bool:
         """Whether an answer to `body` begins with thinking."""
@@ -93,11 +90,6 @@ class Account:
         self.given[facts["prefix"]] = signature
         return signature
 
-    def compacted(self, body: Mapping[str, Any], text: str) -> dict[str, Any]:
-        """The block that stands for all messages of `body` from now on."""
-        facts = {"compaction": _digest(text), "stands_for": self._prefixes(body)[-1], "head": _head(body)}
-        return {"type": "compaction", "content": text, "signature": self._sealed(facts)}
-
     def lost(self, body: Mapping[str, Any]) -> list[str]:
         """Places of assistant messages in `body` whose thinking was given, could go back, and does not."""
         places: list[str] = []
@@ -127,27 +119,13 @@ class Account:
         found = [digest]
         for message in body["messages"]:
             blocks = [block for block in blocks_of(message) if block["type"] not in THINKING]
-            if blocks and blocks[0]["type"] == "compaction":
-                facts = self._opened(blocks.pop(0)["signature"])
-                digest = facts["stands_for"] if facts is not None and facts["head"] == digest else _digest("other")
             if blocks:
                 plain = [_plain(block) for block in blocks]
                 digest = _digest(digest + message["role"] + json.dumps(plain, sort_keys=True))
             found.append(digest)
         return found
 
-    def _compaction(self, body: Mapping[str, Any]) -> Judged | None:
-        """A block of compaction that is not as it was given."""
-        first = blocks_of(body["messages"][0])[:1]
-        if not first or first[0].get("type") != "compaction":
-            return None
-        facts = self._opened(first[0]["signature"])
-        changed = facts is None or facts.get("compaction") != _digest(first[0]["content"])
-        return Judged("messages.0.content.0: Invalid `signature` in `compaction` block.") if changed else None
-
     def _thinking(self, body: Mapping[str, Any], model: Model) -> Judged:
-        binding = (body.get("thinking") or {}).get("block_binding", {}).get("prefix_mismatch_behavior")
-        refuses = binding != "drop_block" and (binding == "error" or self.enforced or model.always_enforced)
         dropped: list[Mapping[str, str]] = []
         previous: Mapping[str, Any] | None = None
         prefixes = self._prefixes(body)
@@ -165,10 +143,7 @@ class Account:
                 # Thinking may be missing from the front, not from within.
                 chained = previous is None or facts["after"] == _digest(_secret(previous))
                 if facts["prefix"] != prefix or not chained:
-                    if refuses:
-                        advice = f"Remove the block, or set {CONTROL}."
-                        return Judged(f"{path}: Invalid `signature` in `thinking` block. {BOUND} {advice}")
-                    reason = "prefix_binding_mismatch"
+                    return Judged(f"{path}: Invalid `signature` in `thinking` block. {BOUND} Remove the block.")
             previous = block
             if reason is not None:
                 dropped.append({"type": "thinking_dropped", "path": path, "reason": reason})

@@ -19,29 +19,19 @@ class Model:
     """What `thinking.type` may be; `enabled` needs `budget_tokens`."""
     default: Literal["thinks", "always", "off"] = "thinks"
     """Without `thinking`."""
-    effort: str = "high"
     efforts: tuple[str, ...] = EFFORTS
     most_unthinking: str = "max"
     """The highest effort beside `disabled` and `between_tools`."""
     output: int = 128_000
-    window: int = 1_000_000
     cacheable: int = 512
     """Tokens of the shortest prefix that is cached."""
     checks_prefix: bool = False
     """Whether a thinking block counts only where all that stood before it is as it was."""
-    always_enforced: bool = False
-    """Whether every account is held to that."""
     reads: frozenset[str] = frozenset()
     """Whose thinking it reads besides its own."""
     account_bound: bool = False
     """Whether its thinking counts on the account alone that it was made for."""
-    forced_tools: bool = True
-    """Whether `tool_choice` may be `any` or `tool`."""
     system_in_messages: bool = True
-    prefill: bool = False
-    """Whether a conversation may end with a message of the assistant."""
-    samples: bool = False
-    """Whether it takes `temperature`, `top_p` and `top_k` while it does not think."""
     omits: bool = True
     """Whether thinking has no text unless `display` asks for it."""
     notes: bool = False
@@ -61,15 +51,13 @@ _4_6 = ("low", "medium", "high", "max")
 
 MODELS: Mapping[str, Model] = {
     "claude-sonnet-5-5": Model(_kinds("adaptive", "between_tools"), most_unthinking="high", checks_prefix=True,
-                               reads=_OLD | {"claude-sonnet-5", "claude-haiku-5-5"}, account_bound=True,
-                               forced_tools=False, notes=True),
-    "claude-opus-5-5": Model(_kinds("adaptive"), "always", "medium", checks_prefix=True, forced_tools=False, notes=True,
+                               reads=_OLD | {"claude-sonnet-5", "claude-haiku-5-5"}, account_bound=True, notes=True),
+    "claude-opus-5-5": Model(_kinds("adaptive"), "always", checks_prefix=True, notes=True,
                              reads=_FIVE | {"claude-sonnet-5-5", "claude-haiku-5-5"}),
-    "claude-haiku-5-5": Model(_kinds("adaptive", "disabled"), effort="medium", most_unthinking="high",
+    "claude-haiku-5-5": Model(_kinds("adaptive", "disabled"), most_unthinking="high",
                               checks_prefix=True, reads=_OLD | {"claude-sonnet-5"}, account_bound=True),
-    "claude-fable-5-2": Model(_kinds("adaptive"), "always", checks_prefix=True, always_enforced=True, notes=True,
-                              forced_tools=False),
-    "claude-fable-5-1": Model(_kinds("adaptive"), "always", checks_prefix=True, forced_tools=False, notes=True,
+    "claude-fable-5-2": Model(_kinds("adaptive"), "always", checks_prefix=True, notes=True),
+    "claude-fable-5-1": Model(_kinds("adaptive"), "always", checks_prefix=True, notes=True,
                               reads=_FIVE | {"claude-opus-5-5"}),
     "claude-opus-5": Model(_kinds("adaptive", "disabled"), most_unthinking="high", reads=_OLD),
     "claude-sonnet-5": Model(_kinds("adaptive", "disabled"), cacheable=1024, reads=_OLD, system_in_messages=False),
@@ -77,17 +65,17 @@ MODELS: Mapping[str, Model] = {
     "claude-opus-4-7": Model(_kinds("adaptive", "disabled"), "off", cacheable=2048, reads=_OLD,
                              system_in_messages=False),
     "claude-opus-4-6": Model(_kinds("adaptive", "enabled", "disabled"), "off", efforts=_4_6, cacheable=4096, reads=_OLD,
-                             system_in_messages=False, samples=True, omits=False),
+                             system_in_messages=False, omits=False),
     "claude-sonnet-4-6": Model(_kinds("adaptive", "enabled", "disabled"), "off", efforts=_4_6, output=64_000,
-                               cacheable=1024, reads=_OLD, system_in_messages=False, samples=True, omits=False),
-    "claude-opus-4-5": Model(_kinds("enabled", "disabled"), "off", efforts=EFFORTS[:3], output=64_000, window=200_000,
-                             cacheable=4096, reads=_OLD, system_in_messages=False, prefill=True, samples=True,
+                               cacheable=1024, reads=_OLD, system_in_messages=False, omits=False),
+    "claude-opus-4-5": Model(_kinds("enabled", "disabled"), "off", efforts=EFFORTS[:3], output=64_000,
+                             cacheable=4096, reads=_OLD, system_in_messages=False,
                              omits=False),
-    "claude-sonnet-4-5": Model(_kinds("enabled", "disabled"), "off", efforts=(), output=64_000, window=200_000,
-                               cacheable=1024, reads=_OLD, system_in_messages=False, prefill=True, samples=True,
+    "claude-sonnet-4-5": Model(_kinds("enabled", "disabled"), "off", efforts=(), output=64_000,
+                               cacheable=1024, reads=_OLD, system_in_messages=False,
                                omits=False, strips=True),
-    "claude-haiku-4-5": Model(_kinds("enabled", "disabled"), "off", efforts=(), output=64_000, window=200_000,
-                              cacheable=4096, reads=_OLD, system_in_messages=False, prefill=True, samples=True,
+    "claude-haiku-4-5": Model(_kinds("enabled", "disabled"), "off", efforts=(), output=64_000,
+                              cacheable=4096, reads=_OLD, system_in_messages=False,
                               omits=False, strips=True),
 }  # fmt: skip
 """A name that is not here is read without any of this, as compatible endpoints do."""

@@ -12,31 +12,18 @@ from typing import Any
 
 from tests.loopback.models import EFFORTS, Model, known
 
-BINDING = "thinking-binding-controls-2026-08-01"
 UPDATES = "thinking-display-updates-2026-08-18"
-COMPACTION = "compact-2026-09-04"
-CONTEXT = "context-management-2025-06-27"
 FALLBACK = "server-side-fallback-2026-07-01"
-CLEARING = "mid-conversation-system-clear-at-2026-08-21"
-EFFORT_MESSAGES = "mid-conversation-output-config-2026-07-01"
-TOOL_MESSAGES = "inline-tools-2026-09-15"
 
 THINKING = frozenset({"thinking", "redacted_thinking"})
 EXTRA = "Extra inputs are not permitted"
-PREFILL = "This model does not support assistant message prefill. The conversation must end with a user message."
-DIRECTIVE = "; the directive-only form (content: [] with output_config) is accepted at any position"
 
+PLAIN = frozenset({"model", "max_tokens", "messages", "system", "tools", "stop_sequences", "stream"})
+"""The fields of a request that a compatible endpoint knows."""
 FIELDS: Mapping[str, str | None] = {
-    "model": None, "max_tokens": None, "messages": None, "system": None, "tools": None, "tool_choice": None,
-    "stop_sequences": None, "stream": None, "metadata": None, "service_tier": None, "thinking": None,
-    "output_config": None, "diagnostics": None, "temperature": None, "top_p": None, "top_k": None,
-    "compaction": COMPACTION, "context_management": CONTEXT, "fallbacks": FALLBACK,
+    **dict.fromkeys((*PLAIN, "thinking", "output_config", "diagnostics")), "fallbacks": FALLBACK,
 }  # fmt: skip
-"""The fields of a request, each with the beta that it needs."""
-PLAIN = FIELDS.keys() - {
-    "output_config", "diagnostics", "compaction", "context_management", "fallbacks", "thinking", "service_tier",
-}  # fmt: skip
-"""Those that a compatible endpoint knows."""
+"""Those that codelaw sends, each with the beta that it needs; any other is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +62,6 @@ def _fields(of: Asked) -> str | None:
     return None
 
 
-def _output(of: Asked) -> str | None:
-    asked, most = of.body.get("max_tokens", 1), of.model.output
-    words = "which is the maximum allowed number of output tokens"
-    return f"max_tokens: {asked} > {most}, {words}" if asked > most else None
-
-
 def _kind(of: Asked) -> str | None:
     if of.kind is None or of.kind in of.model.types:
         return None
@@ -91,9 +72,7 @@ def _kind(of: Asked) -> str | None:
 
 
 def _thinking_fields(of: Asked) -> str | None:
-    allowed = {"adaptive": {"display", "block_binding"}, "enabled": {"display", "block_binding", "budget_tokens"}}
-    if "block_binding" in of.thinking and BINDING not in of.betas:
-        return f"block_binding: {EXTRA}"
+    allowed = {"adaptive": {"display"}, "enabled": {"display", "budget_tokens"}}
     for name in of.thinking:
         if name != "type" and name not in allowed.get(str(of.kind), set()):
             return f"thinking.{of.kind}.{name}: {EXTRA}"
@@ -130,34 +109,6 @@ def _effort(of: Asked) -> str | None:
     return None
 
 
-def _sampling(of: Asked) -> str | None:
-    given = {name: of.body[name] for name in ("temperature", "top_p", "top_k") if name in of.body}
-    if of.model.samples and not of.thinks:
-        both = {"temperature", "top_p"} <= given.keys()
-        return "`temperature` and `top_p` cannot both be specified for this model." if both else None
-    for name, value in given.items():
-        if (name, value) not in {("temperature", 1), ("top_p", 0.99)}:
-            if of.model.samples:
-                return f"`{name}` may not be changed when thinking is enabled."
-            return f"`{name}` is deprecated for this model."
-    return None
-
-
-def _choice(of: Asked) -> str | None:
-    choice = (of.body.get("tool_choice") or {}).get("type")
-    if choice not in {"any", "tool"}:
-        return None
-    if not of.model.forced_tools:
-        return 'tool_choice: type "tool" and "any" are not supported for this model.'
-    return "Thinking may not be enabled when tool_choice forces tool use." if of.kind == "enabled" else None
-
-
-def _prefill(of: Asked) -> str | None:
-    messages = of.body["messages"]
-    allowed = of.model.prefill or messages[-1]["role"] != "assistant" or paused(messages)
-    return None if allowed else PREFILL
-
-
 def _end(of: Asked) -> str | None:
     """A message that thinking ends."""
     for place, message in enumerate(of.body["messages"]):
@@ -175,32 +126,24 @@ def _system_role(of: Asked) -> str | None:
         if not of.model.system_in_messages:
             return "messages: role 'system' is not supported on this model"
         at = f"messages.{place}"
-        allowed = {"role", "content"} | ({"clear_at"} if CLEARING in of.betas else set())
-        allowed |= {"output_config"} if EFFORT_MESSAGES in of.betas else set()
-        if extra := set(message) - allowed:
+        if extra := set(message) - {"role", "content"}:
             return f"{at}.{min(extra)}: {EXTRA}"
         blocks = blocks_of(message)
         if not blocks:
-            if "output_config" not in message:
-                return f"{at}: system content must contain at least one block"
-            continue
+            return f"{at}: system content must contain at least one block"
         if place == 0:
-            return f"{at}: use the top-level 'system' parameter for the initial system prompt{DIRECTIVE}"
+            return f"{at}: use the top-level 'system' parameter for the initial system prompt"
         if messages[place - 1]["role"] != "user":
-            after = "a 'user' message or an 'assistant' message ending in a server tool result"
-            return f"{at}: role 'system' must follow {after}{DIRECTIVE}"
+            return f"{at}: role 'system' must follow a 'user' message"
         if place + 1 < len(messages) and messages[place + 1]["role"] != "assistant":
-            return f"{at}: role 'system' must precede an 'assistant' message or end the array{DIRECTIVE}"
-        taken = {"text"} | ({"tool_addition", "tool_removal"} if TOOL_MESSAGES in of.betas else set())
-        if any(block.get("type") not in taken for block in blocks):
-            return f"{at}: role 'system' supports text, tool_addition, and tool_removal blocks only"
+            return f"{at}: role 'system' must precede an 'assistant' message or end the array"
+        if any(block.get("type") != "text" for block in blocks):
+            return f"{at}: role 'system' supports text blocks only"
     return None
 
 
 def _marks(of: Asked) -> str | None:
     marks = [(at, block, block["cache_control"]) for at, block in marked_blocks(of.body)]
-    if len(marks) > 4:
-        return f"A maximum of 4 blocks with cache_control may be provided. Found {len(marks)}."
     lived = ""
     for at, block, mark in marks:
         if block.get("type") in THINKING:
@@ -222,65 +165,26 @@ def _marks(of: Asked) -> str | None:
 def _warming(of: Asked) -> str | None:
     if of.body.get("max_tokens") != 0:
         return None
-    wrong = {
-        "stream": bool(of.body.get("stream")),
-        'thinking type "enabled"': of.kind == "enabled",
-        "output_config.format": "format" in (of.body.get("output_config") or {}),
-        "forced tool_choice": (of.body.get("tool_choice") or {}).get("type") in {"any", "tool"},
-    }
+    wrong = {"stream": bool(of.body.get("stream")), 'thinking type "enabled"': of.kind == "enabled"}
     found = next((name for name, given in wrong.items() if given), None)
     return None if found is None else f"max_tokens: 0 is not supported with {found}"
 
 
-def _compacting(of: Asked) -> str | None:
-    """A request for a summary of the vendor's own, and where the block goes that it gives."""
-    messages = of.body["messages"]
-    for place, message in enumerate(messages):
-        for inner, block in enumerate(blocks_of(message)):
-            if block.get("type") != "compaction":
-                continue
-            if COMPACTION not in of.betas:
-                return f"messages.{place}.content.{inner}: 'compaction' is not one of the expected content block types"
-            if (place, inner) != (0, 0):
-                words = "`compaction` block must be sent first, in place of the messages it summarizes"
-                return f"compaction_block_misplaced: {words}; remove those messages"
-    if "compaction" not in of.body:
-        return None
-    forced = (of.body.get("tool_choice") or {}).get("type") in {"any", "tool"}
-    formed = "format" in (of.body.get("output_config") or {})
-    calls = any(block.get("type") == "tool_use" for block in blocks_of(messages[-1]))
-    for name, wrong in (
-        ("stop_sequences", "stop_sequences" in of.body),
-        ("output_config.format", formed),
-        ("tool_choice", forced),
-        ("context_management", "context_management" in of.body),
-        ("open tool calls", calls),
-    ):
-        if wrong:
-            return f"compaction: {name} may not be used with it"
-    return None
-
-
 RULES: Sequence[tuple[str, str, Rule]] = (
     ("errors", "a field that is not known, or whose beta header is missing", _fields),
-    ("models overview", "more output than the model has", _output),
-    ("prompt caching", "a warm-up that streams, thinks by a budget, wants a format or forces a tool", _warming),
+    ("prompt caching", "a warm-up that streams or thinks by a budget", _warming),
     ("thinking", "a type of thinking that the model has not", _kind),
     ("thinking", "a field that the type of thinking has not, or whose beta header is missing", _thinking_fields),
     ("thinking", "a display that the model has not, or whose beta header is missing", _display),
     ("thinking", "a budget below 1 024 tokens, or as large as the output", _budget),
     ("effort", "an effort that the model has not, or has only while it thinks", _effort),
-    ("thinking", "sampling, from 4.7 on at all and before that while it thinks", _sampling),
-    ("thinking", "a forced tool, on 5.5 and Fable at all and before that with a budget to think", _choice),
-    ("thinking", "an end with a message of the assistant, from 4.6 on", _prefill),
     ("thinking", "a message of the assistant that ends with thinking", _end),
     (
         "mid-conversation system messages",
         "a system message that is misplaced, or on a model without them",
         _system_role,
     ),
-    ("prompt caching", "five marks, a longer one behind a shorter, one on thinking or on empty text", _marks),
-    ("compaction on demand", "a misplaced block of it, or what it may not be asked for with", _compacting),
+    ("prompt caching", "a longer mark behind a shorter, one on thinking or on empty text", _marks),
 )
 """In the order in which they are looked at: the vendor's page, what is refused, and the rule."""
 
@@ -303,7 +207,7 @@ def _compatible(body: Mapping[str, Any]) -> str | None:
         if message["role"] not in {"user", "assistant"}:
             return f"messages.{place}.role: Input should be 'user' or 'assistant'"
         for inner, block in enumerate(blocks_of(message)):
-            if block.get("type") in {*THINKING, "compaction"}:
+            if block.get("type") in THINKING:
                 tag = f"Input tag '{block['type']}' found using 'type' does not match any of the expected tags"
                 return f"messages.{place}.content.{inner}: {tag}"
     extra = next((at for at, block in marked_blocks(body) if "ttl" in block["cache_control"]), None)

@@ -35,8 +35,6 @@ class VendorReply:
     blocks: Sequence[Mapping[str, Any]] = ()
     """Thinking, in order: `{"type": "thinking", "thinking", "note"?}` or `{"type": "redacted_thinking"}`, in front of
     text and calls, or of the call that `"call"` counts, or behind the last; signed, and one empty without any, where an account thinks."""
-    compaction: str = ""
-    """The summary that answers a request to compact, in a block of its own."""
     searches: Sequence[Mapping[str, Any]] = ()
     """Of the vendor's own tool, before the text: `{"query", "pages": [[title, url]]}`, or `"error"` for the pages."""
     stop_reason: str | None = None
@@ -191,10 +189,6 @@ def _content(reply: VendorReply, request: Mapping[str, Any], number: int, accoun
     """The blocks of an answer in their order."""
     size, (text, _, _) = reply.chunk, _stopped(reply, request)
     said: list[Mapping[str, Any]] = []
-    if reply.compaction and account is not None:
-        block = account.compacted(request, reply.compaction)
-        yield block, block, []
-        return
     for block in _wanted(reply, request, account):
         if account is not None and "call" not in block:
             said.append(account.thought(request, said, block))
@@ -283,7 +277,7 @@ def _stopped(reply: VendorReply, request: Mapping[str, Any]) -> tuple[str, str, 
     if found and reply.stop_reason is None:
         at, sequence = min(found)
         return reply.text[:at], "stop_sequence", sequence
-    usual = "compaction" if reply.compaction else "tool_use" if reply.calls else "end_turn"
+    usual = "tool_use" if reply.calls else "end_turn"
     return reply.text, reply.stop_reason or usual, reply.stop_sequence
 
 
