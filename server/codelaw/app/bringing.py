@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codelaw.adapters.texts import small_text
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called
-from codelaw.app.brought.finding import files_below, opened_below, own_files_below
+from codelaw.app.brought.finding import markdown_files, text_of
 from codelaw.context.escaping import one_name, quoted
 from codelaw.domain.brought import Sheet, UserCommand
 from codelaw.domain.chats import Notice
@@ -18,7 +17,6 @@ from codelaw.domain.messages import Fragment
 from codelaw.settings.places import user_file
 from codelaw.skills.commands import LONGEST_COMMAND, PLACES, call, command, expanded, name_of
 from codelaw.templates.render import render
-from codelaw.tools.paths import located
 
 if TYPE_CHECKING:
     from codelaw.ports.workspace import Workspace
@@ -86,35 +84,14 @@ class Bringing:
     async def _sheets(self, workspace: Workspace, *, restricted: bool) -> dict[str, Sheet]:
         """The files by what they are called by; none of them is read."""
         found: dict[str, Sheet] = {}
-        for folder in () if restricted else workspace.folders:
-            prefix = f"{folder.name}/" if len(workspace.folders) > 1 else ""
-            for place, ending in PLACES:
-                for path, uri in await _below(workspace, f"{prefix}{place}", ending):
-                    if name := name_of(path, ending):
-                        found.setdefault(name, Sheet(name, f"{prefix}{place}/{path}", uri, own=False))
-        for root in self._own:
-            for path in await asyncio.to_thread(own_files_below, root, most=MOST_FILES, ending=".md"):
-                if name := name_of(path.relative_to(root).as_posix(), ".md"):
-                    found.setdefault(name, Sheet(name, str(path), path.as_uri(), own=True))
+        files = await markdown_files(workspace, PLACES, self._own, most=MOST_FILES, restricted=restricted)
+        for path, ending, sheet in files:
+            if name := name_of(path, ending):
+                found.setdefault(name, replace(sheet, name=name))
         return found
 
     async def _read(self, workspace: Workspace, sheet: Sheet) -> UserCommand | None:
-        if sheet.own:
-            text = await asyncio.to_thread(small_text, Path(sheet.shown), 4 * LONGEST_COMMAND)
-        else:
-            try:
-                text = (await workspace.read(await located(workspace, sheet.shown))).text
-            except ToolFailure:
-                text = None
-        return None if text is None else command(sheet, text)
-
-
-async def _below(workspace: Workspace, place: str, ending: str) -> list[tuple[str, str]]:
-    """The files of a place, as paths below it, with their addresses; open documents that are not files yet too."""
-    try:
-        top = await located(workspace, place)
-        found = await files_below(workspace, top, most=MOST_FILES)
-    except ToolFailure:
-        return []
-    opened = opened_below(workspace, top)
-    return sorted((path, uri) for path, uri in (found | opened).items() if path.endswith(ending))[:MOST_FILES]
+        try:
+            return command(sheet, await text_of(workspace, sheet, 4 * LONGEST_COMMAND))
+        except ToolFailure:
+            return None

@@ -8,7 +8,6 @@ import os
 from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
 
 from codelaw.adapters.leftovers.guardian_child import end_marked
 from codelaw.adapters.leftovers.leftovers import MARK, Leftovers
@@ -42,7 +41,7 @@ class RunningProgram:
         self._lines = Lines()
         self._errors = _Errors(name)
         self._arrived = asyncio.Event()
-        self._input: _Input | None = None
+        self._input: asyncio.StreamWriter | None = None
         self._child: Child | None = None
         self._watch: asyncio.Task[None] | None = None
         self._deaf = False
@@ -72,7 +71,7 @@ class RunningProgram:
             raise
         finally:
             os.close(read)
-        self._input = await _Input.open(write)
+        self._input = await _writer(write)
         self._watch = asyncio.create_task(self._until_end(self._child))
         if self._leftovers is not None:
             await asyncio.to_thread(self._leftovers.guard, self._child.pid)
@@ -95,7 +94,10 @@ class RunningProgram:
             OSError: it reads no more.
         """
         assert self._input is not None  # noqa: S101 - it was started
-        await self._input.send(line + b"\n")
+        if self._input.is_closing():
+            raise BrokenPipeError("The program reads no more.")
+        self._input.write(line + b"\n")
+        await self._input.drain()
 
     def refuse(self) -> None:
         """What it has said is too much to be read: it is not heard any more."""
@@ -140,7 +142,7 @@ class RunningProgram:
         finally:
             child.close()
             if self._input is not None:
-                self._input.abort()
+                self._input.transport.abort()
             if self._leftovers is not None:
                 self._leftovers.unguard(child.pid)
             if self._watch is not None:
@@ -204,47 +206,12 @@ class _Errors:
             _log.info("%s: what else it says is left out", self._name)
 
 
-class _Input(asyncio.Protocol):
+async def _writer(descriptor: int) -> asyncio.StreamWriter:
     """The program's input; who writes waits while the program does not read."""
-
-    def __init__(self) -> None:
-        self._transport: asyncio.WriteTransport | None = None
-        self._free = asyncio.Event()
-        self._free.set()
-
-    @classmethod
-    async def open(cls, descriptor: int) -> _Input:
-        file = os.fdopen(descriptor, "wb", buffering=0)
-        _, given = await asyncio.get_running_loop().connect_write_pipe(cls, file)
-        return given
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.WriteTransport", transport)
-
-    async def send(self, data: bytes) -> None:
-        await self._free.wait()
-        if self._transport is None:
-            raise BrokenPipeError("The program reads no more.")
-        self._transport.write(data)
-        await self._free.wait()
-
-    def close(self) -> None:
-        if self._transport is not None:
-            self._transport.close()
-
-    def abort(self) -> None:
-        if self._transport is not None:
-            self._transport.abort()
-
-    def pause_writing(self) -> None:
-        self._free.clear()
-
-    def resume_writing(self) -> None:
-        self._free.set()
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the signature is asyncio's
-        self._transport = None
-        self._free.set()
+    loop = asyncio.get_running_loop()
+    file = os.fdopen(descriptor, "wb", buffering=0)
+    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, file)
+    return asyncio.StreamWriter(transport, protocol, None, loop)
 
 
 def _end_strays(mark: str) -> None:

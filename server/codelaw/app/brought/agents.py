@@ -8,23 +8,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codelaw.adapters.texts import small_text
 from codelaw.agent.dialects.choosing import Way
 from codelaw.agent.inputs.turn_context import Kind
 from codelaw.agent.subagents.running import BUILT_IN, built_in, told_built_in
 from codelaw.app import models
-from codelaw.app.brought.finding import files_below, opened_below, own_files_below, present
+from codelaw.app.brought.finding import markdown_files, text_of
 from codelaw.app.choices import problem
 from codelaw.app.models import Told
-from codelaw.domain.brought import AgentList, AgentSheet, Sheet
+from codelaw.domain.brought import AgentList, AgentSheet
 from codelaw.domain.chats import Mode, Notice
 from codelaw.domain.errors import ToolFailure
 from codelaw.settings.places import user_file
 from codelaw.skills.agents import ENDING, LONGEST_AGENT, PLACES, agent, name_of
-from codelaw.tools.paths import located
 
 if TYPE_CHECKING:
-    from codelaw.domain.files import Located
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
 
@@ -71,13 +68,17 @@ class BroughtAgents:
         Where the editor does not trust the folder its kinds do not count (S-7).
         """
         read: list[AgentSheet] = []
-        if not restricted:
-            folders = workspace.folders
-            prefixes = [f"{folder.name}/" if len(folders) > 1 else "" for folder in folders]
-            places = [f"{prefix}{place}" for prefix in prefixes for place in PLACES]
-            for place, top in (await present(workspace, places)).items():
-                read += await _shared(workspace, place, top)
-        read += await asyncio.to_thread(lambda: [one for root in self._own for one in _at_home(root)])
+        places = [(place, ENDING) for place in PLACES]
+        files = await markdown_files(workspace, places, self._own, most=MOST_AGENTS, restricted=restricted)
+        for path, _, found in files:
+            if not (name := name_of(path)):
+                continue
+            sheet = replace(found, name=name)
+            try:
+                text = await text_of(workspace, sheet, 4 * LONGEST_AGENT)
+                read.append(await asyncio.to_thread(agent, sheet, text))
+            except ToolFailure as failure:
+                read.append(AgentSheet(sheet, "", "", problem=f"It cannot be read: {failure.message}"))
         return _ranked(read)
 
     async def kinds(
@@ -129,36 +130,6 @@ def _kind(sheet: AgentSheet, settings: Settings, asked: str, told: Told, *, sear
         steps=sheet.steps,
         effort=sheet.effort,
     )
-
-
-async def _shared(workspace: Workspace, place: str, top: Located) -> list[AgentSheet]:
-    """The kinds of a folder of the workspace; open documents count as they stand."""
-    paths = await files_below(workspace, top, most=MOST_AGENTS)
-    found: list[AgentSheet] = []
-    for path, uri in sorted((paths | opened_below(workspace, top)).items()):
-        if not (name := name_of(path)):
-            continue
-        sheet = Sheet(name, f"{place}/{path}", uri, own=False)
-        try:
-            text = (await workspace.read(await located(workspace, sheet.shown))).text
-        except ToolFailure as failure:
-            found.append(AgentSheet(sheet, "", "", problem=f"It cannot be read: {failure.message}"))
-            continue
-        found.append(await asyncio.to_thread(agent, sheet, text))
-    return found
-
-
-def _at_home(root: Path) -> list[AgentSheet]:
-    found: list[AgentSheet] = []
-    for path in own_files_below(root, most=MOST_AGENTS, ending=ENDING):
-        name, text = name_of(path.name), small_text(path, 4 * LONGEST_AGENT)
-        sheet = Sheet(name, str(path), path.as_uri(), own=True)
-        if name and text is not None:
-            found.append(agent(sheet, text))
-        elif name:
-            problem = f"It is not a file that can be read, or larger than {4 * LONGEST_AGENT} bytes."
-            found.append(AgentSheet(sheet, "", "", problem=problem))
-    return found
 
 
 def _ranked(read: Sequence[AgentSheet]) -> FoundAgents:

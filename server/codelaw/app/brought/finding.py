@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codelaw.adapters.texts import small_text
+from codelaw.domain.brought import Sheet
 from codelaw.domain.errors import ToolFailure
 from codelaw.tools.paths import located
 
@@ -15,8 +17,48 @@ if TYPE_CHECKING:
     from codelaw.domain.files import Located
     from codelaw.ports.workspace import Workspace
 
+ENDING = ".md"
 DEEPEST = 3
 """Folders below a place."""
+
+
+async def markdown_files(
+    workspace: Workspace, places: Iterable[tuple[str, str]], own: Iterable[Path], *, most: int, restricted: bool
+) -> list[tuple[str, str, Sheet]]:
+    """The files of one kind, each with its path below its folder and its ending; their sheets have no names yet.
+
+    Those of the workspace come first, open documents that are not files yet among them, in the order of `places`, which
+    have each an ending; in `restricted` mode there are none of them (S-7).
+    """
+    found: list[tuple[str, str, Sheet]] = []
+    for folder in () if restricted else workspace.folders:
+        prefix = f"{folder.name}/" if len(workspace.folders) > 1 else ""
+        tops = await present(workspace, [f"{prefix}{place}" for place, _ in places])
+        for place, ending in places:
+            if (top := tops.get(f"{prefix}{place}")) is not None:
+                files = await files_below(workspace, top, most=most) | opened_below(workspace, top)
+                fitting = sorted((path, uri) for path, uri in files.items() if path.endswith(ending))[:most]
+                shown = f"{prefix}{place}"
+                found += [(path, ending, Sheet("", f"{shown}/{path}", uri, own=False)) for path, uri in fitting]
+    for root in own:
+        for path in await asyncio.to_thread(own_files_below, root, most=most, ending=ENDING):
+            sheet = Sheet("", str(path), path.as_uri(), own=True)
+            found.append((path.relative_to(root).as_posix(), ENDING, sheet))
+    return found
+
+
+async def text_of(workspace: Workspace, sheet: Sheet, most: int) -> str:
+    """The text of such a file, of at most so many bytes where it is the user's own.
+
+    Raises:
+        ToolFailure: it cannot be read.
+    """
+    if not sheet.own:
+        return (await workspace.read(await located(workspace, sheet.shown))).text
+    text = await asyncio.to_thread(small_text, Path(sheet.shown), most)
+    if text is None:
+        raise ToolFailure("NOT_FOUND", f"It is not a file, or larger than {most} bytes.")
+    return text
 
 
 async def present(workspace: Workspace, places: Iterable[str]) -> dict[str, Located]:

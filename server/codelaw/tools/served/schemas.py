@@ -8,6 +8,7 @@ checks itself.
 from __future__ import annotations
 
 import json
+import operator
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -221,19 +222,10 @@ class _Checking:
                 self.check(more, item, _joined(path, name), depth + 1)
 
     def _number(self, schema: Mapping[str, Any], value: float, path: str) -> None:
-        limits = {name: cast("float", schema[name]) for name in _NUMBERS if _is_number(schema.get(name))}
-        for name, limit in limits.items():
-            match name:
-                case "minimum" if value < limit:
-                    self._wrong(path, value, f"must be at least {limit}")
-                case "maximum" if value > limit:
-                    self._wrong(path, value, f"must be at most {limit}")
-                case "exclusiveMinimum" if value <= limit:
-                    self._wrong(path, value, f"must be above {limit}")
-                case "exclusiveMaximum" if value >= limit:
-                    self._wrong(path, value, f"must be below {limit}")
-                case _:
-                    pass
+        for name, breaks, rule in _LIMITS:
+            limit: Any = schema.get(name)
+            if _is_number(limit) and breaks(value, limit):
+                self._wrong(path, value, f"must be {rule} {limit}")
 
     def _amount(
         self, schema: Mapping[str, Any], value: str | list[Any], path: str, names: tuple[str, str, str]
@@ -263,6 +255,21 @@ class _Checking:
         self.found.append(f"{path or 'arguments'} = {_shown(value)}: {rule}")
 
 
+_LIMITS = (
+    ("minimum", operator.lt, "at least"),
+    ("maximum", operator.gt, "at most"),
+    ("exclusiveMinimum", operator.le, "above"),
+    ("exclusiveMaximum", operator.ge, "below"),
+)
+"""What breaks a limit, and how it is said."""
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "string": str,
+    "number": (int, float),
+    "boolean": bool,
+    "null": type(None),
+    "array": list,
+    "object": Mapping,
+}
 _SPOKEN = {
     "string": "a string",
     "number": "a number",
@@ -285,22 +292,11 @@ def _kinds(kind: Any) -> list[str]:
 
 
 def _is(value: Any, kind: str) -> bool:
-    match kind:
-        case "string":
-            return isinstance(value, str)
-        case "boolean":
-            return isinstance(value, bool)
-        case "null":
-            return value is None
-        case "array":
-            return isinstance(value, list)
-        case "object":
-            return isinstance(value, Mapping)
-        case "integer":
-            whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-            return whole and not isinstance(value, bool)
-        case _:
-            return isinstance(value, int | float) and not isinstance(value, bool)
+    if isinstance(value, bool):
+        return kind == "boolean"
+    if kind == "integer":
+        return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return isinstance(value, _TYPES[kind])
 
 
 def _same(value: Any, other: Any) -> bool:
