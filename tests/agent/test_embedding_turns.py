@@ -52,12 +52,12 @@ def waiting(bench: Bench, embedder: str) -> int:
 async def test_after_a_turn_its_messages_have_vectors_without_any_setting(bench: Bench):
     bench.vendor.reset([bench.finish("The parser lives in parse.py.")])
     chat = (await bench.turn("Where is the parser?")).chat_id
-    await until(lambda: rows(bench, "SELECT 1 FROM vectors") and not waiting(bench, "hashing-1/512"))
+    await until(lambda: rows(bench, "SELECT 1 FROM vectors") and not waiting(bench, "hashing-2/512"))
     found = rows(bench, "SELECT body, length(vector) FROM passages JOIN vectors ON passage_id = passages.id")
     assert {("Where is the parser?", 2048), ("The parser lives in parse.py.", 2048)} <= set(found)
     index = (await bench.session._chats.stores()).index
     (vector,) = await bench.session.recall._embedder.now.embed(["which file has the parser"])
-    hits = await index.search(chat, "which file has the parser", embedder="hashing-1/512", vector=vector)
+    hits = await index.search(chat, "which file has the parser", embedder="hashing-2/512", vector=vector)
     assert len(hits) == 2
     assert all(hit.similarity is not None and hit.similarity > 0.2 for hit in hits)
 
@@ -66,11 +66,11 @@ async def test_after_a_turn_its_messages_have_vectors_without_any_setting(bench:
 async def test_another_embedder_takes_over_at_once(bench: Bench, vendor: LoopbackEmbeddings):
     bench.vendor.reset([bench.finish("x", times=0)])
     await bench.turn("hello")
-    await until(lambda: not waiting(bench, "hashing-1/512"))
+    await until(lambda: not waiting(bench, "hashing-2/512"))
     model = {"baseUrl": bench.vendor.url, "apiKey": "sk-test", "name": "claude-sonnet-4-5"}
     bench.session.reconfigure(load_settings(environ={}, client={"model": model, "embedding": endpoint(vendor)}))
     await until(lambda: not waiting(bench, "openai/text-embedding-3-small"))
-    assert not waiting(bench, "hashing-1/512"), "what was made before stays"
+    assert not waiting(bench, "hashing-2/512"), "what was made before stays"
 
 
 @pytest.mark.blocking
@@ -132,7 +132,7 @@ async def test_two_sessions_on_one_database_embed_every_passage_once(bench: Benc
     chat = (await bench.turn("hello 0")).chat_id
     for number in range(1, 12):
         await bench.turn(f"hello {number}", chat)
-    await until(lambda: not waiting(bench, "hashing-1/512"))
+    await until(lambda: not waiting(bench, "hashing-2/512"))
     await bench.reopen(embedding=endpoint(vendor))
     other = await open_session(bench, {"embedding": endpoint(vendor)})
     try:

@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codelaw.adapters.embedders.hashing import DIMENSION, LONGEST, HashingEmbedder, embed
-from codelaw.adapters.embedders.words import stem, words
 from codelaw.domain.errors import EmbeddingFailure
 
 SERVER = Path(__file__).parents[3] / "server"
@@ -53,9 +52,9 @@ def test_another_process_makes_the_same_bytes(seed: str):
 
 def test_the_vectors_of_this_revision_do_not_change_unnoticed():
     # Stored vectors are compared with new ones: another outcome needs another revision in the embedder's name.
-    assert HashingEmbedder().name == "hashing-1/512"
+    assert HashingEmbedder().name == "hashing-2/512"
     rounded = ",".join(f"{value:.4f}" for value in numbers(embed(SAMPLE, 64)))
-    assert sha256(rounded.replace("-0.0000", "0.0000").encode()).hexdigest()[:16] == "5568bf677a0da177"
+    assert sha256(rounded.replace("-0.0000", "0.0000").encode()).hexdigest()[:16] == "bdab464c24ca56f4"
 
 
 @pytest.mark.parametrize(
@@ -95,42 +94,6 @@ def test_texts_without_words_are_like_themselves_only():
     assert alike("!!!", "!!!") == pytest.approx(1, abs=1e-5)
     assert abs(alike("!!!", "???")) < 0.2
     assert abs(alike("", "parser")) < 0.2
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("parseHTTPResponse", ["parse", "http", "response", "=parsehttpresponse"]),
-        ("MAX_TOKENS_2", ["max", "tokens", "2"]),
-        ("utf8Decode", ["utf", "8", "decode", "=utf8decode"]),
-        ("設定Aを", ["設定", "a", "を"]),
-        ("読む設定", ["読む", "む設", "設定"]),
-        ("Straße", ["strasse"]),
-        ("don't", ["don", "t"]),
-    ],
-)
-def test_identifiers_are_split_into_their_words(text: str, expected: list[str]):
-    assert [f"={word}" if whole else word for word, whole in words(text)] == expected
-
-
-@pytest.mark.parametrize(
-    "forms",
-    [
-        ("connect", "connects", "connected", "connecting"),
-        ("cache", "caches", "cached", "caching"),
-        ("stop", "stops", "stopped", "stopping"),
-        ("retry", "retries", "retried"),
-        ("prefer", "prefers"),
-        ("response", "responses"),
-    ],
-)
-def test_forms_of_a_word_have_one_stem(forms: tuple[str, ...]):
-    assert len({stem(form) for form in forms}) == 1
-
-
-def test_other_words_keep_their_stems_apart():
-    apart = ["status", "state", "class", "bus", "this", "using", "string", "sing", "red", "axis"]
-    assert len({stem(word) for word in apart}) == len(apart)
 
 
 async def test_long_texts_are_bounded_and_leave_the_event_loop_free():

@@ -15,7 +15,7 @@ import pytest
 
 from codelaw.adapters.certificates import trusted
 from codelaw.adapters.embedders.http import ATTEMPTS, CHARACTERS_AT_ONCE, LONGEST_TEXT, TEXTS_AT_ONCE, HttpEmbedder
-from codelaw.adapters.embedders.http_failures import SHOWN, of_answer
+from codelaw.adapters.embedders.http_answers import SHOWN, of_answer
 from codelaw.domain.errors import EmbeddingFailure
 from tests.loopback.embeddings import Answer, LoopbackEmbeddings, vector
 

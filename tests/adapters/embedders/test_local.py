@@ -19,9 +19,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from codelaw.adapters.embedders.blas import bound_threads
 from codelaw.adapters.embedders.encoders import BertEncoder, gelu
-from codelaw.adapters.embedders.local import LocalEmbedder, batches
+from codelaw.adapters.embedders.local import LocalEmbedder, batches, bound_threads
 from codelaw.domain.errors import EmbeddingFailure
 from tests.adapters.embedders.folders import (
     BERT,

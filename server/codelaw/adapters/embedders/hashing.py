@@ -1,19 +1,24 @@
-"""Vectors without a model: features of words hashed to places, the same on every machine (B-5)."""
+"""Vectors without a model: features of words hashed to places, the same on every machine (B-5).
+
+The words are those that messages are searched by (`ranking/words`).
+"""
 
 from __future__ import annotations
 
 import asyncio
+import struct
 import sys
 from array import array
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from hashlib import shake_128
 from math import log, sqrt
 from zlib import crc32
 
-from codelaw.adapters.embedders.arbitrary import arbitrary
-from codelaw.adapters.embedders.words import FUNCTION_WORDS, stem, words
 from codelaw.domain.errors import EmbeddingFailure
 from codelaw.ports.embedder import Vector
+from codelaw.ranking.words import terms
 
 DIMENSION = 512
 SMALLEST = 32
@@ -22,10 +27,8 @@ LONGEST = 50_000
 """Characters of a text that are looked at (S-6)."""
 AT_ONCE = 2_000
 """Characters that are embedded on the event loop; a thread takes longer to start."""
-_REVISION = 1
+_REVISION = 2
 """Part of the name: vectors of other features are never compared."""
-_FUNCTION_WORD = 0.1
-_IDENTIFIER = 0.5
 _GRAMS = 0.8
 _GRAM = 3
 _MIX = 0x9E3779B1
@@ -62,10 +65,7 @@ class HashingEmbedder:
 
 def embed(text: str, dimension: int) -> Vector:
     """The vector of one text."""
-    counts: dict[str, int] = {}
-    for word, whole in words(text[:LONGEST]):
-        key = f"={word}" if whole else word
-        counts[key] = counts.get(key, 0) + 1
+    counts = Counter(terms(text[:LONGEST]))
     sums = [0.0] * dimension
     for word, count in counts.items():
         often = 1.0 + log(1.0 + log(count)) if count > 1 else 1.0
@@ -74,20 +74,20 @@ def embed(text: str, dimension: int) -> Vector:
     length = sqrt(sum(value * value for value in sums))
     if length < 1e-9:
         return arbitrary(text, dimension)
-    return _packed([value / length for value in sums])
+    packed = array("f", [value / length for value in sums])
+    if sys.byteorder == "big":
+        packed.byteswap()
+    return packed.tobytes()
 
 
 @lru_cache(maxsize=20_000)
 def _features(word: str) -> tuple[_Feature, ...]:
-    if word[0] == "=":
-        return ((_hash(word), _IDENTIFIER),)
-    root = stem(word)
     # Long words are rare words, mostly; no count of how rare is at hand.
-    weight = _FUNCTION_WORD if word in FUNCTION_WORDS else min(1.3, 0.5 + 0.1 * len(word))
-    found = [(_hash(root), weight)]
-    padded = f"^{root}$"
+    weight = min(1.3, 0.5 + 0.1 * len(word))
+    found = [(_hash(word), weight)]
+    padded = f"^{word}$"
     grams = [padded[start : start + _GRAM] for start in range(len(padded) - _GRAM + 1)]
-    if len(grams) > 1 and weight > _FUNCTION_WORD:
+    if len(grams) > 1:
         each = weight * _GRAMS / sqrt(len(grams))
         found += [(_hash(f"#{gram}"), each) for gram in grams]
     return tuple(found)
@@ -98,8 +98,8 @@ def _hash(feature: str) -> int:
     return (crc32(feature.encode("utf-8", "surrogatepass")) * _MIX & 0xFFFFFFFF) >> 4
 
 
-def _packed(values: list[float]) -> Vector:
-    packed = array("f", values)
-    if sys.byteorder == "big":
-        packed.byteswap()
-    return packed.tobytes()
+def arbitrary(text: str, dimension: int) -> Vector:
+    """For a text that has nothing to be compared by: of length 1, and nearly at right angles to every other."""
+    signs = shake_128(text.encode("utf-8", "surrogatepass")).digest(dimension)
+    value = 1 / sqrt(dimension)
+    return struct.pack(f"<{dimension}f", *(value if byte & 1 else -value for byte in signs))

@@ -8,8 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from codelaw.adapters.certificates import trusted
-from codelaw.adapters.embedders.http_failures import Trouble, of_answer, of_error
-from codelaw.adapters.embedders.http_reply import read_reply
+from codelaw.adapters.embedders.http_answers import Trouble, of_answer, of_error, read_reply
 from codelaw.adapters.models.endpoints import guards
 from codelaw.domain.errors import EmbeddingFailure
 from codelaw.ports.embedder import Vector

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
+import logging
+import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from codelaw.adapters.embedders.arbitrary import arbitrary
-from codelaw.adapters.embedders.blas import bound_threads
 from codelaw.adapters.embedders.folder import Folder, cut_at, load_tokenizer, load_weights, look_into
+from codelaw.adapters.embedders.hashing import arbitrary
 from codelaw.domain.errors import EmbeddingFailure
 from codelaw.ports.embedder import Vector
 
@@ -21,7 +23,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
+_log = logging.getLogger(__name__)
 T = TypeVar("T")
+_SETTERS = (
+    "scipy_openblas_set_num_threads64_",
+    "scipy_openblas_set_num_threads",
+    "openblas_set_num_threads64_",
+    "openblas_set_num_threads",
+)
 CHARACTERS_A_TOKEN = 24
 """Characters of a text that are looked at for each token that the model takes; a tokenizer holds Python's lock."""
 
@@ -183,3 +192,25 @@ def _real(path: Path) -> Path:
 
 def _closed() -> EmbeddingFailure:
     return EmbeddingFailure("The embedder was closed, or nobody waits for it any more.")
+
+
+def bound_threads(most: int | None = None) -> int | None:
+    """Leave half of the processors to the editor and the turns; gives the number set, None where that cannot be done.
+
+    Only the OpenBLAS that comes with numpy is known here; another library keeps its own number.
+    """
+    import numpy as np  # noqa: PLC0415 - heavy
+
+    number = most or max(1, (os.cpu_count() or 2) // 2)
+    for file in sorted(Path(np.__file__).parent.parent.glob("numpy.libs/*openblas*")):
+        try:
+            library = ctypes.CDLL(str(file))
+        except OSError as error:
+            _log.debug("%s: %s", file.name, error)
+            continue
+        for name in _SETTERS:
+            setter = getattr(library, name, None)
+            if setter is not None:
+                setter(number)
+                return number
+    return None
