@@ -107,18 +107,18 @@ class Indexed:
         return best_files(self.frame, question, DEPTHS[-1], Hints(told(self.history, question)))
 
     def _history(self, _repository: Repository) -> Any:
-        from codelaw.ranking.code.history import History
+        from codelaw.ranking.code.history import CommitHistory
 
-        return History()
+        return CommitHistory()
 
 
 class WithCommits(Indexed):
     """The same with the messages of commits."""
 
     def _history(self, repository: Repository) -> Any:
-        from codelaw.ranking.code.history import Change, recorded
+        from codelaw.ranking.code.history import LoggedCommit, recorded
 
-        changes = [Change(message, tuple(paths)) for message, paths in repository.commits]
+        changes = [LoggedCommit(message, tuple(paths)) for message, paths in repository.commits]
         return recorded(changes, self.frame.places)
 
 

@@ -14,7 +14,7 @@ from codelaw.adapters.stores.opening import open_stores
 from codelaw.agent.recall import question_vectors
 from codelaw.agent.recall.in_use import EmbedderInUse
 from codelaw.agent.recall.question_vectors import Late, QuestionVectors, patience
-from codelaw.agent.recall.remembering import Attic, ChatMemory, RecallLimits
+from codelaw.agent.recall.remembering import ChatMemory, EmbeddingTasks, RecallLimits
 from codelaw.domain.errors import EmbeddingFailure
 from codelaw.domain.memories import Places
 from codelaw.memory.background import QUESTIONS, SENTENCES, texts
@@ -137,7 +137,7 @@ async def test_a_similarity_that_was_shown_to_mean_something_recalls_a_paraphras
     question, entry = "What should the whitespace at the start of a line be?", "The user prefers tabs over spaces"
     embedder: Any = Knowing({question, entry})
     stores = await open_stores(None, tmp_path / "codelaw.db")
-    attic = Attic()
+    attic = EmbeddingTasks()
     memory = ChatMemory(
         stores.memories, EmbedderInUse(embedder), Places("ann", (), "c1"), RecallLimits(seconds=30.0), attic
     )

@@ -10,7 +10,7 @@ import pytest
 
 from codelaw.agent.recall import question_vectors, remembering
 from codelaw.agent.recall.in_use import EmbedderInUse
-from codelaw.agent.recall.remembering import Attic, ChatMemory, RecallLimits
+from codelaw.agent.recall.remembering import ChatMemory, EmbeddingTasks, RecallLimits
 from codelaw.domain.errors import EmbeddingFailure, Refusal
 from codelaw.domain.memories import Category, Memory, MemoryScope, Places
 from codelaw.templates.render import preload
@@ -41,7 +41,7 @@ async def templates():
 
 @pytest.fixture
 async def attic():
-    made = Attic()
+    made = EmbeddingTasks()
     yield made
     await made.close()
 

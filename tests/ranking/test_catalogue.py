@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.ranking.catalogue import VOCABULARY, Catalogue, Entry
+from codelaw.ranking.catalogue import VOCABULARY, Catalogue, CatalogueEntry
 from codelaw.ranking.synonyms import SYNONYMS
 
 ENTRIES = [
-    Entry("search_movies", "tmdb", "Search for movies by title or keywords", "query", "Words of the title"),
-    Entry("delete_message", "gmail", "Delete a message for good", "message_id", "Which message"),
-    Entry("list_messages", "gmail", "List messages of the mailbox", "label", "Only those of a label"),
-    Entry("delete_message", "slack", "Delete a message of a channel", "channel, timestamp", "Where it was said"),
-    Entry("createPullRequest", "github", "Open a pull request", "base, head", "Branches"),
-    Entry("chroma_cqt", "audio", "Compute the chroma of a recording", "path"),
-    Entry("get_nft_transfers", "chain", "Track transfers of NFTs", "collection"),
-    *(Entry(f"other_{number}", "misc", "Something else entirely", "a") for number in range(50)),
+    CatalogueEntry("search_movies", "tmdb", "Search for movies by title or keywords", "query", "Words of the title"),
+    CatalogueEntry("delete_message", "gmail", "Delete a message for good", "message_id", "Which message"),
+    CatalogueEntry("list_messages", "gmail", "List messages of the mailbox", "label", "Only those of a label"),
+    CatalogueEntry(
+        "delete_message", "slack", "Delete a message of a channel", "channel, timestamp", "Where it was said"
+    ),
+    CatalogueEntry("createPullRequest", "github", "Open a pull request", "base, head", "Branches"),
+    CatalogueEntry("chroma_cqt", "audio", "Compute the chroma of a recording", "path"),
+    CatalogueEntry("get_nft_transfers", "chain", "Track transfers of NFTs", "collection"),
+    *(CatalogueEntry(f"other_{number}", "misc", "Something else entirely", "a") for number in range(50)),
 ]
 CATALOGUE = Catalogue(ENTRIES)
 
@@ -60,7 +62,9 @@ def test_no_more_than_asked_for_and_always_the_same():
 
 
 def test_a_word_counts_more_than_another_that_means_the_same():
-    two = Catalogue([Entry("a", description="Send an email"), Entry("b", description="Send a message")])
+    two = Catalogue(
+        [CatalogueEntry("a", description="Send an email"), CatalogueEntry("b", description="Send a message")]
+    )
     assert two.best("email", 5) == [0, 1]
     assert two.best("message", 5) == [1, 0]
 
@@ -68,7 +72,11 @@ def test_a_word_counts_more_than_another_that_means_the_same():
 @pytest.mark.parametrize("question", ["the news", "News of today", "headlines"])
 def test_news_are_not_what_is_new(question: str):
     two = Catalogue(
-        [Entry("make_new_block", description="Make a new block"), Entry("getBBCNews"), Entry("get-bbc-news")]
+        [
+            CatalogueEntry("make_new_block", description="Make a new block"),
+            CatalogueEntry("getBBCNews"),
+            CatalogueEntry("get-bbc-news"),
+        ]
     )
     assert 0 not in two.best(question, 5)
     assert len(two.best(question, 5)) == 2
@@ -76,7 +84,9 @@ def test_news_are_not_what_is_new(question: str):
 
 def test_an_endless_vocabulary_is_bounded():
     words = [" ".join(f"w{at}x{number}" for number in range(700)) for at in range(50)]
-    catalogue = Catalogue([*(Entry("n", description=one) for one in words), Entry("late", description="w0x1 unheard")])
+    catalogue = Catalogue(
+        [*(CatalogueEntry("n", description=one) for one in words), CatalogueEntry("late", description="w0x1 unheard")]
+    )
     assert sorted(catalogue.best("w0x1", 5)) == [0, 50]
     assert catalogue.best("unheard", 5) == []
     assert VOCABULARY < 50 * 700

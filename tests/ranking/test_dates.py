@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.ranking.dates import Named, asks_when, named, tells_time
+from codelaw.ranking.dates import NamedDay, asks_when, named, tells_time
 
 TODAY = date(2024, 3, 15)  # a Friday
 
@@ -16,24 +16,24 @@ TODAY = date(2024, 3, 15)  # a Friday
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("on 7 July, 2023", Named(2023, 7, 7)),
-        ("July 7th, 2023", Named(2023, 7, 7)),
-        ("the 7th of July", Named(None, 7, 7)),
-        ("2023-07-07", Named(2023, 7, 7)),
-        ("in 2023-07", Named(2023, 7)),
-        ("in July", Named(None, 7)),
-        ("during Sept. 2023", Named(2023, 9)),
-        ("in 2021", Named(2021)),
-        ("yesterday", Named(2024, 3, 14)),
-        ("three days ago", Named(2024, 3, 12)),
-        ("a week ago", Named(2024, 3, 8)),
-        ("last month", Named(2024, 2)),
-        ("four months ago", Named(2023, 11)),
-        ("last year", Named(2023)),
-        ("this year", Named(2024)),
-        ("last Monday", Named(2024, 3, 11)),
-        ("on Friday", Named(2024, 3, 8)),
-        ("today", Named(2024, 3, 15)),
+        ("on 7 July, 2023", NamedDay(2023, 7, 7)),
+        ("July 7th, 2023", NamedDay(2023, 7, 7)),
+        ("the 7th of July", NamedDay(None, 7, 7)),
+        ("2023-07-07", NamedDay(2023, 7, 7)),
+        ("in 2023-07", NamedDay(2023, 7)),
+        ("in July", NamedDay(None, 7)),
+        ("during Sept. 2023", NamedDay(2023, 9)),
+        ("in 2021", NamedDay(2021)),
+        ("yesterday", NamedDay(2024, 3, 14)),
+        ("three days ago", NamedDay(2024, 3, 12)),
+        ("a week ago", NamedDay(2024, 3, 8)),
+        ("last month", NamedDay(2024, 2)),
+        ("four months ago", NamedDay(2023, 11)),
+        ("last year", NamedDay(2023)),
+        ("this year", NamedDay(2024)),
+        ("last Monday", NamedDay(2024, 3, 11)),
+        ("on Friday", NamedDay(2024, 3, 8)),
+        ("today", NamedDay(2024, 3, 15)),
     ],
 )
 def test_days_are_read(text, expected):
@@ -52,7 +52,7 @@ def test_relative_words_need_a_today():
 
 
 def test_the_day_itself_is_nearer_than_the_days_after_it_and_those_than_others():
-    day = Named(2023, 7, 7)
+    day = NamedDay(2023, 7, 7)
     nearness = [day.nearness(date(2023, 7, number)) for number in (7, 8, 12, 20)]
     assert nearness == sorted(nearness, reverse=True)
     assert nearness[0] == 1.0
@@ -62,10 +62,10 @@ def test_the_day_itself_is_nearer_than_the_days_after_it_and_those_than_others()
 
 def test_the_more_exactly_it_was_named_the_more_a_match_tells():
     said = date(2023, 7, 7)
-    whole = [stretch.nearness(said) for stretch in (Named(2023, 7, 7), Named(2023, 7), Named(2023))]
+    whole = [stretch.nearness(said) for stretch in (NamedDay(2023, 7, 7), NamedDay(2023, 7), NamedDay(2023))]
     assert whole == sorted(whole, reverse=True)
-    assert Named(None, 7).nearness(said) == Named(2023, 7).nearness(said)
-    assert Named(2023, 2, 31).nearness(said) == 0.0
+    assert NamedDay(None, 7).nearness(said) == NamedDay(2023, 7).nearness(said)
+    assert NamedDay(2023, 2, 31).nearness(said) == 0.0
 
 
 def test_questions_for_a_time_and_texts_that_tell_one_are_known():

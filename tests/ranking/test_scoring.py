@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from codelaw.ranking import scoring
-from codelaw.ranking.scoring import Frame, Said, rank
+from codelaw.ranking.scoring import MessageFrame, RankedSource, rank
 from codelaw.ranking.words import packed
 
 HOUR = 3600.0
@@ -22,11 +22,11 @@ def a_frame(*texts, roles: str | list[str] = "user", gap=10 * HOUR, vectors=None
     for number, text in enumerate(texts):
         parts = [text] if isinstance(text, str) else text
         role = roles if isinstance(roles, str) else roles[number]
-        said.append(Said(f"m{number}", role, 1e9 + gap * number, tells_time=False))
+        said.append(RankedSource(f"m{number}", role, 1e9 + gap * number, tells_time=False))
         counts.append(len(parts))
         passages += parts
-    frame = Frame.empty().extended(said, counts, [*map(len, passages)], [*map(packed, passages)])
-    return frame if vectors is None else Frame(**{**vars(frame), "vectors": np.array(vectors, np.float32)})
+    frame = MessageFrame.empty().extended(said, counts, [*map(len, passages)], [*map(packed, passages)])
+    return frame if vectors is None else MessageFrame(**{**vars(frame), "vectors": np.array(vectors, np.float32)})
 
 
 def scores(frame, question, vector=None):
@@ -92,8 +92,8 @@ def test_rare_words_count_more_than_frequent_ones():
 
 def test_messages_that_speak_of_time_are_preferred_when_a_time_is_asked_for():
     frame = a_frame("the parser broke", "the parser broke", "tea")
-    told = [Said(said.id, said.role, said.at, tells_time=said.id == "m1") for said in frame.messages]
-    frame = Frame(**{**vars(frame), "messages": told})
+    told = [RankedSource(said.id, said.role, said.at, tells_time=said.id == "m1") for said in frame.messages]
+    frame = MessageFrame(**{**vars(frame), "messages": told})
     assert order(frame, "When did the parser break?")[0] == "m1"
     assert order(frame, "Why did the parser break?")[0] == "m0"
 
@@ -133,18 +133,20 @@ def test_vectors_that_are_no_numbers_count_as_none():
 
 @pytest.mark.parametrize("at", [-1e18, 0.0, 1e18, float("inf"), float("nan")])
 def test_any_time_may_stand_in_a_message(at):
-    frame = Frame.empty().extended([Said("m0", "user", at, tells_time=True)], [1], [6], [packed("parser")])
+    frame = MessageFrame.empty().extended(
+        [RankedSource("m0", "user", at, tells_time=True)], [1], [6], [packed("parser")]
+    )
     assert order(frame, "the parser on 3 May 2024") == ["m0"]
 
 
 def test_an_empty_chat_and_one_of_a_single_word_are_ranked():
-    assert order(Frame.empty(), "parser") == []
+    assert order(MessageFrame.empty(), "parser") == []
     assert order(a_frame("parser"), "parser") == ["m0"]
     assert order(a_frame("..."), "parser") == []
 
 
 def test_a_frame_grows_without_changing():
     frame = a_frame("parser", "tea")
-    grown = frame.extended([Said("n", "user", 3e9, tells_time=False)], [1], [6], [packed("parser")])
+    grown = frame.extended([RankedSource("n", "user", 3e9, tells_time=False)], [1], [6], [packed("parser")])
     assert set(order(frame, "parser")) == {"m0"}
     assert set(order(grown, "parser")) == {"m0", "n"}

@@ -10,7 +10,7 @@ import pytest
 
 from codelaw.domain.chats import Notice
 from codelaw.domain.files import Entry, FileImage, Located
-from codelaw.tools.changing.snapshots import MAX_BELOW, MAX_NAMED, Images, imaged, keep, kept
+from codelaw.tools.changing.snapshots import MAX_BELOW, MAX_NAMED, FileImages, imaged, keep, kept
 from tests.fakes.desk import Desk, folder, make_desk
 
 
@@ -171,8 +171,8 @@ async def test_all_images_together_are_bounded(desk: Desk):
 
 async def test_outside_a_turn_nothing_is_kept(desk: Desk):
     desk.put("a.txt", "x")
-    assert await imaged("rm a.txt", desk.environment) == Images()
-    await keep(Images(), None, desk.environment)
+    assert await imaged("rm a.txt", desk.environment) == FileImages()
+    await keep(FileImages(), None, desk.environment)
 
 
 async def test_with_several_folders_the_command_works_in_the_first(tmp_path: Path):

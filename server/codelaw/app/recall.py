@@ -11,7 +11,7 @@ from codelaw.agent.chat.retrieved_context import BesideGatherer, SpanLimits
 from codelaw.agent.recall.embedding import Embedding
 from codelaw.agent.recall.in_use import EmbedderInUse
 from codelaw.agent.recall.question_vectors import load_background, patience
-from codelaw.agent.recall.remembering import Attic, ChatMemory, RecallLimits
+from codelaw.agent.recall.remembering import EmbeddingTasks, ChatMemory, RecallLimits
 from codelaw.agent.recall.retrieval import Retriever
 from codelaw.agent.recording.history import Past
 from codelaw.app.indexing import embed_code
@@ -40,7 +40,7 @@ class Recall:
         self._embedder = EmbedderInUse(make_embedder(settings.embedding))
         self._retired: list[Embedder] = []
         """Embedders of earlier settings: they may be at work until the end."""
-        self._attic = Attic()
+        self._attic = EmbeddingTasks()
         self.embedding: Embedding | None = None
         """None until the store is open."""
         embed_code(code, settings, self._embedder.now)

@@ -36,7 +36,7 @@ _JOINED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class MemoryBlock:
     """Memories as they stand in the view, and which of them those are."""
 
     text: str
@@ -75,26 +75,26 @@ def ranked(
     return tuple(sorted(best.values(), key=lambda entry: -round(entry.score, 9))[:limit])
 
 
-def shown(recalled: Sequence[Recalled], limit: int = SHOWN_CHARACTERS) -> Shown:
+def shown(recalled: Sequence[Recalled], limit: int = SHOWN_CHARACTERS) -> MemoryBlock:
     """The block of recalled memories: whole entries as long as they fit into `limit` characters, best first.
 
     The first one is always among them; alone too long, it ends with a mark.
     """
     memories = [entry.memory for entry in recalled]
     if not memories:
-        return Shown("")
+        return MemoryBlock("")
     taken = 1
     text = _block([line(recalled[0])])
     if len(text) > limit:
         whole = line(recalled[0])
         keep = max(0, len(whole) - (len(text) - limit) - len(CUT))
-        return Shown(_block([whole[:keep] + CUT]), tuple(memories[:1]))
+        return MemoryBlock(_block([whole[:keep] + CUT]), tuple(memories[:1]))
     while taken < len(memories):
         longer = _block([line(entry) for entry in recalled[: taken + 1]])
         if len(longer) > limit:
             break
         text, taken = longer, taken + 1
-    return Shown(text, tuple(memories[:taken]))
+    return MemoryBlock(text, tuple(memories[:taken]))
 
 
 def line(entry: Recalled) -> str:
@@ -125,7 +125,7 @@ _LONGEST_LINE = 400
 """Characters of one entry in a profile; a longer one is cut."""
 
 
-def profile(user: Sequence[Memory], project: Sequence[Memory], count: Callable[[str], int]) -> Shown:
+def profile(user: Sequence[Memory], project: Sequence[Memory], count: Callable[[str], int]) -> MemoryBlock:
     """The block of the user profile and the project context, below `PROFILE_TOKENS` by `count`.
 
     The surest entries stand first, among equals the newest. User and project take turns, so that neither crowds out the
@@ -144,7 +144,7 @@ def profile(user: Sequence[Memory], project: Sequence[Memory], count: Callable[[
                 text = longer
             else:
                 mine.pop()
-    return Shown(text, (*taken[0], *taken[1]))
+    return MemoryBlock(text, (*taken[0], *taken[1]))
 
 
 def _ordered(memories: Sequence[Memory], scope: str, categories: Sequence[Category]) -> list[Memory]:

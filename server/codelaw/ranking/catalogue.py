@@ -20,7 +20,7 @@ from codelaw.ranking.words import question_terms, terms
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogueEntry:
     """What can be found, by fields."""
 
     name: str
@@ -74,7 +74,7 @@ _IDLE = frozenset(terms("please want need like let one thing everything somethin
 class Catalogue:
     """Entries, made ready to be searched. Never changed."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    def __init__(self, entries: Iterable[CatalogueEntry]) -> None:
         self._places: dict[str, tuple[array[int], array[float]]] = {}
         """By term the entries that have it, and its weights there."""
         self._servers: dict[str, list[int]] = {}
@@ -105,7 +105,7 @@ class Catalogue:
             scores[place] *= SERVER
         return sorted(scores, key=lambda place: (-scores[place], place))[:most]
 
-    def _add(self, place: int, entry: Entry) -> None:
+    def _add(self, place: int, entry: CatalogueEntry) -> None:
         weights: dict[str, float] = {}
         for name, field in _FIELDS.items():
             words = Counter(terms(_plain(getattr(entry, name))))

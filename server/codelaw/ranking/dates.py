@@ -54,7 +54,7 @@ _LOOKED_AT = 8_000
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedDay:
     """A stretch of the calendar; what is None was not said."""
 
     year: int | None
@@ -85,19 +85,19 @@ class Named:
             return None
 
 
-def named(text: str, today: date | None = None) -> tuple[Named, ...]:
+def named(text: str, today: date | None = None) -> tuple[NamedDay, ...]:
     """The days, months and years that a text names, the exact ones first.
 
     Words such as `yesterday` are counted from `today`; without it they name nothing.
     """
-    found: list[Named] = []
+    found: list[NamedDay] = []
     rest = text[:_QUESTION_CHARS]
     for pattern in _SPELLED:
         for match in pattern.finditer(rest):
             parts = match.groupdict()
             month = _month(parts)
             if month != 0:
-                found.append(Named(_int(parts.get("year")), month, _int(parts.get("day"))))
+                found.append(NamedDay(_int(parts.get("year")), month, _int(parts.get("day"))))
         rest = pattern.sub(" ", rest)
     if today is not None:
         found += _relative(rest, today)
@@ -128,8 +128,8 @@ def _int(text: str | None) -> int | None:
     return None if text is None else int(text)
 
 
-def _relative(text: str, today: date) -> list[Named]:
-    found: list[Named] = []
+def _relative(text: str, today: date) -> list[NamedDay]:
+    found: list[NamedDay] = []
     for match in _AGO.finditer(text):
         word = match["count"].lower()
         count = int(word) if word.isdigit() else _NUMBERS.get(word.removeprefix("a ") or word, 1)
@@ -150,14 +150,14 @@ def _relative(text: str, today: date) -> list[Named]:
     return found
 
 
-def _before(today: date, unit: str, count: int) -> list[Named]:
+def _before(today: date, unit: str, count: int) -> list[NamedDay]:
     if unit == "year":
-        return [Named(today.year - count)]
+        return [NamedDay(today.year - count)]
     if unit == "month":
         months = today.year * 12 + today.month - 1 - count
-        return [Named(months // 12, months % 12 + 1)]
+        return [NamedDay(months // 12, months % 12 + 1)]
     try:
         day = today - timedelta(days=count * (7 if unit == "week" else 1))
     except OverflowError:
         return []
-    return [Named(day.year, day.month, day.day)]
+    return [NamedDay(day.year, day.month, day.day)]

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from codelaw.ranking.dates import Named, asks_when, named
+from codelaw.ranking.dates import NamedDay, asks_when, named
 from codelaw.ranking.words import number, question_terms
 
 Floats = npt.NDArray[np.floating[Any]]
@@ -50,7 +50,7 @@ LENGTH_PENALTY = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class RankedSource:
     """A message as it is ranked."""
 
     id: str
@@ -61,7 +61,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RankedMessage:
     """A message and how well it fits."""
 
     id: str
@@ -70,10 +70,10 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Frame:
+class MessageFrame:
     """The passages of a chat, those of one message side by side, in the order of the chat. Never changed."""
 
-    messages: Sequence[Said]
+    messages: Sequence[RankedSource]
     """Each has at least one passage."""
     owner: npt.NDArray[np.int64]
     """The message of each passage, ascending."""
@@ -86,13 +86,13 @@ class Frame:
     """A row for each passage; zeros where there is none yet."""
 
     @classmethod
-    def empty(cls) -> Frame:
+    def empty(cls) -> MessageFrame:
         none = np.array([], np.int64)
         return cls((), none, none, np.array([], np.uint32), none)
 
     def extended(
-        self, messages: Sequence[Said], counts: Sequence[int], chars: Sequence[int], words: Sequence[bytes]
-    ) -> Frame:
+        self, messages: Sequence[RankedSource], counts: Sequence[int], chars: Sequence[int], words: Sequence[bytes]
+    ) -> MessageFrame:
         """With messages behind the last, without vectors.
 
         Args:
@@ -102,7 +102,7 @@ class Frame:
             words: Likewise, the terms as `words.packed` gives them.
         """
         first = len(self.messages)
-        return Frame(
+        return MessageFrame(
             [*self.messages, *messages],
             np.concatenate([self.owner, np.repeat(np.arange(first, first + len(messages)), counts)]),
             np.concatenate([self.chars, np.array(chars, np.int64)]),
@@ -162,8 +162,8 @@ class Frame:
 
 
 def rank(
-    frame: Frame, question: str, vector: npt.NDArray[np.float32] | None = None, today: date | None = None
-) -> Iterator[Found]:
+    frame: MessageFrame, question: str, vector: npt.NDArray[np.float32] | None = None, today: date | None = None
+) -> Iterator[RankedMessage]:
     """The messages of a frame, best first; without a vector only those that share a word or a day with the question.
 
     Args:
@@ -189,10 +189,10 @@ def rank(
     for place in map(int, np.argsort(-scores, kind="stable")):
         if found[place]:
             near_by = None if similarity is None or np.isnan(similarity[place]) else float(similarity[place])
-            yield Found(frame.messages[place].id, float(scores[place]), near_by)
+            yield RankedMessage(frame.messages[place].id, float(scores[place]), near_by)
 
 
-def _lexical(frame: Frame, terms: Sequence[str]) -> Floats:
+def _lexical(frame: MessageFrame, terms: Sequence[str]) -> Floats:
     """BM25 of each passage; words are shared with neighbours."""
     total = np.zeros(len(frame.lengths))
     passages = len(frame.lengths)
@@ -208,7 +208,7 @@ def _lexical(frame: Frame, terms: Sequence[str]) -> Floats:
     return total
 
 
-def _spread(frame: Frame, weights: Floats) -> Floats:
+def _spread(frame: MessageFrame, weights: Floats) -> Floats:
     spread = weights.copy()
     for distance, share in enumerate(frame.shares, 1):
         spread[distance:] += weights[:-distance] * share
@@ -216,14 +216,14 @@ def _spread(frame: Frame, weights: Floats) -> Floats:
     return spread
 
 
-def _best(frame: Frame, passages: Floats) -> Floats:
+def _best(frame: MessageFrame, passages: Floats) -> Floats:
     """Of each message: its best passage, with a share of the mean of all."""
     best = np.maximum.reduceat(passages, frame.starts)
     return best + REST * np.add.reduceat(passages, frame.starts) / frame.parts
 
 
 def _dense(
-    frame: Frame, vectors: npt.NDArray[np.float32], vector: npt.NDArray[np.float32]
+    frame: MessageFrame, vectors: npt.NDArray[np.float32], vector: npt.NDArray[np.float32]
 ) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
     """Of each message: the cosine of its best passage, with a share of the mean of all, and whether it has any."""
     cosines = (vectors @ vector).astype(float)
@@ -244,7 +244,9 @@ def _standard(scores: Floats, known: npt.NDArray[np.bool_] | None = None) -> Flo
     return np.where(known, (scores - some.mean()) / (some.std() + 1e-9), 0.0)
 
 
-def _with_time(frame: Frame, scores: Floats, question: str, today: date | None) -> tuple[Floats, npt.NDArray[np.bool_]]:
+def _with_time(
+    frame: MessageFrame, scores: Floats, question: str, today: date | None
+) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """Scores that count time in, and which messages the day that the question names picks out, whatever they say."""
     near = np.zeros(len(scores))
     if wanted := named(question, today):
@@ -256,7 +258,7 @@ def _with_time(frame: Frame, scores: Floats, question: str, today: date | None) 
     return scores, same if 2 * np.count_nonzero(same) <= len(same) else np.zeros(len(same), bool)
 
 
-def _nearness(wanted: Sequence[Named], day: date | None) -> float:
+def _nearness(wanted: Sequence[NamedDay], day: date | None) -> float:
     return 0.0 if day is None else max(stretch.nearness(day) for stretch in wanted)
 
 

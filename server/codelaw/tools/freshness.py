@@ -15,7 +15,7 @@ GONE = "gone"
 
 
 @dataclass(slots=True)
-class Entry:
+class ReadFile:
     """What is remembered of one file."""
 
     located: Located
@@ -33,16 +33,16 @@ class Ledger:
     """The files read or written in one chat; memory only, so a restart asks for a new Read."""
 
     def __init__(self) -> None:
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, ReadFile] = {}
 
-    def entries(self) -> Sequence[Entry]:
+    def entries(self) -> Sequence[ReadFile]:
         """What is remembered, in the order of first reading."""
         return tuple(self._entries.values())
 
     def note_read(self, located: Located, current: FileText) -> None:
         """The model has seen this text."""
         stamp = Stamp(current.mtime, current.size, current.version)
-        self._entries[_key(located)] = Entry(located, current.digest, current.digest, stamp)
+        self._entries[_key(located)] = ReadFile(located, current.digest, current.digest, stamp)
 
     def note_own_write(self, located: Located, current: FileText) -> None:
         """The model has written this text, so it never looks external (F-2)."""

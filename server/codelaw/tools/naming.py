@@ -39,7 +39,7 @@ _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class RenamedArguments:
     """Arguments under the names that the tool declares, in the order and with the values that were given."""
 
     arguments: Mapping[str, Any]
@@ -53,7 +53,7 @@ class Named:
         return f"Argument names: took {pairs}." if pairs else ""
 
 
-def named(declared: type[BaseModel], arguments: Mapping[str, Any]) -> Named:
+def named(declared: type[BaseModel], arguments: Mapping[str, Any]) -> RenamedArguments:
     """The arguments with every name that can mean only one declared argument replaced by that argument's name.
 
     Where an argument is given under two names both stay as they are, for the validation to refuse.
@@ -68,7 +68,7 @@ def named(declared: type[BaseModel], arguments: Mapping[str, Any]) -> Named:
         field = fields.get(names[name])
         given[names[name]], inside = (value, ()) if field is None else _items(field.annotation, value)
         renamed |= dict.fromkeys(inside)
-    return Named(given, tuple(renamed))
+    return RenamedArguments(given, tuple(renamed))
 
 
 def _meant(name: str, fields: Mapping[str, object]) -> str:
@@ -89,5 +89,5 @@ def _items(annotation: object, value: Any) -> tuple[Any, tuple[tuple[str, str], 
         named(model, cast("Mapping[str, Any]", item)) if isinstance(item, Mapping) else item
         for item in cast("list[Any]", value)
     ]
-    renamed = {pair: None for item in read if isinstance(item, Named) for pair in item.renamed}
-    return [item.arguments if isinstance(item, Named) else item for item in read], tuple(renamed)
+    renamed = {pair: None for item in read if isinstance(item, RenamedArguments) for pair in item.renamed}
+    return [item.arguments if isinstance(item, RenamedArguments) else item for item in read], tuple(renamed)

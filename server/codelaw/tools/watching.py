@@ -64,7 +64,7 @@ class Effects:
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
+class WorkspaceBefore:
     """The workspace before a command."""
 
     survey: Survey
@@ -83,7 +83,7 @@ class TreeWatch:
     """When it is looked at again, by the monotonic clock."""
     _told: bool = False
 
-    async def before(self, workspace: Workspace) -> Before | Notice | None:
+    async def before(self, workspace: Workspace) -> WorkspaceBefore | Notice | None:
         """The workspace as it is, at most `MAX_VISITS` files; a notice, once, where it is too much, and then None."""
         if time.monotonic() < self._next:
             return None
@@ -94,9 +94,9 @@ class TreeWatch:
             return None if told else Notice("info", "undo_unwatched", _unwatched(found.stopped))
         buffers = workspace.buffers
         saves = {one.path: buffers.saves(one.path) for one in buffers.all() if one.path is not None}
-        return Before(found, time.time(), saves)
+        return WorkspaceBefore(found, time.time(), saves)
 
-    async def since(self, before: Before, workspace: Workspace, known: Collection[str]) -> Effects | Notice:
+    async def since(self, before: WorkspaceBefore, workspace: Workspace, known: Collection[str]) -> Effects | Notice:
         """What has changed besides the files `known`, by their names as shown; a notice where that cannot be told."""
         now = await self._look(workspace, before.survey)
         if now.stopped:
@@ -116,7 +116,7 @@ def _unwatched(stopped: str) -> str:
     )
 
 
-async def _effects(before: Before, now: Survey, workspace: Workspace, known: Collection[str]) -> Effects:
+async def _effects(before: WorkspaceBefore, now: Survey, workspace: Workspace, known: Collection[str]) -> Effects:
     found = Effects()
     new = {name: source for name, source in now.made.items() if name not in known or source not in {*known, None}}
     kept = await placed(workspace, [*new, *(source for source in new.values() if source is not None)])
@@ -159,7 +159,7 @@ async def _images(
     return found
 
 
-def _saved(place: Located, before: Before, workspace: Workspace) -> bool:
+def _saved(place: Located, before: WorkspaceBefore, workspace: Workspace) -> bool:
     """Whether a person has saved it meanwhile: then it is not the command's to undo."""
     saves = workspace.buffers.saves(place.path)
     if place.path in before.saves:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from codelaw.adapters.code.index import WorkspaceIndex
-from codelaw.adapters.code.kept import Kept
+from codelaw.adapters.code.kept import IndexFile
 from codelaw.adapters.workspace.disk import DiskWorkspace
 from codelaw.domain.files import FileText, Located, Stamp
 from tests.breakers.test_full_disks import fill, small
@@ -161,7 +161,7 @@ def test_two_servers_that_index_at_once(desk: Desk, tmp_path: Path) -> None:
     both = [searching(desk.root, tmp_path / "kept") for _ in range(2)]
     assert [one.communicate()[0] for one in both] == ["file7.py ready 600\n"] * 2
     (file,) = (tmp_path / "kept").glob("*.db")
-    kept = Kept(tmp_path / "kept", [desk.root])
+    kept = IndexFile(tmp_path / "kept", [desk.root])
     assert (kept.path, len(kept.load())) == (file, 600)
     kept.close()
 

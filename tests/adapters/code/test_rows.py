@@ -6,7 +6,7 @@ import random
 
 from codelaw.adapters.code.answering import FEW, are_few, framed_few, framed_over
 from codelaw.adapters.code.kept import Row
-from codelaw.adapters.code.rows import Counted, Rows
+from codelaw.adapters.code.rows import IndexRows, RowCounts
 from codelaw.ranking.code.digest import digested
 
 
@@ -15,22 +15,22 @@ def row(name: str = "", skipped: str = "") -> Row:
 
 
 def test_what_all_files_come_to_is_kept_as_they_change() -> None:
-    rows = Rows({"a.py": row("one"), "b.png": row(skipped="binary")})
-    assert rows.counted == Counted(1, 1, (("binary", 1),))
+    rows = IndexRows({"a.py": row("one"), "b.png": row(skipped="binary")})
+    assert rows.counted == RowCounts(1, 1, (("binary", 1),))
     rows.put({"c.py": row("two"), "b.png": row("three")})
-    assert rows.counted == Counted(3, 3, ())
+    assert rows.counted == RowCounts(3, 3, ())
     rows.open("c.py", ("file:///c.py", 1), row(skipped="minified"))
-    assert rows.counted == Counted(2, 2, (("minified", 1),))
+    assert rows.counted == RowCounts(2, 2, (("minified", 1),))
     rows.drop(["c.py"])
-    assert rows.counted == Counted(2, 2, (("minified", 1),)), "the open document stands"
+    assert rows.counted == RowCounts(2, 2, (("minified", 1),)), "the open document stands"
     rows.close("c.py")
-    assert rows.counted == Counted(2, 2, ())
+    assert rows.counted == RowCounts(2, 2, ())
     assert sorted(rows.all()) == ["a.py", "b.png"]
 
 
 def test_only_what_is_ranked_otherwise_counts_as_changed() -> None:
     first, other = row("one"), row("two")
-    rows = Rows({"a.py": first})
+    rows = IndexRows({"a.py": first})
     assert (rows.edition, rows.changed) == (0, {})
     rows.put({"a.py": Row(2.0, 1, "h", "", first.digest)})
     assert (rows.edition, rows.changed) == (0, {}), "it was touched, and is the same"
@@ -48,7 +48,7 @@ def test_only_what_is_ranked_otherwise_counts_as_changed() -> None:
 
 def test_a_small_frame_of_what_has_changed_is_that_of_all_rows() -> None:
     chance = random.Random(3)
-    rows = Rows({f"f{number:02}.py": row(f"name_{number}") for number in range(40)})
+    rows = IndexRows({f"f{number:02}.py": row(f"name_{number}") for number in range(40)})
     whole = framed_over(rows.all(), None)
     for number in range(30):
         path = f"f{chance.randrange(45):02}.py"

@@ -15,7 +15,7 @@ from codelaw.domain.files import Located, Survey
 from codelaw.permissions.policy import denied_to
 from codelaw.permissions.rules import parse
 from codelaw.ports.workspace import Workspace
-from codelaw.tools.watching import Before, Effects, TreeWatch
+from codelaw.tools.watching import Effects, TreeWatch, WorkspaceBefore
 from codelaw.tools.withholding import withheld
 from tests.fakes.desk import Desk, folder, make_desk
 
@@ -323,7 +323,7 @@ async def test_a_move_to_another_folder_of_the_workspace_is_known_as_one(tmp_pat
     desk, watch = make_desk(one, two), TreeWatch()
     desk.put("a/moved", "text")
     before = await watch.before(desk.workspace)
-    assert isinstance(before, Before)
+    assert isinstance(before, WorkspaceBefore)
     (one.root / "a").rename(two.root / "b")
     found = await watch.since(before, desk.workspace, ())
     assert isinstance(found, Effects)

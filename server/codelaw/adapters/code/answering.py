@@ -9,7 +9,7 @@ from codelaw.adapters.code.kept import Row
 from codelaw.ports.code import FileOutline, Place, PlaceKind, Symbol
 from codelaw.ranking.code.digest import Digest
 from codelaw.ranking.code.frame import Frame, framed
-from codelaw.ranking.code.history import History, told
+from codelaw.ranking.code.history import CommitHistory, told
 from codelaw.ranking.code.naming import called, parts_of
 from codelaw.ranking.code.nearness import Singles
 from codelaw.ranking.code.paths import inside
@@ -54,7 +54,7 @@ def framed_few(changed: Mapping[str, Digest | None], whole: Frame) -> Frame:
 def ranked(
     frame: Frame,
     query: str,
-    history: History | None,
+    history: CommitHistory | None,
     near: Mapping[str, Singles],
     *,
     below: Sequence[str],

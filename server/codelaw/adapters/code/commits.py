@@ -19,7 +19,7 @@ from codelaw.domain.files import Folder
 
 if TYPE_CHECKING:
     from codelaw.ranking.code.frame import Frame
-    from codelaw.ranking.code.history import History
+    from codelaw.ranking.code.history import CommitHistory
 
 _log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class Commits:
         self._looking: asyncio.Task[None] | None = None
         self._not_before = 0.0
         self._first = True
-        self._made: tuple[object, object, History] | None = None
+        self._made: tuple[object, object, CommitHistory] | None = None
         """A history, and what it was made of."""
 
     @property
@@ -76,15 +76,15 @@ class Commits:
         if self._looking is not None:
             await asyncio.wait({self._looking})
 
-    def history(self, frame: Frame) -> History | None:
+    def history(self, frame: Frame) -> CommitHistory | None:
         """What the commits say of the frame's files; None where there are none. May take half a second at first."""
         heads = self._heads
         if not heads or not self.trusted:
             return None
         if self._made is None or self._made[0] is not heads or self._made[1] is not frame.whole:
-            from codelaw.ranking.code.history import Change, recorded  # noqa: PLC0415 - numpy
+            from codelaw.ranking.code.history import LoggedCommit, recorded  # noqa: PLC0415 - numpy
 
-            changes = (Change(message, tuple(paths)) for _, log in heads.values() for message, paths in log)
+            changes = (LoggedCommit(message, tuple(paths)) for _, log in heads.values() for message, paths in log)
             self._made = heads, frame.whole, recorded(changes, frame.whole.places)
         return self._made[2]
 

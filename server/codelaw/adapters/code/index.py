@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 from codelaw.adapters.code import skipping
 from codelaw.adapters.code.commits import Commits
-from codelaw.adapters.code.kept import Kept, Row
-from codelaw.adapters.code.rows import Rows, taken
+from codelaw.adapters.code.kept import IndexFile, Row
+from codelaw.adapters.code.rows import IndexRows, taken
 from codelaw.adapters.code.vectors import CodeVectors
 from codelaw.adapters.code.yielding import spare, yielding
 from codelaw.adapters.stores.worker import Worker, log_unheard
@@ -48,7 +48,7 @@ STORED = 512
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _TextToDigest:
     """A text that is to be digested."""
 
     path: str
@@ -67,9 +67,9 @@ class WorkspaceIndex:
         self.commits = commits or Commits(None)
         self.vectors = vectors or CodeVectors()
         self._worker = Worker("codelaw-index")
-        self._kept: Kept | None = None
+        self._kept: IndexFile | None = None
         self._roots: tuple[Path, ...] = ()
-        self._rows = Rows()
+        self._rows = IndexRows()
         self._survey: Survey | None = None
         """Nothing is known of the files, or what has changed since is in `_owed`."""
         self._owed: dict[str, float] = {}
@@ -167,7 +167,7 @@ class WorkspaceIndex:
         async with self._lock:
             self._forget()
             self._roots = tuple(folder.root for folder in workspace.folders)
-            kept = self._kept = Kept(self._folder, self._roots)
+            kept = self._kept = IndexFile(self._folder, self._roots)
             await self._worker.do(kept.throw_away)
         self._begin(workspace)
 
@@ -210,8 +210,8 @@ class WorkspaceIndex:
         if roots != self._roots or self._kept is None:
             self._forget()
             self._roots = roots
-            kept = self._kept = Kept(self._folder, roots)
-            self._rows = await self._worker.do(lambda: Rows(kept.load()))
+            kept = self._kept = IndexFile(self._folder, roots)
+            self._rows = await self._worker.do(lambda: IndexRows(kept.load()))
         began = time.perf_counter()
         if await self._read_changed(workspace, self._kept):
             self._seconds = time.perf_counter() - began
@@ -240,11 +240,11 @@ class WorkspaceIndex:
     def _forget(self) -> None:
         if self._kept is not None:
             self._kept.close()
-        self._rows, self._owed, self._survey = Rows(), {}, None
+        self._rows, self._owed, self._survey = IndexRows(), {}, None
         self._frame, self._framed, self._partial = None, -1, None
         self._complete, self._kept = False, None
 
-    async def _read_changed(self, workspace: Workspace, kept: Kept) -> int:
+    async def _read_changed(self, workspace: Workspace, kept: IndexFile) -> int:
         """Read what has changed since the last look; gives how many files that were."""
         survey = await workspace.survey(self._survey, max_visits=MAX_VISITS, seconds=WALK_SECONDS)
         gone = await self._take(survey)
@@ -286,7 +286,7 @@ class WorkspaceIndex:
         left = [path for path in batch if path not in rows]
         places = await asyncio.to_thread(lambda: list(_located(workspace, left)))
         stamps = await workspace.stamps([place for _, place in places])
-        texts: list[_Read] = []
+        texts: list[_TextToDigest] = []
         for (path, place), stamp in zip(places, stamps, strict=True):
             size = stamp.size if stamp is not None else 0
             reason = skipping.by_size(size) if stamp is not None else "gone"
@@ -300,7 +300,7 @@ class WorkspaceIndex:
                     if known is not None and known.hash == file.digest:
                         rows[path] = replace(known, mtime=batch[path], size=size)
                     else:
-                        texts.append(_Read(path, batch[path], size, file.text, file.digest))
+                        texts.append(_TextToDigest(path, batch[path], size, file.text, file.digest))
                     continue
             rows[path] = Row(batch[path], size, "", reason, None)
         rows |= {path: Row(batch[path], 0, "", "unreadable", None) for path in left if path not in dict(places)}
@@ -349,12 +349,12 @@ def _buffers(workspace: Workspace) -> Iterator[tuple[str, Buffer]]:
             yield inside if len(folders) == 1 else f"{folder.name}/{inside}", buffer
 
 
-def _read_of(path: str, buffer: Buffer) -> _Read:
+def _read_of(path: str, buffer: Buffer) -> _TextToDigest:
     hashed = hashlib.sha256(buffer.text.encode("utf-8", "surrogatepass")).hexdigest()
-    return _Read(path, 0.0, len(buffer.text), buffer.text, hashed)
+    return _TextToDigest(path, 0.0, len(buffer.text), buffer.text, hashed)
 
 
-def _digested(texts: Sequence[_Read]) -> dict[str, Row]:
+def _digested(texts: Sequence[_TextToDigest]) -> dict[str, Row]:
     from codelaw.ranking.code.digest import digested  # noqa: PLC0415 - numpy and the grammars are heavy
 
     rows: dict[str, Row] = {}

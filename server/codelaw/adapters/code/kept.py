@@ -43,7 +43,7 @@ class Row:
     digest: Digest | None
 
 
-class Kept:
+class IndexFile:
     """The rows of one workspace; to be used from one thread at a time."""
 
     def __init__(self, folder: Path, roots: Iterable[Path]) -> None:

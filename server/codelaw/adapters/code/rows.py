@@ -22,7 +22,7 @@ Version = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class RowCounts:
     """What the rows come to."""
 
     files: int
@@ -30,7 +30,7 @@ class Counted:
     skipped: tuple[tuple[str, int], ...]
 
 
-class Rows:
+class IndexRows:
     """By path; changed on the event loop alone."""
 
     def __init__(self, disk: dict[str, Row] | None = None) -> None:
@@ -50,8 +50,8 @@ class Rows:
         return {path: version for path, (version, _) in self._open.items()}
 
     @property
-    def counted(self) -> Counted:
-        return Counted(self._files, self._chunks, tuple(sorted((+self._skipped).items())))
+    def counted(self) -> RowCounts:
+        return RowCounts(self._files, self._chunks, tuple(sorted((+self._skipped).items())))
 
     @property
     def changed(self) -> dict[str, Digest | None]:

@@ -15,7 +15,7 @@ MANY = 5_000
 """Files whose rows and digests are worth being kept from the garbage collector."""
 
 
-class _Held:
+class _Interpreter:
     """What this process has done about its threads and its collector."""
 
     by = 0
@@ -26,16 +26,16 @@ class _Held:
 @contextmanager
 def yielding() -> Generator[None]:
     """While much is read in a thread; for the event loop's thread."""
-    if not _Held.by:
-        _Held.before = sys.getswitchinterval()
-        sys.setswitchinterval(min(_Held.before, SECONDS))
-    _Held.by += 1
+    if not _Interpreter.by:
+        _Interpreter.before = sys.getswitchinterval()
+        sys.setswitchinterval(min(_Interpreter.before, SECONDS))
+    _Interpreter.by += 1
     try:
         yield
     finally:
-        _Held.by -= 1
-        if not _Held.by:
-            sys.setswitchinterval(_Held.before)
+        _Interpreter.by -= 1
+        if not _Interpreter.by:
+            sys.setswitchinterval(_Interpreter.before)
 
 
 def spare(files: int) -> None:
@@ -44,6 +44,6 @@ def spare(files: int) -> None:
     Does something each time there are `MANY` more than ever before, as what else is there stays with them. What is held
     of a file is in no circle, so that it is freed without the collector.
     """
-    if files >= _Held.spared + MANY:
-        _Held.spared = files
+    if files >= _Interpreter.spared + MANY:
+        _Interpreter.spared = files
         gc.freeze()

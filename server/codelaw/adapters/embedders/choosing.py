@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from codelaw.ports.embedder import Embedder
 
 
-class Chosen(Protocol):
+class EmbedderSettings(Protocol):
     """The settings below `embedding`, as far as they say which embedder it is."""
 
     @property
@@ -30,7 +30,7 @@ class Chosen(Protocol):
     def dimension(self) -> int | None: ...
 
 
-def make_embedder(embedding: Chosen) -> Embedder:
+def make_embedder(embedding: EmbedderSettings) -> Embedder:
     """The embedder of the chosen provider; nothing is connected or loaded yet, and what is wrong is told at its use."""
     match embedding.provider:
         case "hashing":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codelaw.adapters.embedders.folder import Folder, wrong_shape
+from codelaw.adapters.embedders.folder import ModelFolder, wrong_shape
 
 if TYPE_CHECKING:
     from codelaw.adapters.embedders.folder import Weights
@@ -23,7 +23,7 @@ Matrix = NDArray[np.float32]
 class StaticEncoder:
     """Token ids → one vector each."""
 
-    def __init__(self, folder: Folder, weights: Weights) -> None:
+    def __init__(self, folder: ModelFolder, weights: Weights) -> None:
         rows = weights.get("embeddings", weights.get("embedding.weight"))
         if rows is None or rows.ndim != 2:
             raise wrong_shape("a matrix `embeddings` is expected")
@@ -84,7 +84,7 @@ class _Layer:
 class BertEncoder:
     """Token ids → one vector each."""
 
-    def __init__(self, folder: Folder, weights: Weights) -> None:
+    def __init__(self, folder: ModelFolder, weights: Weights) -> None:
         named = {name.removeprefix("bert."): tensor for name, tensor in weights.items()}
         config = folder.config
         self._pooling = folder.pooling

@@ -27,7 +27,7 @@ Pooling = Literal["mean", "cls"]
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class ModelFolder:
     """A folder that holds a model which can be run here."""
 
     kind: Literal["bert", "static"]
@@ -40,7 +40,7 @@ class Folder:
     """Texts are put into lower case before the tokenizer."""
 
 
-def look_into(path: Path) -> Folder:
+def look_into(path: Path) -> ModelFolder:
     """What kind of model lies in `path`.
 
     Raises:
@@ -58,7 +58,7 @@ def look_into(path: Path) -> Folder:
         raise _wrong(message)
     config = _read(place / "config.json")
     if "StaticEmbedding" in steps or config.get("model_type") == "model2vec" or not (place / "config.json").is_file():
-        return Folder("static", place, config, _bounded(config.get("seq_length"), USUAL_LENGTH))
+        return ModelFolder("static", place, config, _bounded(config.get("seq_length"), USUAL_LENGTH))
     _check_architecture(place, config)
     unknown = sorted(set(steps) - {"Transformer", "Pooling", "Normalize"})
     if unknown:
@@ -66,7 +66,7 @@ def look_into(path: Path) -> Folder:
     own = _read(place / "sentence_bert_config.json")
     length = _bounded(own.get("max_seq_length"), _number(config.get("max_position_embeddings"), USUAL_LENGTH))
     pooling = _pooling(path / steps.get("Pooling", "1_Pooling") / "config.json")
-    return Folder("bert", place, config, length, pooling, lower=own.get("do_lower_case") is True)
+    return ModelFolder("bert", place, config, length, pooling, lower=own.get("do_lower_case") is True)
 
 
 def load_weights(file: Path) -> Weights:
@@ -95,7 +95,7 @@ def load_weights(file: Path) -> Weights:
     }
 
 
-def load_tokenizer(folder: Folder) -> Tokenizer:
+def load_tokenizer(folder: ModelFolder) -> Tokenizer:
     """The folder's tokenizer, which cuts at the length that the model takes.
 
     Raises:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from codelaw.adapters.embedders.folder import Folder, cut_at, load_tokenizer, load_weights, look_into
+from codelaw.adapters.embedders.folder import ModelFolder, cut_at, load_tokenizer, load_weights, look_into
 from codelaw.adapters.embedders.hashing import arbitrary
 from codelaw.domain.errors import EmbeddingFailure
 from codelaw.ports.embedder import Vector
@@ -51,7 +51,7 @@ class Encoder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    folder: Folder
+    folder: ModelFolder
     tokenizer: Tokenizer
     encoder: Encoder
     unknown: int | None

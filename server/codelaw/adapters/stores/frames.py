@@ -18,7 +18,7 @@ import numpy.typing as npt
 from codelaw.adapters.stores.rows import passage_rows
 from codelaw.adapters.stores.rows.codec import legible
 from codelaw.adapters.stores.rows.database import Session
-from codelaw.ranking.scoring import Frame, Said
+from codelaw.ranking.scoring import MessageFrame, RankedSource
 
 MAX_BYTES = 192 * 2**20
 """Of terms and vectors of all chats together; the chat that is searched stays whatever its size."""
@@ -35,7 +35,7 @@ class _Vectors:
 
 @dataclass(slots=True)
 class _Known:
-    frame: Frame = field(default_factory=Frame.empty)
+    frame: MessageFrame = field(default_factory=MessageFrame.empty)
     last: int = 0
     """The highest number among its passages."""
     end: tuple[int, int] = (0, 0)
@@ -55,7 +55,7 @@ class Frames:
     def __init__(self) -> None:
         self._known: OrderedDict[str, _Known] = OrderedDict()
 
-    def frame(self, session: Session, chat_id: str, embedder: str = "", size: int = 0) -> Frame:
+    def frame(self, session: Session, chat_id: str, embedder: str = "", size: int = 0) -> MessageFrame:
         """The passages of a chat as they are now, with their vectors of `size` bytes of that embedder."""
         known = self._known.get(chat_id) or _Known()
         count, rows = passage_rows.of_chat(session, chat_id, known.last)
@@ -65,7 +65,7 @@ class Frames:
             count, rows = passage_rows.of_chat(session, chat_id, 0)
         if not count:
             self._known.pop(chat_id, None)
-            return Frame.empty()
+            return MessageFrame.empty()
         if rows:
             _extend(known, sorted(rows, key=itemgetter(0, 1, 2)))
         if size:
@@ -82,7 +82,7 @@ def _extend(known: _Known, rows: Sequence[Any]) -> None:
     turns, positions, parts, ids, message_ids, roles, said_at, tells_time, chars, words = zip(*rows, strict=True)
     starts = [place for place, part in enumerate(parts) if part == 0]
     messages = [
-        Said(legible(message_ids[place]), legible(roles[place]), float(said_at[place]), bool(tells_time[place]))
+        RankedSource(legible(message_ids[place]), legible(roles[place]), float(said_at[place]), bool(tells_time[place]))
         for place in starts
     ]
     counts = [end - start for start, end in pairwise([*starts, len(rows)])]

@@ -20,7 +20,7 @@ from codelaw.ports.embedder import Vector
 
 if TYPE_CHECKING:
     from codelaw.adapters.stores.frames import Frames
-    from codelaw.ranking.scoring import Frame
+    from codelaw.ranking.scoring import MessageFrame
 
 T = TypeVar("T")
 
@@ -100,7 +100,7 @@ class SqlIndex:
             self._frames = await asyncio.to_thread(_frames)
         frames, size = self._frames, len(vector or b"")
 
-        def work(session: Session) -> Frame:
+        def work(session: Session) -> MessageFrame:
             with self._lock:
                 return frames.frame(session, chat_id, embedder, size)
 
@@ -120,7 +120,9 @@ def _frames() -> Frames:
     return Frames()
 
 
-def _ranked(frame: Frame, question: str, vector: Vector | None, limit: int, without: frozenset[str]) -> tuple[Hit, ...]:
+def _ranked(
+    frame: MessageFrame, question: str, vector: Vector | None, limit: int, without: frozenset[str]
+) -> tuple[Hit, ...]:
     import numpy as np  # noqa: PLC0415
 
     from codelaw.ranking.scoring import rank  # noqa: PLC0415

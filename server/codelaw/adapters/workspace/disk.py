@@ -27,7 +27,7 @@ from codelaw.adapters.workspace.replacing import (
 )
 from codelaw.adapters.workspace.search import find_rg, search_lines
 from codelaw.adapters.workspace.surveying import surveyed
-from codelaw.adapters.workspace.walk import Budget, files_below, mtime_of
+from codelaw.adapters.workspace.walk import WalkBudget, files_below, mtime_of
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import (
     Buffer,
@@ -220,9 +220,9 @@ class DiskWorkspace:
         hides: Callable[[str], bool] | None = None,
     ) -> Found:
         matches = self._matches(pattern, hides)
-        return await asyncio.to_thread(self._walk, starts, matches, Budget(max_visits, seconds), self._open())
+        return await asyncio.to_thread(self._walk, starts, matches, WalkBudget(max_visits, seconds), self._open())
 
-    def _walk(self, starts: Sequence[Located], matches: Asked, budget: Budget, buffers: Sequence[Buffer]) -> Found:
+    def _walk(self, starts: Sequence[Located], matches: Asked, budget: WalkBudget, buffers: Sequence[Buffer]) -> Found:
         found: dict[str, FoundFile] = {}
         for start in starts:
             tree = IgnoreTree(start.folder.root)
@@ -252,7 +252,7 @@ class DiskWorkspace:
         exact: bool = False,
     ) -> Survey:
         folders, buffers = self._folders, [buffer for buffer in self._open() if buffer.path is not None]
-        budget = Budget(max_visits, seconds)
+        budget = WalkBudget(max_visits, seconds)
         return await asyncio.to_thread(
             surveyed, folders, since, budget, hiding=hiding, buffers=buffers, shown=self._shown, exact=exact
         )

@@ -78,7 +78,7 @@ def read_expression(pattern: str, *, case_sensitive: bool) -> Expression:
     """
     flags = _LEADING_FLAGS.match(pattern)
     ignore_case = not case_sensitive or (flags is not None and "i" in flags[1])
-    parts = list(_Reader(pattern, flags.end() if flags else 0).read())
+    parts = list(_PatternReader(pattern, flags.end() if flags else 0).read())
     rust, python = ("".join(part[engine] for part in parts) for engine in (0, 1))
     try:
         re.compile(python, re.MULTILINE | (re.IGNORECASE if ignore_case else 0))
@@ -87,7 +87,7 @@ def read_expression(pattern: str, *, case_sensitive: bool) -> Expression:
     return Expression(rust, python, ignore_case)
 
 
-class _Reader:
+class _PatternReader:
     """Goes through a pattern once."""
 
     def __init__(self, pattern: str, at: int) -> None:

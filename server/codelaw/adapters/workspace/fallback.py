@@ -19,7 +19,7 @@ from codelaw.adapters.workspace import scan as program
 from codelaw.adapters.workspace.expression import Expression
 from codelaw.adapters.workspace.ignore import IgnoreTree
 from codelaw.adapters.workspace.rg import shown_line
-from codelaw.adapters.workspace.walk import Budget, files_below, mtime_of
+from codelaw.adapters.workspace.walk import WalkBudget, files_below, mtime_of
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Hit, Hits, Located
 
@@ -73,7 +73,7 @@ async def search_by_child(
     search: FileSearch, opened: Sequence[TextSource], covered: frozenset[str], deadline: float
 ) -> Hits:
     """The hits of a search, newest files first; `covered` are the paths that buffers stand for."""
-    budget = Budget(MAX_VISITS, max(0.0, deadline - time.monotonic()))
+    budget = WalkBudget(MAX_VISITS, max(0.0, deadline - time.monotonic()))
     files = await asyncio.to_thread(_files, search, covered, budget)
     sources = sorted([*opened, *files.values()], key=lambda source: (-source.mtime, source.path))
     found, killed = await _scanned(search, sources, deadline)
@@ -120,7 +120,7 @@ def _has_nul(path: Path) -> bool:
         return any(b"\0" in chunk for chunk in iter(lambda: file.read(1 << 20), b""))
 
 
-def _files(search: FileSearch, covered: frozenset[str], budget: Budget) -> dict[str, TextSource]:
+def _files(search: FileSearch, covered: frozenset[str], budget: WalkBudget) -> dict[str, TextSource]:
     found: dict[str, TextSource] = {}
     for start in searchable(search.starts):
         if start.path.is_file():

@@ -26,7 +26,7 @@ MAX_POINTER = 10_000
 """So is a file that tells where the repository is."""
 
 
-class Rules:
+class IgnoreRules:
     """The patterns of one ignore file; the last one that matches decides."""
 
     def __init__(self, text: str) -> None:
@@ -82,8 +82,8 @@ class Level:
     """The ignore rules of a folder, and those of the folders above that hold for it."""
 
     root: str
-    rules: Rules | None
-    exclude: Rules | None
+    rules: IgnoreRules | None
+    exclude: IgnoreRules | None
     parent: Level | None
 
     def verdict(self, path: str, name: str, *, folder: bool) -> bool | None:
@@ -169,15 +169,15 @@ class IgnoreTree:
         return False
 
 
-def _read(path: Path) -> Rules | None:
+def _read(path: Path) -> IgnoreRules | None:
     text = small_text(path, MAX_BYTES)
     return None if text is None else _rules(text.removeprefix("\ufeff"))
 
 
 @lru_cache(MAX_KEPT)
-def _rules(text: str) -> Rules:
+def _rules(text: str) -> IgnoreRules:
     """By the text itself, which tells more surely than a time whether it has changed."""
-    return Rules(text)
+    return IgnoreRules(text)
 
 
 def exclude_file(git: Path) -> Path:

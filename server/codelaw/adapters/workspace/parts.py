@@ -31,7 +31,7 @@ def part_at(located: Located, first: int, count: int, width: int) -> FilePart | 
             )
         if b"\0" in os.pread(descriptor, 8192, 0):
             raise ToolFailure("BINARY_FILE", f"{located.shown} is a binary file ({size} bytes).")
-        lines = _Lines(first, count, width)
+        lines = _LineCounter(first, count, width)
         left = size
         # What is appended meanwhile is another Read's.
         while left > 0 and (chunk := os.read(descriptor, min(_CHUNK, left))):
@@ -49,7 +49,7 @@ def part_at(located: Located, first: int, count: int, width: int) -> FilePart | 
     )
 
 
-class _Lines:
+class _LineCounter:
     """Counts lines and keeps the wanted ones, of each no more than is shown."""
 
     def __init__(self, first: int, count: int, width: int) -> None:

@@ -23,7 +23,7 @@ from codelaw.adapters.workspace.fallback import (
     searchable,
 )
 from codelaw.adapters.workspace.ignore import IgnoreTree
-from codelaw.adapters.workspace.walk import Budget, files_below
+from codelaw.adapters.workspace.walk import WalkBudget, files_below
 from codelaw.domain.files import Buffer, Hit, Hits, Located
 
 PATIENCE_SECONDS = 1.0
@@ -58,7 +58,7 @@ async def _unless_misled(
     """What `rg` finds; None when it is still at it after a while, and an ignore file would keep it for ever (S-6)."""
     searching = asyncio.ensure_future(search)
     tasks: list[asyncio.Future[Any]] = [searching]
-    budget = Budget(MAX_VISITS, max(0.0, deadline - time.monotonic()))
+    budget = WalkBudget(MAX_VISITS, max(0.0, deadline - time.monotonic()))
     try:
         await asyncio.wait({searching}, timeout=PATIENCE_SECONDS)
         if not searching.done():
@@ -74,7 +74,7 @@ async def _unless_misled(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _misled(starts: Sequence[Located], budget: Budget) -> bool:
+def _misled(starts: Sequence[Located], budget: WalkBudget) -> bool:
     for start in starts:
         tree = IgnoreTree(start.folder.root)
         if any(tree.endless for _ in files_below(str(start.path), tree, budget)) or tree.endless:

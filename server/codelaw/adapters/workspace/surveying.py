@@ -22,7 +22,7 @@ from pathlib import Path
 
 from codelaw.adapters.stamps import content_stamp
 from codelaw.adapters.workspace.ignore import IgnoreTree, exclude_file
-from codelaw.adapters.workspace.walk import Budget
+from codelaw.adapters.workspace.walk import WalkBudget
 from codelaw.domain.files import Buffer, Folder, Survey
 from codelaw.ports.workspace import Hiding
 
@@ -67,7 +67,7 @@ class Tree:
 def surveyed(
     folders: Sequence[Folder],
     since: Survey | None,
-    budget: Budget,
+    budget: WalkBudget,
     *,
     hiding: Hiding | None,
     buffers: Sequence[Buffer],
@@ -90,7 +90,7 @@ def surveyed(
 @dataclass(slots=True)
 class _Look:
     folders: tuple[Folder, ...]
-    budget: Budget
+    budget: WalkBudget
     hiding: Hiding | None
     shown: Callable[[str], str]
     exact: bool

@@ -11,7 +11,7 @@ from codelaw.adapters.workspace.ignore import IgnoreTree
 
 
 @dataclass(slots=True)
-class Budget:
+class WalkBudget:
     """How far a walk may go; `stopped` says why it ended early."""
 
     visits: int
@@ -48,7 +48,7 @@ def mtime_of(entry: os.DirEntry[str]) -> float:
         return 0.0
 
 
-def files_below(start: str, ignores: IgnoreTree, budget: Budget) -> Iterator[os.DirEntry[str]]:
+def files_below(start: str, ignores: IgnoreTree, budget: WalkBudget) -> Iterator[os.DirEntry[str]]:
     """The regular files below a folder, ignored and hidden ones and symlinks left out."""
     waiting = [start]
     while waiting:

@@ -20,7 +20,7 @@ from codelaw.domain.messages import Fragment
 from codelaw.memory import capture
 from codelaw.memory import recall as profile
 from codelaw.memory.evidence import evident
-from codelaw.memory.recall import Shown, ranked, shown
+from codelaw.memory.recall import MemoryBlock, ranked, shown
 
 if TYPE_CHECKING:
     from codelaw.agent.recall.in_use import EmbedderInUse
@@ -66,7 +66,7 @@ class RecallLimits:
 
 
 @dataclass(slots=True, eq=False)
-class Attic:
+class EmbeddingTasks:
     """What the chats of a session share: which trouble was told, and the work that nobody waits for."""
 
     told: set[tuple[str | None, str]] = field(default_factory=set[tuple[str | None, str]])
@@ -128,7 +128,7 @@ class ChatMemory:
     """None as long as there is none."""
     places: Places
     limits: RecallLimits
-    attic: Attic
+    attic: EmbeddingTasks
 
     async def save(
         self,
@@ -313,13 +313,13 @@ class _Gathering:
         self._once = once
         self.notices: list[Notice] = []
 
-    async def gather(self, question: str) -> tuple[Shown, tuple[Recalled, ...]]:
+    async def gather(self, question: str) -> tuple[MemoryBlock, tuple[Recalled, ...]]:
         """The profile, and what is recalled beside it."""
         memory = self._memory
         store, places, limits = memory.store, memory.places, memory.limits
         anything = await self._attempt(store.list(places, None, None, 1, None))
         if anything is None or not anything[0]:
-            return Shown(""), ()  # and no embedder was bothered
+            return MemoryBlock(""), ()  # and no embedder was bothered
         about = asyncio.ensure_future(self._about())
         try:
             name, vector = await self._embedded(question)
@@ -327,7 +327,7 @@ class _Gathering:
                 store.candidates(places, question, embedder=name, vector=vector, category=limits.category)
             )
             fit = await self._attempt(memory.fitting(found, question, vector, self._left / 2)) if found else None
-            known = await self._attempt(about) or Shown("")
+            known = await self._attempt(about) or MemoryBlock("")
         finally:
             memory.attic.leave(about)
         recalled = ranked(
@@ -370,7 +370,7 @@ class _Gathering:
             self.trouble(type(bug).__name__, "the embedder failed inside; the log says why")
         return "", None
 
-    async def _about(self) -> Shown:
+    async def _about(self) -> MemoryBlock:
         store, places = self._memory.store, self._memory.places
         user = await store.foremost(places, "user", profile.USER_CATEGORIES, profile.PROFILE_ENTRIES)
         project = await store.foremost(places, "project", profile.PROJECT_CATEGORIES, profile.PROFILE_ENTRIES)

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from codelaw.ranking.code.digest import FIELDS, Digest, numbered, words
 from codelaw.ranking.code.paths import aside, stem
-from codelaw.ranking.code.references import References, references
+from codelaw.ranking.code.references import FileLinks, references
 
 Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.integer[Any]]
@@ -94,7 +94,7 @@ class Holders:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class FileNumbers:
     """The number of each file. A dictionary would cost more than all else that a search after an edit does."""
 
     paths: tuple[str, ...]
@@ -130,7 +130,7 @@ class Frame:
     """The files that stand aside, by the terms that ask for them."""
     standing: Floats
     """How many other files use what a file defines, as the logarithm of one more."""
-    references: References | None = None
+    references: FileLinks | None = None
     """None where the frame below says who uses whom."""
     below: Frame | None = None
     """The large frame that this small one lies over."""
@@ -147,9 +147,9 @@ class Frame:
         return path in self.gone or path in self.places
 
     @property
-    def places(self) -> Places:
+    def places(self) -> FileNumbers:
         """The number of each file."""
-        return Places(self.paths)
+        return FileNumbers(self.paths)
 
 
 def framed(files: Mapping[str, Digest], below: Frame | None = None, gone: frozenset[str] = frozenset()) -> Frame:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from codelaw.ranking.code.digest import numbered, words
-from codelaw.ranking.code.question import Question
+from codelaw.ranking.code.question import CodeQuestion
 
 MOST_FILES = 30
 """A commit that changes more files says nothing of one."""
@@ -32,7 +32,7 @@ _TRAILER = re.compile(r"^[A-Z][A-Za-z]*(?:-[A-Za-z]+)+:.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LoggedCommit:
     """A commit."""
 
     message: str
@@ -41,7 +41,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class CommitHistory:
     """The commits of a workspace, ready to be asked; newest first."""
 
     changed: tuple[tuple[str, ...], ...] = ()
@@ -50,7 +50,7 @@ class History:
     """By term the commits whose messages have it, and what it counts there."""
 
 
-def recorded(changes: Iterable[Change], known: Container[str]) -> History:
+def recorded(changes: Iterable[LoggedCommit], known: Container[str]) -> CommitHistory:
     """The history of the files in `known`."""
     changed: list[tuple[str, ...]] = []
     counts: list[Counter[int]] = []
@@ -73,10 +73,10 @@ def recorded(changes: Iterable[Change], known: Container[str]) -> History:
         rarity = math.log(1 + (size - len(found) + 0.5) / (len(found) + 0.5))
         owners = np.array([at for at, _ in found], np.int32)
         postings[term] = owners, np.array([rarity * weight for _, weight in found], np.float32)
-    return History(tuple(changed), postings)
+    return CommitHistory(tuple(changed), postings)
 
 
-def told(history: History, question: Question) -> dict[str, float]:
+def told(history: CommitHistory, question: CodeQuestion) -> dict[str, float]:
     """What is said of each file, in the units of BM25; nothing of those that no message speaks for."""
     scores = np.zeros(len(history.changed))
     for term, weight in question.weights.items():

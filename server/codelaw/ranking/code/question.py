@@ -70,7 +70,7 @@ _JOINS = re.compile(r"[A-Za-z]{2,}")
 
 
 @dataclass(frozen=True)
-class Question:
+class CodeQuestion:
     """The terms that are looked for, with their weights."""
 
     weights: dict[int, float]
@@ -90,7 +90,7 @@ class Question:
         return not self.weights.keys().isdisjoint(terms - self.formed)
 
 
-def asked(text: str) -> Question:
+def asked(text: str) -> CodeQuestion:
     """The terms of a question; none for one that holds no word."""
     asks = _ASKS.match(text) is not None
     explained = _EXPLAINED.match(text) is not None
@@ -129,7 +129,7 @@ def asked(text: str) -> Question:
         if term in weights:
             weights[term] = max(weights[term], min(SPELLED * weights[term], SPELLED))
     kept = dict(list(weights.items())[:MAX_TERMS])
-    return Question(
+    return CodeQuestion(
         kept,
         written,
         frozenset(_called(spelled, text)),
@@ -175,12 +175,12 @@ DEFINING = 0.5
 _SAYS = re.compile(r"[^\W\d_]{2}")
 
 
-def telling(lines: Sequence[str], question: Question) -> int:
+def telling(lines: Sequence[str], question: CodeQuestion) -> int:
     """The number of the line among these; the first one of equals, and 0 where none says anything."""
     return max(range(len(lines)), key=lambda at: _worth(lines[at], question), default=0)
 
 
-def _worth(line: str, question: Question) -> float:
+def _worth(line: str, question: CodeQuestion) -> float:
     if _SAYS.search(line) is None:
         return -1.0
     held = {term for word in words(line) for term in numbered(word)}

@@ -22,7 +22,7 @@ Numbers = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
-class References:
+class FileLinks:
     """Pairs of a file and one whose names it uses."""
 
     users: Integers
@@ -39,7 +39,7 @@ class References:
         return means
 
 
-def references(digests: Sequence[Digest]) -> References:
+def references(digests: Sequence[Digest]) -> FileLinks:
     """Who uses whom; a name weighs the less, the more files use it."""
     size = len(digests)
     names, owners = _columns(digests)
@@ -67,7 +67,7 @@ def references(digests: Sequence[Digest]) -> References:
     definers, users, weights = definers[kept], users[kept], weights[kept]
     whole = np.bincount(definers, weights, size)
     shares = (weights / whole[definers]).astype(np.float32)
-    return References(users.astype(np.int32), definers.astype(np.int32), shares, standing)
+    return FileLinks(users.astype(np.int32), definers.astype(np.int32), shares, standing)
 
 
 def _columns(digests: Sequence[Digest]) -> tuple[Numbers, Integers]:

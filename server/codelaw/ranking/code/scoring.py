@@ -23,7 +23,7 @@ from codelaw.ranking.code.chunks import Chunk
 from codelaw.ranking.code.digest import CODE, COMMENT, DEFINED, numbered, words
 from codelaw.ranking.code.frame import IN_PATH, Floats, Frame, Postings
 from codelaw.ranking.code.paths import documents, inside
-from codelaw.ranking.code.question import NONE, Hints, Question
+from codelaw.ranking.code.question import NONE, CodeQuestion, Hints
 from codelaw.ranking.code.symbols import is_document
 
 NEXT, NEXT_CHUNKS = 0.6, 3
@@ -74,7 +74,7 @@ class Scores:
     """What documents gain."""
 
 
-def ranked(frame: Frame, question: Question, lower: Scores | None = None, hints: Hints = NONE) -> Scores:
+def ranked(frame: Frame, question: CodeQuestion, lower: Scores | None = None, hints: Hints = NONE) -> Scores:
     """The scores of chunks and files; `lower` are those of the frame below, where there is one."""
     parts, whole = _added(frame, question, "chunks"), _added(frame, question, "files")
     defining = _defining(frame, question, parts)
@@ -122,7 +122,7 @@ def _draw_near(frame: Frame, hints: Hints, scores: Scores, lower: Scores | None)
 
 def places(
     frame: Frame,
-    question: Question,
+    question: CodeQuestion,
     *,
     limit: int,
     below: Sequence[str] = (),
@@ -156,7 +156,7 @@ class _Fitting:
     kind: PlaceKind
 
 
-def _places(frame: Frame, question: Question, scores: Scores, limit: int, fitting: _Fitting) -> list[Place]:
+def _places(frame: Frame, question: CodeQuestion, scores: Scores, limit: int, fitting: _Fitting) -> list[Place]:
     fits = scores.parts > 0
     if fitting.kind != "any":
         fits &= _of_kind(frame, question, fitting.kind)
@@ -190,13 +190,13 @@ def _first(placed: tuple[float, int]) -> float:
     return placed[0]
 
 
-def best_files(frame: Frame, question: Question, limit: int, hints: Hints = NONE) -> list[str]:
+def best_files(frame: Frame, question: CodeQuestion, limit: int, hints: Hints = NONE) -> list[str]:
     """The files that answer best, best first."""
     order = np.argsort(-ranked(frame, question, None, hints).files, kind="stable")[:limit]
     return [frame.paths[at] for at in order.tolist()]
 
 
-def _added(frame: Frame, question: Question, which: Literal["chunks", "files"]) -> Floats:
+def _added(frame: Frame, question: CodeQuestion, which: Literal["chunks", "files"]) -> Floats:
     postings = frame.chunks if which == "chunks" else frame.files
     everywhere = frame.whole.chunks if which == "chunks" else frame.whole.files
     scores = np.zeros(postings.size)
@@ -207,7 +207,7 @@ def _added(frame: Frame, question: Question, which: Literal["chunks", "files"]) 
     return scores
 
 
-def _covered(frame: Frame, question: Question) -> Floats:
+def _covered(frame: Frame, question: CodeQuestion) -> Floats:
     """For each file the share of the question, by rarity, that its best chunk holds."""
     held, total = np.zeros(len(frame.owners)), 0.0
     for term, weight in question.weights.items():
@@ -259,7 +259,7 @@ def _users(frame: Frame, plain: Floats, lower: Scores | None) -> Floats:
     return np.array([0.0 if at is None else means[at] for at in known], np.float64)
 
 
-def _stem(frame: Frame, question: Question) -> Floats:
+def _stem(frame: Frame, question: CodeQuestion) -> Floats:
     """For each file what is named of its name, times the share that this is of the name."""
     hit = np.zeros(len(frame.paths))
     for term, weight in question.weights.items():
@@ -269,7 +269,7 @@ def _stem(frame: Frame, question: Question) -> Floats:
     return np.divide(hit * hit, frame.rarities, out=np.zeros(len(hit)), where=frame.rarities > 0)
 
 
-def _path(frame: Frame, question: Question) -> Floats:
+def _path(frame: Frame, question: CodeQuestion) -> Floats:
     scores = np.zeros(len(frame.paths))
     size = len(frame.whole.paths)
     for term, weight in question.weights.items():
@@ -280,7 +280,7 @@ def _path(frame: Frame, question: Question) -> Floats:
     return scores
 
 
-def _defining(frame: Frame, question: Question, parts: Floats) -> list[int]:
+def _defining(frame: Frame, question: CodeQuestion, parts: Floats) -> list[int]:
     """The best chunks that define a name with a term of the question in it."""
     found = np.flatnonzero(_standing_in(frame, question, DEFINED))
     if len(found) > MOST_DEFINING:
@@ -299,7 +299,7 @@ def _chunk(frame: Frame, at: int) -> Chunk:
     return frame.digests[file].chunk(at - int(frame.firsts[file]))
 
 
-def _symbol(frame: Frame, question: Question, defining: Sequence[int]) -> Floats:
+def _symbol(frame: Frame, question: CodeQuestion, defining: Sequence[int]) -> Floats:
     """Each file's symbol whose name is named best: what is named of it, times the share that this is of the name."""
     scores = np.zeros(len(frame.paths))
     seen: dict[str, float] = {}
@@ -312,7 +312,7 @@ def _symbol(frame: Frame, question: Question, defining: Sequence[int]) -> Floats
     return scores
 
 
-def _named(frame: Frame, question: Question, name: str) -> float:
+def _named(frame: Frame, question: CodeQuestion, name: str) -> float:
     terms = {term for word in words(name) for term in numbered(word)}
     hit = total = 0.0
     for term in terms:
@@ -323,7 +323,7 @@ def _named(frame: Frame, question: Question, name: str) -> float:
     return hit * hit / total if total else 0.0
 
 
-def _exact(frame: Frame, question: Question, defining: Sequence[int]) -> list[int]:
+def _exact(frame: Frame, question: CodeQuestion, defining: Sequence[int]) -> list[int]:
     """The chunks in which a symbol begins that is called just as the question says."""
     if not question.names:
         return []
@@ -334,7 +334,7 @@ def _exact(frame: Frame, question: Question, defining: Sequence[int]) -> list[in
     ]
 
 
-def _of_kind(frame: Frame, question: Question, kind: PlaceKind) -> npt.NDArray[np.bool_]:
+def _of_kind(frame: Frame, question: CodeQuestion, kind: PlaceKind) -> npt.NDArray[np.bool_]:
     if kind == "any":
         return np.ones(len(frame.owners), bool)
     if kind == "doc":
@@ -345,7 +345,7 @@ def _of_kind(frame: Frame, question: Question, kind: PlaceKind) -> npt.NDArray[n
     return _standing_in(frame, question, CODE) & ~_standing_in(frame, question, DEFINED)
 
 
-def _standing_in(frame: Frame, question: Question, field: int) -> npt.NDArray[np.bool_]:
+def _standing_in(frame: Frame, question: CodeQuestion, field: int) -> npt.NDArray[np.bool_]:
     """The chunks that have a term of the question in a field."""
     found = np.zeros(len(frame.owners), bool)
     for term in question.weights:
@@ -354,7 +354,7 @@ def _standing_in(frame: Frame, question: Question, field: int) -> npt.NDArray[np
     return found
 
 
-def _place(frame: Frame, question: Question, at: int, score: float) -> Place:
+def _place(frame: Frame, question: CodeQuestion, at: int, score: float) -> Place:
     """The chunk; or the symbol in it that the question names best, where it names one."""
     path = frame.paths[int(frame.owners[at])]
     piece, why = _chunk(frame, at), _why(frame, question, at)
@@ -376,11 +376,11 @@ def _place(frame: Frame, question: Question, at: int, score: float) -> Place:
     return Place(path=path, start=piece.start, end=piece.end, symbol=piece.symbol, kind=kind, why=why, score=score)
 
 
-def _fits(frame: Frame, question: Question, symbol: Symbol) -> tuple[bool, float]:
+def _fits(frame: Frame, question: CodeQuestion, symbol: Symbol) -> tuple[bool, float]:
     return symbol.name.lower() in question.names, _named(frame, question, symbol.name)
 
 
-def _why(frame: Frame, question: Question, at: int) -> str:
+def _why(frame: Frame, question: CodeQuestion, at: int) -> str:
     """The fields in which the question's words stand, with the words that weigh most."""
     fields = {"defines": 1 << DEFINED, "path": IN_PATH, "code": 1 << CODE, "comment": 1 << COMMENT}
     told: dict[str, list[str]] = {name: [] for name in fields}

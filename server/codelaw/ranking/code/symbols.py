@@ -20,7 +20,7 @@ MOST_SYMBOLS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ParsedText:
     """A text as its grammar sees it."""
 
     symbols: tuple[Symbol, ...] = ()
@@ -233,17 +233,17 @@ def has_grammar(path: str) -> bool:
     return _reader(_BY_SUFFIX.get(suffix_of(path), "")) is not None
 
 
-def read(path: str, text: str) -> Read:
+def read(path: str, text: str) -> ParsedText:
     """What the text of the file at `path` defines."""
     if is_document(path):
-        return Read(_headings(text))
+        return ParsedText(_headings(text))
     if len(text) > LARGEST_PARSED or suffix_of(path) in _UNDEFINED:
-        return Read()
+        return ParsedText()
     reader = _reader(_BY_SUFFIX.get(suffix_of(path), ""))
-    return Read(_looking_like(text)) if reader is None else reader.read(text)
+    return ParsedText(_looking_like(text)) if reader is None else reader.read(text)
 
 
-class _Reader:
+class _Grammar:
     """A grammar, and the pattern that finds in a tree what is defined."""
 
     def __init__(self, language: _Language, package: Any) -> None:
@@ -253,7 +253,7 @@ class _Reader:
         self._query: Any = sitter.Query(grammar, language.patterns)
         self._cursor: Any = sitter.QueryCursor
 
-    def read(self, text: str) -> Read:
+    def read(self, text: str) -> ParsedText:
         data = text.encode("utf-8", "replace")
         tree = self._parser.parse(data)
         found: dict[tuple[int, int, str], Symbol] = {}
@@ -271,16 +271,16 @@ class _Reader:
             key = (node.start_point[0], row + 1 if column else row, called)
             found.setdefault(key, Symbol(called, kind, key[0], key[1]))
         symbols = sorted(found.values(), key=lambda one: (one.start, -one.end))
-        return Read(tuple(symbols[:MOST_SYMBOLS]), tuple(sorted(set(comments))), parsed=True)
+        return ParsedText(tuple(symbols[:MOST_SYMBOLS]), tuple(sorted(set(comments))), parsed=True)
 
 
 @cache
-def _reader(language: str) -> _Reader | None:
+def _reader(language: str) -> _Grammar | None:
     if language not in _LANGUAGES:
         return None
     named = _LANGUAGES[language]
     try:
-        return _Reader(named, importlib.import_module(named.package))
+        return _Grammar(named, importlib.import_module(named.package))
     except ImportError:  # no package of it for this machine
         return None
 

@@ -12,7 +12,7 @@ from codelaw.domain.code import Fix, Position, Span
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.results import ToolResult
 from codelaw.tools.base import Arguments, Preview, Tool, ToolEnvironment
-from codelaw.tools.changing.workspace_edit import Proposal, all_made, proposal, versions
+from codelaw.tools.changing.workspace_edit import EditorProposal, all_made, proposal, versions
 from codelaw.tools.code.symbols import SymbolArguments, aimed, editor_uri, line_of, services_of
 from codelaw.tools.paths import located
 
@@ -23,7 +23,7 @@ SHOWN_FIXES = 20
 A = TypeVar("A", bound=Arguments)
 
 
-class Proposing(Tool[A]):
+class ProposingTool(Tool[A]):
     """A tool whose change the editor works out.
 
     It is asked once for each call: what is judged and shown to the user is what is made, and where a file has changed
@@ -34,7 +34,7 @@ class Proposing(Tool[A]):
     paths = "writes"
 
     def __init__(self) -> None:
-        self._waiting: OrderedDict[int, tuple[A, Proposal]] = OrderedDict()
+        self._waiting: OrderedDict[int, tuple[A, EditorProposal]] = OrderedDict()
 
     async def subjects(self, args: A, env: ToolEnvironment) -> tuple[str, ...]:
         """Every file that would change (S-1)."""
@@ -46,7 +46,7 @@ class Proposing(Tool[A]):
     async def reviewed(self, args: A, env: ToolEnvironment) -> bool:
         return all(env.workspace.reviews(change.place) for change in (await self._proposal(args, env)).changes)
 
-    async def _proposal(self, args: A, env: ToolEnvironment) -> Proposal:
+    async def _proposal(self, args: A, env: ToolEnvironment) -> EditorProposal:
         known = self._waiting.get(id(args))
         if known is not None and known[0] is args:
             return known[1]
@@ -56,13 +56,13 @@ class Proposing(Tool[A]):
             self._waiting.popitem(last=False)
         return made
 
-    async def _taken(self, args: A, env: ToolEnvironment) -> Proposal:
+    async def _taken(self, args: A, env: ToolEnvironment) -> EditorProposal:
         work = await self._proposal(args, env)
         self._waiting.pop(id(args), None)
         return work
 
     @abstractmethod
-    async def proposed(self, args: A, env: ToolEnvironment) -> Proposal:
+    async def proposed(self, args: A, env: ToolEnvironment) -> EditorProposal:
         """Ask the editor.
 
         Raises:
@@ -75,7 +75,7 @@ class RenameArguments(SymbolArguments):
     dry_run: bool = False
 
 
-class Rename(Proposing[RenameArguments]):
+class Rename(ProposingTool[RenameArguments]):
     """Data: `symbol, new_name, applied, files [{path, replacements, changed_lines, diff}], dry_run?, failed?, left?`.
 
     `failed` is the file at which a conflict ended it, `left` those after it.
@@ -90,7 +90,7 @@ class Rename(Proposing[RenameArguments]):
     def title(self, args: RenameArguments) -> str:
         return f"Rename {args.symbol} to {args.new_name}"
 
-    async def proposed(self, args: RenameArguments, env: ToolEnvironment) -> Proposal:
+    async def proposed(self, args: RenameArguments, env: ToolEnvironment) -> EditorProposal:
         services = services_of(env, "rename")
         seen = versions(env)
         aim = await aimed(args, env, services)
@@ -109,7 +109,7 @@ class QuickFixArguments(Arguments):
     dry_run: bool = False
 
 
-class QuickFix(Proposing[QuickFixArguments]):
+class QuickFix(ProposingTool[QuickFixArguments]):
     """Data: `title, applied, files [{path, replacements, changed_lines, diff}], dry_run?, failed?, left?`."""
 
     name = "QuickFix"
@@ -122,7 +122,7 @@ class QuickFix(Proposing[QuickFixArguments]):
     def title(self, args: QuickFixArguments) -> str:
         return f"Fix {args.path}:{args.line}" + (f": {args.title}" if args.title else "")
 
-    async def proposed(self, args: QuickFixArguments, env: ToolEnvironment) -> Proposal:
+    async def proposed(self, args: QuickFixArguments, env: ToolEnvironment) -> EditorProposal:
         services = services_of(env, "quickFix")
         seen = versions(env)
         place = await located(env.workspace, args.path)

@@ -18,7 +18,7 @@ from codelaw.ports.finishing import outlast
 from codelaw.ports.workspace import Workspace
 from codelaw.tools.base import ToolEnvironment
 from codelaw.tools.paths import in_git_folder
-from codelaw.tools.watching import MAX_NAMED, MAX_READ, MAX_TOTAL, Before, Effects, Lost
+from codelaw.tools.watching import MAX_NAMED, MAX_READ, MAX_TOTAL, Effects, Lost, WorkspaceBefore
 
 MAX_BELOW = 200
 """Files below a folder that a command names."""
@@ -39,7 +39,7 @@ Mark = Stamp | frozenset[str] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Images:
+class FileImages:
     """Files before a command; None for a name that stands for nothing yet."""
 
     files: tuple[tuple[Located, FileImage | None], ...] = ()
@@ -76,7 +76,7 @@ async def kept(command: str, env: ToolEnvironment) -> AsyncGenerator[list[MadeCh
         made += keeping.result()
 
 
-async def _looked(env: ToolEnvironment) -> Before | None:
+async def _looked(env: ToolEnvironment) -> WorkspaceBefore | None:
     before = await env.tree.before(env.workspace) if env.tree is not None else None
     if isinstance(before, Notice):
         if env.journal is not None:
@@ -85,7 +85,9 @@ async def _looked(env: ToolEnvironment) -> Before | None:
     return before
 
 
-async def _ended(held: str, images: Images, before: Before | None, env: ToolEnvironment) -> list[MadeChange]:
+async def _ended(
+    held: str, images: FileImages, before: WorkspaceBefore | None, env: ToolEnvironment
+) -> list[MadeChange]:
     if env.journal is None:
         return []
     stored = False
@@ -104,20 +106,20 @@ async def _ended(held: str, images: Images, before: Before | None, env: ToolEnvi
     return effects.made
 
 
-async def imaged(command: str, env: ToolEnvironment) -> Images:
+async def imaged(command: str, env: ToolEnvironment) -> FileImages:
     """The files that the chat has read, the turn has changed or `command` names, as they are. Never raises."""
     if env.journal is None:
-        return Images()
-    taking = _Taking(env)
+        return FileImages()
+    taking = _ImageTaker(env)
     await taking.take_touched([place.path for place in env.journal.touched() if place.path.is_absolute()])
     await taking.take([entry.located for entry in env.ledger.entries()], MAX_READ)
     await taking.take_named(await asyncio.to_thread(_words, command))
     saves = tuple(env.workspace.buffers.saves(place.path) for place, _ in taking.files)
     beyond = tuple(zip(taking.beyond, await _marks(taking.beyond, env), strict=True))
-    return Images(tuple(taking.files), saves, beyond)
+    return FileImages(tuple(taking.files), saves, beyond)
 
 
-async def keep(images: Images, before: Before | None, env: ToolEnvironment) -> Effects:
+async def keep(images: FileImages, before: WorkspaceBefore | None, env: ToolEnvironment) -> Effects:
     """Keep what a command did in the journal, also by name what cannot be undone.
 
     Raises:
@@ -152,7 +154,7 @@ async def _store(effects: Effects, env: ToolEnvironment) -> None:
         await env.journal.note(folder, "folder", was=True, there=False)
 
 
-async def _different(images: Images, env: ToolEnvironment) -> tuple[list[MadeChange], list[Lost]]:
+async def _different(images: FileImages, env: ToolEnvironment) -> tuple[list[MadeChange], list[Lost]]:
     """Those of the files that are different, and those that have grown too large."""
     made: list[MadeChange] = []
     lost: list[Lost] = []
@@ -169,16 +171,18 @@ async def _different(images: Images, env: ToolEnvironment) -> tuple[list[MadeCha
     return made, lost
 
 
-async def _grown(images: Images, env: ToolEnvironment) -> list[MadeChange]:
+async def _grown(images: FileImages, env: ToolEnvironment) -> list[MadeChange]:
     """The files in folders that the command names and has made, whatever ignores them."""
-    taking = _Taking(env)
+    taking = _ImageTaker(env)
     for folder in await taking.take([place for place, before in images.files if before is None]):
         await taking.take_below(folder)
     named = {place.path for place, _ in images.files}
     return [MadeChange(place, None, image) for place, image in taking.files if image and place.path not in named]
 
 
-async def _beyond(images: Images, before: Before | None, known: Collection[Path], env: ToolEnvironment) -> list[Lost]:
+async def _beyond(
+    images: FileImages, before: WorkspaceBefore | None, known: Collection[Path], env: ToolEnvironment
+) -> list[Lost]:
     """What was too large or too much to be kept, and is different now."""
     marks = await _marks([place for place, _ in images.beyond], env)
     lost: list[Lost] = []
@@ -221,7 +225,7 @@ def _listing(entries: Sequence[Entry]) -> _Listing:
     return _Listing(tuple(files), tuple(folders))
 
 
-class _Taking:
+class _ImageTaker:
     """Takes images of files, each once, until the room is used up."""
 
     def __init__(self, env: ToolEnvironment) -> None:

@@ -30,7 +30,7 @@ DIAGNOSTICS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class EditorProposal:
     """Changes of files, worked out and not yet made; in the order in which they are made."""
 
     changes: tuple[FileEdit, ...]
@@ -59,7 +59,7 @@ async def proposal(
     services: LanguageServices,
     *,
     title: str = "",
-) -> Proposal:
+) -> EditorProposal:
     """What the proposed change makes of the files; nothing is changed yet.
 
     `seen` are the `versions` from before the editor was asked.
@@ -90,7 +90,7 @@ async def proposal(
             changes.append(change)
     if not changes:
         raise ToolFailure("EXECUTION_ERROR", "The editor proposes no change here.")
-    return Proposal(tuple(changes), title)
+    return EditorProposal(tuple(changes), title)
 
 
 async def _current(place: Located, env: ToolEnvironment) -> FileText:
@@ -157,7 +157,7 @@ def _splices(text: str, edits: Sequence[TextEdit], place: Located, services: Lan
 
 
 async def all_made(
-    work: Proposal, env: ToolEnvironment, facts: Mapping[str, Any], label: str, *, dry_run: bool
+    work: EditorProposal, env: ToolEnvironment, facts: Mapping[str, Any], label: str, *, dry_run: bool
 ) -> ToolResult:
     """Make the changes one file after the other, or with `dry_run` only tell of them.
 

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from codelaw.domain.results import ToolResult
 from codelaw.domain.safety.unseen import title
-from codelaw.ranking.catalogue import Catalogue, Entry
+from codelaw.ranking.catalogue import Catalogue, CatalogueEntry
 from codelaw.tools.base import AnyTool, Arguments, Tool, ToolEnvironment
 from codelaw.tools.manual import properties, remarks
 
@@ -160,18 +160,18 @@ def _of_tools(tools: tuple[AnyTool, ...]) -> Catalogue:
 
 @lru_cache(maxsize=2)
 def _of_skills(skills: tuple[Described, ...]) -> Catalogue:
-    return Catalogue(Entry(name, description=words[:INDEXED]) for name, words in skills)
+    return Catalogue(CatalogueEntry(name, description=words[:INDEXED]) for name, words in skills)
 
 
-def _entry(tool: AnyTool) -> Entry:
+def _entry(tool: AnyTool) -> CatalogueEntry:
     server = server_of(tool.name)
     name = tool.name.split("__", 2)[-1]
     return entry("" if server == tool.name else server, name, tool.description, tool.schema())
 
 
-def entry(server: str, name: str, description: str, schema: Mapping[str, Any]) -> Entry:
+def entry(server: str, name: str, description: str, schema: Mapping[str, Any]) -> CatalogueEntry:
     """What is searched of a tool."""
-    return Entry(
+    return CatalogueEntry(
         name=name,
         server=server,
         description=description[:INDEXED],

@@ -16,13 +16,13 @@ MAX_ITEMS = 20
 MAX_CONTENT = 200
 
 
-class TodoItem(Arguments):
+class TodoArguments(Arguments):
     content: str = Field(min_length=1, max_length=MAX_CONTENT)
     status: Literal["pending", "in_progress", "completed", "cancelled"]
 
 
 class TodoWriteArguments(Arguments):
-    todos: list[TodoItem] = Field(max_length=MAX_ITEMS)
+    todos: list[TodoArguments] = Field(max_length=MAX_ITEMS)
 
 
 class TodoWrite(Tool[TodoWriteArguments]):

@@ -53,7 +53,7 @@ def plain(page: str) -> tuple[str, str]:
 
     Takes time in proportion to the page, whatever stands in it: a page is written by whoever likes (S-6).
     """
-    reader = _Reader()
+    reader = _PageReader()
     reader.read(page)
     lines = (" ".join(line.split()) for line in "".join(reader.pieces).split("\n"))
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
@@ -73,7 +73,7 @@ _WHOLE = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in ("
 """The ends of elements whose text holds no tags."""
 
 
-class _Reader:
+class _PageReader:
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self.title: list[str] = []
