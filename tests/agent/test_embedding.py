@@ -10,7 +10,7 @@ import pytest
 
 from codelaw.agent.recall import embedding as queue
 from codelaw.agent.recall.embedding import BATCH, Embedding
-from codelaw.agent.recall.in_use import EmbedderInUse
+from codelaw.agent.recall.question_vectors import EmbedderInUse
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import EmbeddingFailure, Refusal
 from codelaw.domain.memories import Memory

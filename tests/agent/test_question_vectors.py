@@ -12,8 +12,7 @@ import pytest
 
 from codelaw.adapters.stores.opening import open_stores
 from codelaw.agent.recall import question_vectors
-from codelaw.agent.recall.in_use import EmbedderInUse
-from codelaw.agent.recall.question_vectors import Late, QuestionVectors, patience
+from codelaw.agent.recall.question_vectors import EmbedderInUse, Late, QuestionVectors, patience
 from codelaw.agent.recall.remembering import ChatMemory, EmbeddingTasks, RecallLimits
 from codelaw.domain.errors import EmbeddingFailure
 from codelaw.domain.memories import Places

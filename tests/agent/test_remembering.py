@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from codelaw.agent.recall import question_vectors, remembering
-from codelaw.agent.recall.in_use import EmbedderInUse
+from codelaw.agent.recall.question_vectors import EmbedderInUse
 from codelaw.agent.recall.remembering import ChatMemory, EmbeddingTasks, RecallLimits
 from codelaw.domain.errors import EmbeddingFailure, Refusal
 from codelaw.domain.memories import Category, Memory, MemoryScope, Places

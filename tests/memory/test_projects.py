@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 
 from codelaw.adapters.workspace import projects as projects_of_folders
-from codelaw.adapters.workspace.projects import project_keys
+from codelaw.adapters.workspace.projects import key, origin, project_keys
 from codelaw.domain.files import Folder
-from codelaw.memory.projects import key, origin
 
 SETTINGS = """[core]
 \tbare = false

@@ -9,9 +9,8 @@ from codelaw.adapters.embedders.choosing import make_embedder
 from codelaw.adapters.workspace.projects import project_keys
 from codelaw.agent.chat.retrieved_context import BesideGatherer, SpanLimits
 from codelaw.agent.recall.embedding import Embedding
-from codelaw.agent.recall.in_use import EmbedderInUse
-from codelaw.agent.recall.question_vectors import load_background, patience
-from codelaw.agent.recall.remembering import EmbeddingTasks, ChatMemory, RecallLimits
+from codelaw.agent.recall.question_vectors import EmbedderInUse, load_background, patience
+from codelaw.agent.recall.remembering import ChatMemory, EmbeddingTasks, RecallLimits
 from codelaw.agent.recall.retrieval import Retriever
 from codelaw.agent.recording.history import Past
 from codelaw.app.indexing import embed_code

@@ -29,7 +29,7 @@ def test_the_last_one_puts_it_back() -> None:
 
 
 def test_what_many_files_come_to_is_kept_from_the_collector_at_each_further_many() -> None:
-    begun = module._Held.spared + MANY
+    begun = module._Interpreter.spared + MANY
     kept: list[bool] = []
     for files in (begun - 1, begun, begun + MANY - 1, begun + MANY):
         made: list[object] = [object()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codelaw.ranking.code.digest import digested
 from codelaw.ranking.code.frame import framed
-from codelaw.ranking.code.history import MOST_FILES, LoggedCommit, CommitHistory, recorded, told
+from codelaw.ranking.code.history import MOST_FILES, CommitHistory, LoggedCommit, recorded, told
 from codelaw.ranking.code.question import Hints, asked
 from codelaw.ranking.code.scoring import best_files, places
 
@@ -17,7 +17,9 @@ FRAME = framed({path: digested(path, text) for path, text in FILES.items()})
 
 
 def test_a_file_is_found_by_what_was_said_when_it_changed() -> None:
-    history = recorded([LoggedCommit("Draw nothing twice", ("c.py",)), LoggedCommit("Retry what timed out", ("b.py",))], FILES)
+    history = recorded(
+        [LoggedCommit("Draw nothing twice", ("c.py",)), LoggedCommit("Retry what timed out", ("b.py",))], FILES
+    )
     question = asked("job state when it timed out")
     assert best_files(FRAME, asked("job state"), 1) == ["a.py"]
     assert best_files(FRAME, question, 1, Hints(told(history, question))) == ["b.py"]
@@ -25,7 +27,9 @@ def test_a_file_is_found_by_what_was_said_when_it_changed() -> None:
 
 
 def test_a_commit_of_few_files_says_more_of_each_than_one_of_many() -> None:
-    history = recorded([LoggedCommit("Retry uploads", ("a.py", "b.py")), LoggedCommit("Retry uploads", ("c.py",))], FILES)
+    history = recorded(
+        [LoggedCommit("Retry uploads", ("a.py", "b.py")), LoggedCommit("Retry uploads", ("c.py",))], FILES
+    )
     said = told(history, asked("retry uploads"))
     assert said["c.py"] > said["a.py"] == said["b.py"] > 0
 

@@ -17,10 +17,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codelaw.adapters.code import skipping
 from codelaw.adapters.code.commits import Commits
 from codelaw.adapters.code.kept import IndexFile, Row
-from codelaw.adapters.code.rows import IndexRows, taken
+from codelaw.adapters.code.rows import IndexRows, skipped_by_name, skipped_by_size, skipped_by_text, taken
 from codelaw.adapters.code.vectors import CodeVectors
 from codelaw.adapters.code.yielding import spare, yielding
 from codelaw.adapters.stores.worker import Worker, log_unheard
@@ -281,7 +280,7 @@ class WorkspaceIndex:
     async def _rows_of(self, workspace: Workspace, batch: Mapping[str, float]) -> dict[str, Row]:
         """What becomes of files, given with the times that were seen before they are read."""
         rows = {
-            path: Row(mtime, 0, "", reason, None) for path, mtime in batch.items() if (reason := skipping.by_name(path))
+            path: Row(mtime, 0, "", reason, None) for path, mtime in batch.items() if (reason := skipped_by_name(path))
         }
         left = [path for path in batch if path not in rows]
         places = await asyncio.to_thread(lambda: list(_located(workspace, left)))
@@ -289,7 +288,7 @@ class WorkspaceIndex:
         texts: list[_TextToDigest] = []
         for (path, place), stamp in zip(places, stamps, strict=True):
             size = stamp.size if stamp is not None else 0
-            reason = skipping.by_size(size) if stamp is not None else "gone"
+            reason = skipped_by_size(size) if stamp is not None else "gone"
             if not reason:
                 try:
                     file = await workspace.read(place)
@@ -314,7 +313,7 @@ class WorkspaceIndex:
         for path in closed:
             self._rows.close(path)
         changed = {path: buffer for path, buffer in now.items() if opened.get(path) != (buffer.uri, buffer.version)}
-        read = {path: buffer for path, buffer in changed.items() if not skipping.by_name(path)}
+        read = {path: buffer for path, buffer in changed.items() if not skipped_by_name(path)}
         made = await self._worker.do(lambda: _digested([_read_of(*one) for one in read.items()])) if read else {}
         for path, row in made.items():
             self._rows.open(path, (changed[path].uri, changed[path].version), row)
@@ -359,7 +358,7 @@ def _digested(texts: Sequence[_TextToDigest]) -> dict[str, Row]:
 
     rows: dict[str, Row] = {}
     for one in texts:
-        reason = skipping.by_text(one.text)
+        reason = skipped_by_text(one.text)
         digest = None if reason else digested(one.path, one.text)
         rows[one.path] = Row(one.mtime, one.size, one.hash, reason, digest)
         time.sleep(0)  # the event loop may want its turn

@@ -12,7 +12,7 @@ from codelaw.domain.chats import Notice
 from codelaw.domain.errors import EmbeddingFailure, Refusal
 
 if TYPE_CHECKING:
-    from codelaw.agent.recall.in_use import EmbedderInUse
+    from codelaw.agent.recall.question_vectors import EmbedderInUse
     from codelaw.domain.passages import Passage
     from codelaw.ports.embedder import Embedder
     from codelaw.ports.index import MessageIndex

@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from codelaw.memory.background import Chance
     from codelaw.ports.embedder import Embedder, Vector
 
+
+@dataclass(slots=True)
+class EmbedderInUse:
+    """The one of a session; who works with it looks again before each piece of work."""
+
+    now: Embedder
+
+
 LEFT_SECONDS = 30.0
 """How long an embedder may be late before it is stopped."""
 LOOKED_AT = 2_000

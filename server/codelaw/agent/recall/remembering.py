@@ -23,7 +23,7 @@ from codelaw.memory.evidence import evident
 from codelaw.memory.recall import MemoryBlock, ranked, shown
 
 if TYPE_CHECKING:
-    from codelaw.agent.recall.in_use import EmbedderInUse
+    from codelaw.agent.recall.question_vectors import EmbedderInUse
     from codelaw.ports.embedder import Vector
     from codelaw.ports.memories import MemoryStore
 
