@@ -12,7 +12,7 @@ from codelaw.hooks.matching import DEFAULT_SECONDS, Hook
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
-    from codelaw.agent.inputs.gathering import Question
+    from codelaw.agent.inputs.gathering import UserMessage
     from codelaw.domain.chats import Mode
     from codelaw.domain.events import HookMoment
     from codelaw.domain.messages import Fragment
@@ -42,7 +42,7 @@ def hooks_of(
     )
 
 
-async def heard_out(agent: AgentChat, question: Question, text: str) -> Question:
+async def heard_out(agent: AgentChat, question: UserMessage, text: str) -> UserMessage:
     """The question with what hooks add to it: those of the session at its first turn here, and those of the message.
 
     Raises:
@@ -65,7 +65,7 @@ async def heard_out(agent: AgentChat, question: Question, text: str) -> Question
     return added_to(question, added)
 
 
-def added_to(question: Question, added: Sequence[Fragment]) -> Question:
+def added_to(question: UserMessage, added: Sequence[Fragment]) -> UserMessage:
     """The question with what hooks add to it."""
     return replace(question, fragments=(*question.fragments, *added)) if added else question
 

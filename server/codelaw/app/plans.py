@@ -17,7 +17,7 @@ from codelaw.transcript.repair.hygiene import turn_limit
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Dialect
-    from codelaw.agent.inputs.gathering import Question
+    from codelaw.agent.inputs.gathering import UserMessage
     from codelaw.agent.inputs.law_files import Law
     from codelaw.agent.turn.pending import Steer
     from codelaw.context.tokens import Window
@@ -90,7 +90,7 @@ class TurnPlan:
     """A turn that has passed every check."""
 
     inputs: TurnInputs
-    question: Question
+    question: UserMessage
     notices: tuple[Notice, ...]
     mode: Mode
     searching: bool = False
@@ -144,7 +144,7 @@ def size_notices(law: Law, inputs: TurnInputs) -> Iterator[Notice]:
         yield Notice("warning", "model_retired", ends)
 
 
-def check_fit(question: Question, law: Law, inputs: TurnInputs, window: Window) -> None:
+def check_fit(question: UserMessage, law: Law, inputs: TurnInputs, window: Window) -> None:
     """Nothing, where the model can be asked with that.
 
     Raises:

@@ -13,7 +13,7 @@ from codelaw.adapters.models import catalog
 from codelaw.adapters.models.anthropic import AnthropicModel
 from codelaw.agent.dialects.choosing import SWITCHED, Way, begun
 from codelaw.agent.inputs.attachments import editor_fragment
-from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called, Facts, Question, question
+from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called, Facts, UserMessage, question
 from codelaw.agent.inputs.law_files import find_law
 from codelaw.agent.inputs.learned import ShownLaws, TokenCalibration
 from codelaw.agent.inputs.turn_context import Agents, ModelFacts, SystemFacts, TurnInputs, TurnLimits
@@ -283,7 +283,7 @@ class TurnMaker:
     def _facts(self) -> Facts:
         return Facts(time.strftime("%Y-%m-%d", time.localtime()), self._operating_system, "bash")
 
-    async def bare(self, asked: TurnRequest) -> Question:
+    async def bare(self, asked: TurnRequest) -> UserMessage:
         """The message as it was sent, with nothing that anybody would have to be asked for."""
         return await question(
             asked.text, visible(self._workspace, asked.settings), self._facts, asked.attachments, None

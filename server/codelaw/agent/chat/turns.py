@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.agent.chat.leaving import Leaving
-    from codelaw.agent.inputs.gathering import Question
+    from codelaw.agent.inputs.gathering import UserMessage
     from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.domain.chats import Notice
     from codelaw.domain.media.images import Picture
@@ -48,7 +48,7 @@ _log = logging.getLogger(__name__)
 
 async def start(
     agent: AgentChat,
-    question: Question,
+    question: UserMessage,
     typed: str,
     inputs: TurnInputs | None,
     notices: Sequence[Notice] = (),

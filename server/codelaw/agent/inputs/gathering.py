@@ -26,57 +26,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """The user's message, made ready to be sent and stored."""
-
-    content: str
-    """What was typed, then the reminder (M-3)."""
-    fragments: tuple[Fragment, ...]
-    mentions: tuple[Mention, ...]
-    left_out: int
-    """Resolved mentions beyond those the reminder names."""
-    notices: tuple[Notice, ...] = ()
-    """Attachments that could not be sent, and why."""
-    pictures: tuple[Picture, ...] = ()
-
-    @property
-    def metadata(self) -> Metadata:
-        """What is stored with the message, and sent."""
-        return Metadata(fragments=self.fragments, images=tuple(one.image for one in self.pictures))
-
-    def started(self, typed: str, steers: tuple[str, ...]) -> TurnStarted:
-        """What is told of the turn that it begins; `steers` are the messages that it is made of (R-9)."""
-        return TurnStarted(
-            typed,
-            self.mentions,
-            self.left_out,
-            steered=bool(steers),
-            steers=steers,
-            images=self.metadata.images,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Worded:
-    """The user's words, made ready for the model."""
-
-    content: str
-    """Neutralised, with the reminder (M-3, R-5)."""
-    mentions: tuple[Mention, ...]
-    left_out: int
-    looking: tuple[Fragment, ...] = ()
-    """What the user looked at, if it is told; before it what was sent along, and what is mentioned besides files."""
-    notices: tuple[Notice, ...] = ()
-    """What could not be sent along, and why."""
-    pictures: tuple[Picture, ...] = ()
-
-    def calling(self, called: Called) -> Worded:
-        """With what the words mention besides files."""
-        mentions = with_others(self.mentions, called.mentions)
-        return replace(self, mentions=mentions, looking=(*called.fragments, *self.looking))
-
-
-@dataclass(frozen=True, slots=True)
 class Called:
     """What a message calls and mentions besides files: a command of the user's (X-7), resources (X-3), others (M-8)."""
 
@@ -103,6 +52,44 @@ class Facts:
     shell: str
 
 
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    """A message of the user's, made ready for the model and to be stored."""
+
+    content: str
+    """What was typed, neutralised, then the reminder (M-3, R-5)."""
+    mentions: tuple[Mention, ...]
+    left_out: int
+    """Resolved mentions beyond those the reminder names."""
+    fragments: tuple[Fragment, ...] = ()
+    """What is mentioned besides files, what was sent along, what the user looked at, and facts of the moment."""
+    notices: tuple[Notice, ...] = ()
+    """What could not be sent along, and why."""
+    pictures: tuple[Picture, ...] = ()
+
+    @property
+    def metadata(self) -> Metadata:
+        """What is stored with the message, and sent."""
+        return Metadata(fragments=self.fragments, images=tuple(one.image for one in self.pictures))
+
+    def started(self, typed: str, steers: tuple[str, ...]) -> TurnStarted:
+        """What is sent of the turn that it begins; `steers` are the messages that it is made of (R-9)."""
+        images = self.metadata.images
+        return TurnStarted(typed, self.mentions, self.left_out, steered=bool(steers), steers=steers, images=images)
+
+    def calling(self, called: Called) -> UserMessage:
+        """With what the words call, and mention besides files."""
+        # A server's name before its colon is not a path of its own.
+        servers = {mention.path.partition(":")[0] for mention in called.mentions}
+        files = (mention for mention in self.mentions if mention.kind != "unresolved" or mention.path not in servers)
+        return replace(
+            self,
+            mentions=(*files, *called.mentions),
+            fragments=(*called.fragments, *self.fragments),
+            notices=(*called.notices, *self.notices),
+        )
+
+
 async def question(
     text: str,
     workspace: Workspace,
@@ -111,36 +98,12 @@ async def question(
     editor: Fragment | None,
     *,
     called: Called = NOTHING_CALLED,
-) -> Question:
+) -> UserMessage:
     """Preprocess the user's input (R-1); `editor` is what the user looks at, `called` what the message calls (X-7)."""
-    attached = await attach(workspace, attachments)
-    said = await worded(text, workspace, [*candidates(called.text), *attached.paths])
+    environment = Fragment("environment", render("environment", date=facts.date, os=facts.os, shell=facts.shell))
+    said = await _worded(text, workspace, attachments, candidates(called.text))
     looking = () if editor is None else (editor,)
-    environment = render("environment", date=facts.date, os=facts.os, shell=facts.shell)
-    fragments = (*called.fragments, *attached.selections, *looking, Fragment("environment", environment))
-    mentions = with_others(said.mentions, called.mentions)
-    notices = (*called.notices, *attached.notices)
-    return Question(said.content, fragments, mentions, said.left_out, notices, pictures=attached.pictures)
-
-
-def with_others(paths: Sequence[Mention], others: Sequence[Mention]) -> tuple[Mention, ...]:
-    """The mentions of files and those of anything else; a server's name before its colon is not a path of its own."""
-    servers = {mention.path.partition(":")[0] for mention in others}
-    kept = (mention for mention in paths if mention.kind != "unresolved" or mention.path not in servers)
-    return (*kept, *others)
-
-
-async def worded(text: str, workspace: Workspace, attached: Sequence[str] = ()) -> Worded:
-    """What every message of the user goes through, a steer too (M-7): its mentions, the reminder, no forged label."""
-    mentions = [await _resolve(workspace, path) for path in dict.fromkeys([*candidates(text), *attached])]
-    resolved = [mention for mention in mentions if mention.kind != "unresolved"]
-    named = {mention.path for mention in resolved[:REMINDED]}
-    mentions = [
-        Mention(mention.path, mention.kind, mention.uri, reminded=mention.path in named) for mention in mentions
-    ]
-    block = reminder(mentions)
-    clean = neutralise(text)
-    return Worded(f"{clean}\n\n{block}" if block else clean, tuple(mentions), max(0, len(resolved) - REMINDED))
+    return replace(said, fragments=(*said.fragments, *looking, environment)).calling(called)
 
 
 async def added(
@@ -149,7 +112,7 @@ async def added(
     workspace: Workspace,
     denied: Denied | None,
     attachments: Sequence[Enclosed] = (),
-) -> Worded:
+) -> UserMessage:
     """A message that comes while a turn runs, what was sent along, and what the user looked at (M-6, M-7, L-3).
 
     Nothing of what is denied.
@@ -157,12 +120,35 @@ async def added(
     Raises:
         Refusal: `invalid_attachment`, as for `attach`.
     """
-    shown = withheld(workspace, denied)
-    attached = await attach(shown, attachments)
-    said = await worded(text, shown, attached.paths)
+    said = await _worded(text, withheld(workspace, denied), attachments)
     looking = await editor_fragment(workspace, editor, denied, attachments)
-    beside = attached.selections if looking is None else (*attached.selections, looking)
-    return replace(said, looking=beside, notices=attached.notices, pictures=attached.pictures)
+    return said if looking is None else replace(said, fragments=(*said.fragments, looking))
+
+
+async def _worded(
+    text: str, workspace: Workspace, attachments: Sequence[Enclosed], more: Sequence[str] = ()
+) -> UserMessage:
+    """What every message of the user goes through, a steer too (M-7): its mentions, the reminder, no forged label.
+
+    `more` are paths that it mentions besides those in its text.
+    """
+    attached = await attach(workspace, attachments)
+    paths = dict.fromkeys([*candidates(text), *more, *attached.paths])
+    mentions = [await _resolve(workspace, path) for path in paths]
+    resolved = [mention for mention in mentions if mention.kind != "unresolved"]
+    named = {mention.path for mention in resolved[:REMINDED]}
+    mentions = [
+        Mention(mention.path, mention.kind, mention.uri, reminded=mention.path in named) for mention in mentions
+    ]
+    block, clean = reminder(mentions), neutralise(text)
+    return UserMessage(
+        f"{clean}\n\n{block}" if block else clean,
+        tuple(mentions),
+        max(0, len(resolved) - REMINDED),
+        attached.selections,
+        attached.notices,
+        pictures=attached.pictures,
+    )
 
 
 async def _resolve(workspace: Workspace, path: str) -> Mention:

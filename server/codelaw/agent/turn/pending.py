@@ -15,7 +15,7 @@ from codelaw.domain.events import ChatEvent, SteerEvent, still_waiting
 from codelaw.templates.render import render
 
 if TYPE_CHECKING:
-    from codelaw.agent.inputs.gathering import Worded
+    from codelaw.agent.inputs.gathering import UserMessage
     from codelaw.agent.recording.turn_record import TurnRecord
     from codelaw.agent.turn.approval import Gate
     from codelaw.domain.media.images import Image
@@ -149,7 +149,7 @@ class PendingMessages:
         try:
             worded = (await self._worded(steer.text, steer.editor, steer.attachments)).calling(steer.called)
             steer.content = render("steer", text=worded.content)
-            await opened.note("steer", steer.content, (*steer.hooked, *worded.looking), worded.pictures)
+            await opened.note("steer", steer.content, (*steer.hooked, *worded.fragments), worded.pictures)
         finally:
             steer.taken = False
             if len(opened.record) > told:
@@ -157,13 +157,13 @@ class PendingMessages:
 
     async def _worded(
         self, text: str, editor: EditorState | None = None, attachments: Sequence[Enclosed] = ()
-    ) -> Worded:
+    ) -> UserMessage:
         """The user's words, made ready for the model."""
         return await added(text, editor, self.workspace, self.gate.denied("Read", "reads"), attachments)
 
-    def _tell_told(self, steer: Steer, opened: TurnRecord, worded: Worded | None = None) -> None:
+    def _tell_told(self, steer: Steer, opened: TurnRecord, worded: UserMessage | None = None) -> None:
         self.drop([steer])
-        for notice in (*steer.called.notices, *(worded.notices if worded is not None else ())):
+        for notice in steer.called.notices if worded is None else worded.notices:
             opened.notice(notice)
         event = SteerEvent(steer.text, opened.step or None, steer.id, "told", images=steer.images)
         if worded is not None:
