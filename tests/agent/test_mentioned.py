@@ -9,6 +9,8 @@ import pytest
 from codelaw.domain.files import Folder
 from tests.agent.conftest import Bench
 
+DIALECTS = ("react",)
+
 
 @pytest.fixture
 async def several(bench: Bench) -> Bench:
