@@ -42,7 +42,7 @@ def entries(count: int) -> list[str]:
 
 
 async def fill(stores: Any, said: list[str], vectors: list[bytes], name: str) -> None:
-    from codelaw.adapters.stores.rows import memory_rows
+    from codelaw.adapters.stores.memories import SqlMemories
     from codelaw.domain.memories import Memory
 
     for start in range(0, len(said), BATCH):
@@ -52,7 +52,7 @@ async def fill(stores: Any, said: list[str], vectors: list[bytes], name: str) ->
             for number in part:
                 scope, owner = ("project", "example.org/app") if number % 3 else ("user", "ann")
                 entry = Memory(f"m{number}", said[number], "fact", scope, owner, 0.8, float(number))  # type: ignore[arg-type]
-                memory_rows.save(session, entry, (name, vectors[number]))
+                SqlMemories.put.__wrapped__(stores.memories, session, entry, (name, vectors[number]))
 
         await stores.chats.database.write(work)
 

@@ -168,9 +168,6 @@ class ModelProfile:
     refuses_reasoning: bool = False
     """Whether it may refuse a request that wants its reasoning written out (R-3)."""
     stop_sequences: bool = True
-    parallel_calls: bool = True
-    cacheable_from: int = 1024
-    """Tokens of the shortest prefix that its cache takes."""
     ttls: tuple[Ttl, ...] = ()
     """How long its cache may keep things, beside what it does without being told."""
     retired: str = ""

@@ -56,7 +56,7 @@ def test_what_is_known_stands_where_nothing_is_said() -> None:
     told = described({"max_input_tokens": 500_000}, ours.name, ours)
     assert told == replace(ours, largest_window=500_000)
     assert told is not None
-    assert (told.prices, told.displays, told.cacheable_from) == (ours.prices, ours.displays, ours.cacheable_from)
+    assert (told.prices, told.displays) == (ours.prices, ours.displays)
 
 
 def test_what_is_said_stands_before_what_is_known() -> None:

@@ -126,7 +126,7 @@ class SearchSuite:
         assert await refusal(store.delete("gone")) == "chat_not_found"
 
     async def test_what_is_too_long_for_the_index_is_found(self, monkeypatch, open_store):
-        monkeypatch.setattr("codelaw.adapters.stores.rows.grams.LONGEST", 100)
+        monkeypatch.setattr("codelaw.adapters.stores.rows.search_rows.LONGEST", 100)
         store = await open_store()
         await store.create(a_chat())
         await store.append("c1", [said("m", f"{'hay ' * 50}needle"), said("n", "short")])

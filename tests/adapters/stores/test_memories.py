@@ -7,8 +7,8 @@ from contextlib import closing
 
 import pytest
 
+from codelaw.adapters.stores.memories import SqlMemories
 from codelaw.adapters.stores.opening import open_stores as open_any
-from codelaw.adapters.stores.rows import memory_rows
 from codelaw.adapters.stores.sqlite import memory_search
 from codelaw.adapters.stores.sqlite import vectors as vectors_module
 from tests.adapters.stores.memory_suite import HERE, MODEL, MemorySuite, a_memory, found, vector
@@ -98,7 +98,7 @@ async def _fill(stores, vectors):
 
     def work(session):
         for entry, (_, one) in zip(rows, vectors, strict=True):
-            memory_rows.save(session, entry, (MODEL, one))
+            SqlMemories.put.__wrapped__(stores.memories, session, entry, (MODEL, one))
 
     await stores.chats.database.write(work)
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.repository import Repository
-from codelaw.adapters.stores.worker import log_unheard
+from codelaw.adapters.stores.readers import log_unheard
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Folder
 

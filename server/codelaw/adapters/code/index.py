@@ -22,7 +22,7 @@ from codelaw.adapters.code.kept import IndexFile, Row
 from codelaw.adapters.code.rows import IndexRows, skipped_by_name, skipped_by_size, skipped_by_text, taken
 from codelaw.adapters.code.vectors import CodeVectors
 from codelaw.adapters.code.yielding import spare, yielding
-from codelaw.adapters.stores.worker import Worker, log_unheard
+from codelaw.adapters.stores.readers import Worker, log_unheard
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer, Located, Survey
 from codelaw.ports.code import FileOutline, FoundPlaces, IndexState, PlaceKind, Symbol

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codelaw.adapters.stores.worker import Worker, log_unheard
+from codelaw.adapters.stores.readers import Worker, log_unheard
 from codelaw.agent.recall.question_vectors import Late, QuestionVectors
 from codelaw.domain.errors import EmbeddingFailure, ToolFailure
 from codelaw.domain.safety.redaction import Redaction

@@ -14,8 +14,9 @@ from codelaw.adapters.stores.events import END, OF_TURNS, Events, events_between
 from codelaw.adapters.stores.forks import fork_chat
 from codelaw.adapters.stores.history import History
 from codelaw.adapters.stores.permissions import Permissions
+from codelaw.adapters.stores.readers import log_unheard
 from codelaw.adapters.stores.repository import reads, writes
-from codelaw.adapters.stores.rows import cursors, search_rows
+from codelaw.adapters.stores.rows import search_rows
 from codelaw.adapters.stores.rows.chat_rows import (
     MESSAGE,
     add_asides,
@@ -31,10 +32,10 @@ from codelaw.adapters.stores.rows.chat_rows import (
 )
 from codelaw.adapters.stores.rows.checks import checksum, verify
 from codelaw.adapters.stores.rows.codec import Unreadable, from_text, legible, to_text, whole
-from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.rows.database import Database, Owners, Session, cursor_at, cursor_place
 from codelaw.adapters.stores.rows.reading import Reading, in_order, missing, missing_turns
+from codelaw.adapters.stores.search_keeper import SearchKeeper
 from codelaw.adapters.stores.sqlite.damage import is_damage
-from codelaw.adapters.stores.worker import log_unheard
 from codelaw.domain.chats import Chat, ChatHead, Notice, StoredChat, StoredTurn, Todo
 from codelaw.domain.checkpoints import Aside
 from codelaw.domain.errors import Refusal
@@ -71,6 +72,14 @@ class SqlChats(Changes, Events, History, Permissions):
     notices: tuple[Notice, ...] = ()
     """What the user should know of how it was opened."""
 
+    def __init__(self, database: Database, owners: Owners) -> None:
+        super().__init__(database, owners)
+        self.search = SearchKeeper(database)
+
+    def said(self) -> None:
+        """Let the index of the search take it in."""
+        self.search.said()
+
     @writes()
     def create(self, session: Session, chat: Chat, folders: Collection[str] = ()) -> None:
         create(session, chat, folders)
@@ -101,7 +110,7 @@ class SqlChats(Changes, Events, History, Permissions):
                 parameters += folders
             if cursor is not None:
                 conditions.append("(updated_at, id) < (?, ?)")
-                parameters += cursors.place(cursor)
+                parameters += cursor_place(cursor)
             where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
             count = max(1, min(limit, MAX_LISTED))
             rows = session.execute(
@@ -109,7 +118,7 @@ class SqlChats(Changes, Events, History, Permissions):
             ).fetchall()
             running = _running(session, [row[0] for row in rows[:count]])
             chats = [self._chat(running, Reading(), row) for row in rows[:count]]
-            return chats, cursors.cursor(chats[-1].updated_at, chats[-1].id) if len(rows) > count else None
+            return chats, cursor_at(chats[-1].updated_at, chats[-1].id) if len(rows) > count else None
 
         try:
             return await self.database.read(work, slow=bool(query))

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from codelaw.adapters.stores.postgres import memories as postgres_memories
-from codelaw.adapters.stores.rows import memory_rows
-from codelaw.adapters.stores.rows.database import Database, Owners, Session
+from codelaw.adapters.stores.repository import Repository, reads, writes
+from codelaw.adapters.stores.rows.chat_rows import forget_asides, require
+from codelaw.adapters.stores.rows.checks import checksum
+from codelaw.adapters.stores.rows.codec import legible
+from codelaw.adapters.stores.rows.database import Database, Owners, Session, cursor_at, cursor_place
+from codelaw.adapters.stores.rows.memory_rows import (
+    COLUMNS,
+    MAX_LISTED,
+    Embedded,
+    counting,
+    forget_words,
+    keep_words,
+    memories,
+    memory,
+    put_vector,
+    renumber,
+    unknown_memory,
+)
 from codelaw.adapters.stores.sqlite import memory_search
 from codelaw.adapters.stores.sqlite.log_keeping import empty_log
 from codelaw.domain.memories import Candidate, Category, Memory, MemoryScope, Places
@@ -19,45 +35,45 @@ from codelaw.ports.embedder import Vector
 if TYPE_CHECKING:
     from codelaw.adapters.stores.sqlite.vectors import Vectors
 
-T = TypeVar("T")
-
 _ABOUT = ("memories",)
 
 
-class SqlMemories:
+class SqlMemories(Repository):
     """A `MemoryStore`."""
 
     def __init__(self, database: Database, owners: Owners) -> None:
-        self._database = database
-        self._owners = owners
+        super().__init__(database, owners)
         self._vectors: dict[tuple[str, int], Vectors] = {}
         """By embedder and size; only touched under the lock."""
         self._lock = Lock()
 
     async def save(self, memory: Memory, *, embedder: str = "", vector: Vector | None = None) -> None:
-        embedded = None if vector is None else (embedder, vector)
-        await self._database.write(lambda session: memory_rows.save(session, memory, embedded), _ABOUT)
-
-    async def get(self, memory_id: str) -> Memory:
-        return await self._read(lambda session: memory_rows.get(session, memory_id))
+        await self.put(memory, None if vector is None else (embedder, vector))
 
     async def forget(self, memory_id: str) -> None:
-        await self._database.write(lambda session: memory_rows.forget(session, memory_id), _ABOUT)
-        await self._database.run(_clear_log)
+        await self._forget(memory_id)
+        await self.database.run(_clear_log)
 
-    async def list(
-        self, places: Places, scope: MemoryScope | None, category: Category | None, limit: int, cursor: str | None
-    ) -> tuple[list[Memory], str | None]:
-        return await self._read(
-            lambda session: memory_rows.listed(
-                session=session, places=places, scope=scope, category=category, limit=limit, cursor=cursor
-            )
+    @reads("memories")
+    def get(self, session: Session, memory_id: str) -> Memory:
+        row = session.execute(f"SELECT {COLUMNS} FROM memories WHERE id = ?", (memory_id,)).fetchone()  # noqa: S608 - our own names
+        found = None if row is None else memory(row)
+        if found is None:
+            raise unknown_memory(memory_id)
+        return found
+
+    @reads("memories")
+    def foremost(
+        self, session: Session, places: Places, scope: MemoryScope, categories: Sequence[Category], limit: int
+    ) -> list[Memory]:
+        where, parameters = counting(places, scope)
+        marks = ", ".join("?" * len(categories))
+        rows = session.execute(
+            f"SELECT {COLUMNS} FROM memories WHERE {where} AND category IN ({marks})"  # noqa: S608 - our own names
+            " ORDER BY confidence DESC, created_at DESC, id LIMIT ?",
+            (*parameters, *categories, limit),
         )
-
-    async def foremost(
-        self, places: Places, scope: MemoryScope, categories: Sequence[Category], limit: int
-    ) -> Sequence[Memory]:
-        return await self._read(lambda session: memory_rows.foremost(session, places, scope, categories, limit))
+        return memories(rows)
 
     async def candidates(
         self,
@@ -88,20 +104,100 @@ class SqlMemories:
                     limit=limit,
                 )
 
-        return await self._read(work)
+        return await self.database.read(work, _ABOUT)
 
-    async def mark_used(self, memory_ids: Sequence[str], at: float) -> None:
-        if memory_ids:
-            await self._database.write(lambda session: memory_rows.mark_used(session, memory_ids, at), _ABOUT)
+    @writes("memories")
+    def mark_used(self, session: Session, memory_ids: Sequence[str], at: float) -> None:
+        session.execute_many(
+            "UPDATE memories SET used_at = ?, uses = uses + 1 WHERE id = ?",
+            [(at, memory_id) for memory_id in memory_ids],
+        )
 
-    async def unembedded(self, embedder: str, limit: int, user: str | None = None) -> Sequence[Memory]:
-        return await self._read(lambda session: memory_rows.unembedded(session, embedder, limit, user))
+    @reads("memories")
+    def unembedded(self, session: Session, embedder: str, limit: int, user: str | None = None) -> list[Memory]:
+        mine, parameters = ("", ()) if user is None else (" AND (scope <> 'user' OR belongs_to = ?)", (user,))
+        rows = session.execute(
+            f"SELECT {COLUMNS} FROM memories WHERE NOT EXISTS"  # noqa: S608 - our own names
+            " (SELECT 1 FROM memory_vectors v WHERE v.position = memories.position AND v.embedder = ?)"
+            f"{mine} ORDER BY position LIMIT ?",
+            (embedder, *parameters, limit),
+        )
+        return memories(rows)
 
-    async def store_vectors(self, embedder: str, vectors: Sequence[tuple[str, Vector]]) -> None:
-        await self._database.write(lambda session: memory_rows.store_vectors(session, embedder, vectors), _ABOUT)
+    @writes("memories")
+    def store_vectors(self, session: Session, embedder: str, vectors: Sequence[tuple[str, Vector]]) -> None:
+        for memory_id, vector in vectors:
+            row = session.execute("SELECT position FROM memories WHERE id = ?", (memory_id,)).fetchone()
+            if row is not None:
+                put_vector(session, row[0], (embedder, vector))
 
-    async def _read(self, work: Callable[[Session], T]) -> T:
-        return await self._database.read(work, _ABOUT)
+    @writes("memories")
+    def put(self, session: Session, memory: Memory, embedded: Embedded | None) -> None:
+        """Add the entry, or write it anew; what vectors it has stay while its text does."""
+        chat_id = memory.belongs_to if memory.scope == "session" else None
+        if chat_id is not None:
+            require(session, chat_id)
+        before = session.execute(
+            "SELECT position, text, created_at FROM memories WHERE id = ?", (memory.id,)
+        ).fetchone()
+        values = (memory.text, memory.category, memory.scope, memory.belongs_to, chat_id, memory.confidence)
+        created_at = memory.created_at if before is None else before[2]
+        check = checksum(memory.id, *values[:4], memory.confidence, created_at)
+        if before is None:
+            position: int = session.execute(
+                "INSERT INTO memories"
+                " (text, category, scope, belongs_to, chat_id, confidence, checksum, created_at, used_at, uses, id)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING position",
+                (*values, check, memory.created_at, memory.used_at, memory.uses, memory.id),
+            ).fetchone()[0]
+        else:
+            position = before[0]
+            text = "text = ?, " if before[1] != memory.text else ""
+            session.execute(
+                f"UPDATE memories SET {text}category = ?, scope = ?, belongs_to = ?, chat_id = ?, confidence = ?,"  # noqa: S608 - our own names
+                " checksum = ? WHERE position = ?",
+                (*(values if text else values[1:]), check, position),
+            )
+            if text:
+                session.execute("DELETE FROM memory_vectors WHERE position = ?", (position,))
+                forget_words(session)
+            elif embedded is None and session.dialect == "sqlite":
+                renumber(session, position)
+        if session.dialect == "postgresql" and (before is None or before[1] != memory.text):
+            keep_words(session, position, memory.text)
+        if embedded is not None:
+            put_vector(session, position, embedded)
+
+    @writes("memories")
+    def _forget(self, session: Session, memory_id: str) -> None:
+        if not session.execute("DELETE FROM memories WHERE id = ?", (memory_id,)).rowcount:
+            raise unknown_memory(memory_id)
+        forget_words(session)
+        forget_asides(session, memory_id)
+
+    @reads("memories")
+    def list(  # noqa: PLR0917 - as the port has it
+        self,
+        session: Session,
+        places: Places,
+        scope: MemoryScope | None,
+        category: Category | None,
+        limit: int,
+        cursor: str | None,
+    ) -> tuple[list[Memory], str | None]:
+        where, parameters = counting(places, scope)
+        if category is not None:
+            where, parameters = f"{where} AND category = ?", (*parameters, category)
+        if cursor is not None:
+            where, parameters = f"{where} AND (created_at, id) < (?, ?)", (*parameters, *cursor_place(cursor))
+        count = max(1, min(limit, MAX_LISTED))
+        rows = session.execute(
+            f"SELECT {COLUMNS} FROM memories WHERE {where} ORDER BY created_at DESC, id DESC LIMIT ?",  # noqa: S608 - our own names
+            (*parameters, count + 1),
+        ).fetchall()
+        found = memories(rows[:count])
+        last = rows[count - 1] if len(rows) > count else None
+        return found, None if last is None else cursor_at(last[6], legible(last[0]))
 
     def _known(self, embedder: str, size: int) -> Vectors:
         from codelaw.adapters.stores.sqlite.vectors import Vectors  # noqa: PLC0415 - numpy

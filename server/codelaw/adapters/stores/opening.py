@@ -44,6 +44,26 @@ class SqliteStore(SqlChats):
         return store
 
 
+class PostgresStore(SqlChats):
+    """Chats in the schema `codelaw` of the PostgreSQL database that a URL names, with pgvector (D-3, D-4)."""
+
+    @classmethod
+    async def open(cls, url: str, report: Callable[[Notice], None] | None = None) -> PostgresStore:
+        """The store at `url`, its tables created if need be; `report` as for `SqliteStore`.
+
+        Raises:
+            Refusal: `store_unavailable`: not reachable, not allowed, foreign, of another version, or without pgvector.
+        """
+        try:
+            postgres = await asyncio.to_thread(import_module, "codelaw.adapters.stores.postgres.connection")
+        except ImportError as error:
+            message = f"store.url names a PostgreSQL database, and the package for it is missing ({error})."
+            hint = f"Add it with `{await asyncio.to_thread(adding, 'postgresql')}`."
+            raise Refusal("store_unavailable", message, hint) from error
+        database = postgres.PostgresDatabase(url, report)
+        return cls(database, await database.open())
+
+
 async def open_stores(url: str | None, path: Path, report: Callable[[Notice], None] | None = None) -> Stores:
     """What `store.url` names: a PostgreSQL database, or a SQLite file; without one the file at `path`.
 
@@ -53,20 +73,10 @@ async def open_stores(url: str | None, path: Path, report: Callable[[Notice], No
         Refusal: `store_unavailable`.
     """
     if url and url.startswith(("postgresql:", "postgres:")):
-        return replace(_stores(await _open_postgres(url, report)), shared=True)
+        return replace(_stores(await PostgresStore.open(url, report)), shared=True)
     if url:
         return _stores(await SqliteStore.open(_file(url), chosen=True, report=report))
     return _stores(await SqliteStore.open(path, report=report))
-
-
-async def _open_postgres(url: str, report: Callable[[Notice], None] | None) -> SqlChats:
-    try:
-        opened = await asyncio.to_thread(import_module, "codelaw.adapters.stores.postgres_chats")
-    except ImportError as error:
-        message = f"store.url names a PostgreSQL database, and the package for it is missing ({error})."
-        hint = f"Add it with `{await asyncio.to_thread(adding, 'postgresql')}`."
-        raise Refusal("store_unavailable", message, hint) from error
-    return await opened.PostgresStore.open(url, report)
 
 
 def _file(url: str) -> Path:

@@ -7,7 +7,6 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from codelaw.adapters.stores.rows.database import Database, Owners, Session
-from codelaw.adapters.stores.search_keeper import SearchKeeper
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -20,7 +19,9 @@ class Repository:
         self.database = database
         self.owners = owners
         self.owner = owners.id
-        self.search = SearchKeeper(database)
+
+    def said(self) -> None:
+        """There are messages that are not in the index of the search."""
 
 
 R = TypeVar("R", bound=Repository)
@@ -59,7 +60,7 @@ def writes(*about: str, said: bool = False) -> Callable[[Work[R, P, T]], Method[
                 return await self.database.write(lambda session: work(self, session, *args, **kwargs), things)
             finally:
                 if said:
-                    self.search.said()
+                    self.said()
 
         return run
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from codelaw.adapters.stores.opening import PostgresStore
 from codelaw.adapters.stores.opening import open_stores as open_any
-from codelaw.adapters.stores.postgres_chats import PostgresStore
 
 
 @pytest.fixture

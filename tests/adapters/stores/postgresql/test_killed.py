@@ -15,7 +15,7 @@ from tests.adapters.stores.suite import a_checkpoint, a_turn, refusal, said
 
 WRITING = """
 import asyncio, sys
-from codelaw.adapters.stores.postgres_chats import PostgresStore
+from codelaw.adapters.stores.opening import PostgresStore
 from tests.adapters.stores.suite import a_chat, a_turn, said
 
 async def main():
@@ -56,7 +56,7 @@ async def test_a_killed_server_loses_nothing_it_was_told_is_stored(open_store, p
 
 WITHIN = """
 import asyncio, os, signal, sys
-from codelaw.adapters.stores.postgres_chats import PostgresStore
+from codelaw.adapters.stores.opening import PostgresStore
 from codelaw.domain.checkpoints import Demotion
 from tests.adapters.stores.suite import a_chat, a_checkpoint
 

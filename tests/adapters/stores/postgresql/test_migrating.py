@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from codelaw.adapters.stores.migrations import migrations
-from codelaw.adapters.stores.postgres_chats import PostgresStore
+from codelaw.adapters.stores.opening import PostgresStore
 from tests.adapters.stores.postgresql.acting import child, until
 from tests.adapters.stores.suite import a_chat
 
@@ -33,7 +33,7 @@ async def test_servers_that_migrate_at_once_do_it_once(postgres_url, behind):
 MIGRATING = """
 import asyncio, sys
 from codelaw.adapters.stores.postgres import migrations as postgres_migrations
-from codelaw.adapters.stores.postgres_chats import PostgresStore
+from codelaw.adapters.stores.opening import PostgresStore
 
 steps = postgres_migrations.migrations("postgresql")
 slow = (steps[-1][0] + 1, "slow", "CREATE TABLE late (a int); SELECT pg_sleep(60)")

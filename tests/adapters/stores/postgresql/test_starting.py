@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from codelaw.adapters.stores.opening import PostgresStore
 from codelaw.adapters.stores.postgres import connection as connection_module
-from codelaw.adapters.stores.postgres_chats import PostgresStore
 from codelaw.domain.errors import Refusal
 from tests.adapters.stores.postgresql.acting import cut
 from tests.adapters.stores.suite import a_chat, said

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codelaw.adapters.stores.postgres.session import translated
-from codelaw.adapters.stores.postgres.text import spelt, unspelt
+from codelaw.adapters.stores.postgres.session import spelt, translated, unspelt
 from tests.adapters.stores.asides_suite import AsidesSuite
 from tests.adapters.stores.changes_suite import ChangesSuite
 from tests.adapters.stores.forks_suite import ForksSuite

@@ -19,18 +19,17 @@ from codelaw.adapters.stores.postgres.place import (
     Place,
     bare,
     is_between,
+    is_crowded,
     is_lost,
     is_starting,
+    place_of,
     refused_connection,
     told,
 )
-from codelaw.adapters.stores.postgres.reading import Crowded, ReadOnly
 from codelaw.adapters.stores.postgres.server_liveness import PostgresOwners
-from codelaw.adapters.stores.postgres.session import PostgresSession
-from codelaw.adapters.stores.postgres.text import speak
-from codelaw.adapters.stores.readers import Dropped, Readers
+from codelaw.adapters.stores.postgres.session import PostgresSession, speak
+from codelaw.adapters.stores.readers import Dropped, Readers, Worker
 from codelaw.adapters.stores.rows.database import Session
-from codelaw.adapters.stores.worker import Worker
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 
@@ -46,6 +45,8 @@ IDLE_SECONDS = 1.0
 """A connection not used for longer may have been cut meanwhile, and is tried before work begins."""
 UNUSED_SECONDS = 30.0
 """A connection that reads is given back to the server when nobody has used it for so long."""
+STOP_SECONDS = 2.0
+"""What the request to stop a statement may take on its way."""
 ATTEMPTS = 5
 """For work that the database broke off because of what another server did meanwhile."""
 _CROSSED = (
@@ -67,10 +68,10 @@ _SETTINGS = (
 class PostgresDatabase:
     """The threads and their connections. Writes are done in the order in which they were given."""
 
-    def __init__(self, place: Place, owners: PostgresOwners, report: Callable[[Notice], None] | None = None) -> None:
+    def __init__(self, url: str, report: Callable[[Notice], None] | None = None) -> None:
         """`report` is called on the event loop with what the user should know while the database is waited for."""
-        self.place = place
-        self._owners = owners
+        self.place = place_of(url)
+        self._owners = PostgresOwners()
         self._report = report
         self._loop = asyncio.get_running_loop()
         self._closing = Event()
@@ -82,9 +83,10 @@ class PostgresDatabase:
         self._used = 0.0
         self._failure: tuple[float, Refusal] | None = None
         self._keeper: asyncio.Task[None] | None = None
-        self._readers = Readers("codelaw-store", ReadOnly(self._connect_reader))
+        self._readers = Readers("codelaw-store", self)
+        self._reader_failure: tuple[float, Refusal] | None = None
 
-    async def open(self) -> None:
+    async def open(self) -> PostgresOwners:
         """Connect, and bring the schema up to date.
 
         Raises:
@@ -97,6 +99,7 @@ class PostgresDatabase:
             raise
         self._open = True
         self._keeper = asyncio.create_task(self._keep())
+        return self._owners
 
     @property
     def busy(self) -> bool:
@@ -138,8 +141,10 @@ class PostgresDatabase:
         try:
             if self._open:
                 return await self._readers.do(reading, slow=slow)
-        except Crowded:  # the server gives no more connections, and there is one already
-            return await self._run(whole_work, ())
+        except Refusal as refusal:
+            if not is_crowded(refusal):
+                raise
+            return await self._run(whole_work, ())  # by the one connection that there is
         except Dropped:
             pass
         raise self._closed()
@@ -158,6 +163,40 @@ class PostgresDatabase:
         finally:
             self._worker.end()
         return True
+
+    def connect(self, asked: float) -> Connection[Any]:
+        """A connection that only reads. Who asked before an attempt failed shares its failure."""
+        failure = self._reader_failure
+        if failure is not None and asked <= failure[0]:
+            raise failure[1]
+        try:
+            with told(self.place):
+                return self._configured(self._connected())
+        except Refusal as refusal:
+            if not is_crowded(refusal):
+                self._reader_failure = (time.monotonic(), refusal)
+            raise
+
+    def interrupt(self, connection: Connection[Any]) -> None:
+        """Ask the server to stop the statement; the request goes by a connection of its own, off the event loop."""
+        Thread(target=_cancel, args=(connection,), name="codelaw-store-cancel", daemon=True).start()
+
+    def usable(self, connection: Connection[Any], *, interrupted: bool) -> bool:
+        """Not after a request to stop, which may come late and hit the next statement."""
+        return not interrupted and not connection.closed and not connection.info.transaction_status
+
+    def alive(self, connection: Connection[Any], idle_seconds: float) -> bool:
+        """Whether a connection that was idle for so long can still be used."""
+        if idle_seconds <= IDLE_SECONDS:
+            return not connection.closed
+        try:
+            connection.execute("SELECT 1")
+        except psycopg.Error:
+            return False
+        return True
+
+    def disconnect(self, connection: Connection[Any]) -> None:
+        connection.close()
 
     async def _run(self, work: Callable[[Session], T], about: Collection[str]) -> T:
         if not self._open:
@@ -207,32 +246,28 @@ class PostgresDatabase:
         self._used = time.monotonic()
         return PostgresSession(connection)
 
-    def _connect_reader(self) -> Connection[Any]:
-        with told(self.place):
-            connection = self._connected()
-            try:
-                connection.execute(_SETTINGS)
-                use(connection, self.place.schema)
-                speak(connection)
-            except BaseException:
-                connection.close()
-                raise
-            return connection
-
     def _prepare(self) -> Connection[Any]:
         """Connect, bring the schema up to date, and let this owner live."""
-        connection = self._connected()
-        try:
-            connection.execute(_SETTINGS)
+
+        def made(connection: Connection[Any]) -> None:
             _refuse_other_encodings(connection)
             migrate(connection, self.place.schema)
+            self._owners.take(connection)
+
+        self._connection = self._configured(self._connected(), made)
+        return self._connection
+
+    def _configured(
+        self, connection: Connection[Any], first: Callable[[Connection[Any]], None] = lambda _: None
+    ) -> Connection[Any]:
+        try:
+            connection.execute(_SETTINGS)
+            first(connection)
             use(connection, self.place.schema)
             speak(connection)
-            self._owners.take(connection)
         except BaseException:
             connection.close()
             raise
-        self._connection = connection
         return connection
 
     def _connected(self) -> Connection[Any]:
@@ -328,3 +363,10 @@ def _connected(place: Place) -> Connection[Any]:
 def _close_late(made: Future[Connection[Any]]) -> None:
     if made.exception() is None:
         made.result().close()
+
+
+def _cancel(connection: Connection[Any]) -> None:
+    try:
+        connection.cancel_safe(timeout=STOP_SECONDS)
+    except psycopg.Error as error:  # it stops at the latest when the connection is noticed to be gone
+        logging.getLogger(__name__).info("store: a query could not be stopped: %s", error)

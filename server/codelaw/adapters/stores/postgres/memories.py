@@ -8,8 +8,7 @@ from typing import Any
 
 from codelaw.adapters.stores.rows import memory_rows
 from codelaw.adapters.stores.rows.database import Session
-from codelaw.adapters.stores.rows.memory_rows import COLUMNS, Condition, counting
-from codelaw.adapters.stores.rows.postgres_vectors import LONGEST, look_around, sized, spelt
+from codelaw.adapters.stores.rows.memory_rows import COLUMNS, LONGEST, Condition, counting, look_around, sized, spelt
 from codelaw.domain.memories import Candidate, Category, Memory, Places
 from codelaw.memory.words import asked, fused, likeness
 from codelaw.ports.embedder import Vector

@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol, TypeVar
+
+from codelaw.domain.errors import Refusal
+
+
+def cursor_at(at: float, row_id: str) -> str:
+    """The place of a row."""
+    return base64.urlsafe_b64encode(json.dumps([at, row_id]).encode()).decode()
+
+
+def cursor_place(given: str) -> tuple[float, str]:
+    """The time and the id of a place.
+
+    Raises:
+        Refusal: `invalid_text` when no list can have given it.
+    """
+    try:
+        at, row_id = json.loads(base64.urlsafe_b64decode(given.encode()))
+        return float(at), str(row_id)
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise Refusal("invalid_text", "The cursor is not one that an earlier list gave.", "List without it.") from error
+
 
 T = TypeVar("T")
 Parameters = tuple[Any, ...]

@@ -2,18 +2,89 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from array import array
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from sys import byteorder
 from typing import Any, get_args
 
-from codelaw.adapters.stores.rows import cursors, postgres_vectors
-from codelaw.adapters.stores.rows.chat_rows import forget_asides, require
-from codelaw.adapters.stores.rows.checks import checksum, verify
+from codelaw.adapters.stores.rows.checks import verify
 from codelaw.adapters.stores.rows.codec import Unreadable, legible, valid, whole
 from codelaw.adapters.stores.rows.database import Session
 from codelaw.domain.errors import Refusal
 from codelaw.domain.memories import Category, Memory, MemoryScope, Places
+from codelaw.memory.words import words
 from codelaw.ports.embedder import Vector
+
+LONGEST = 200
+"""Of a stem that is kept, in characters."""
+INDEXED = 2000
+"""Dimensions that an index takes in single precision; up to twice as many it takes in half precision."""
+
+
+@lru_cache(64)
+def spelt(vector: Vector) -> str:
+    """A vector as pgvector reads it."""
+    numbers = array("f", vector)
+    if byteorder == "big":
+        numbers.byteswap()
+    return f"[{','.join(f'{number:.9g}' for number in numbers)}]"
+
+
+def sized(column: str, vector: Vector) -> str:
+    """An expression for `column` that the index for vectors of this size knows; too long ones are compared exactly."""
+    dimensions = len(vector) // 4
+    kind = "vector" if dimensions <= INDEXED else "halfvec"
+    return f"({column}::{kind}({dimensions}))" if dimensions <= 2 * INDEXED else column
+
+
+def keep(session: Session, table: str, position: int, embedder: str, vector: Vector) -> None:
+    """Keep a vector at `position`; those of another size come from another model, and can be compared to nothing."""
+    _prepare(session, table, vector)
+    session.execute(
+        f"DELETE FROM {table} WHERE embedder = ? AND (size < ? OR size > ?)",  # noqa: S608
+        (embedder, len(vector), len(vector)),
+    )
+    session.execute(
+        f"INSERT INTO {table} (position, embedder, size, vector) VALUES (?, ?, ?, ?)"  # noqa: S608
+        " ON CONFLICT (position, embedder) DO UPDATE SET size = excluded.size, vector = excluded.vector",
+        (position, embedder, len(vector), spelt(vector)),
+    )
+
+
+def keep_words(session: Session, position: int, text: str) -> None:
+    """Keep the stems of a memory, by which it is found."""
+    stems = json.dumps(sorted({word[:LONGEST] for word in words(text)}))
+    session.execute(
+        "UPDATE memories SET words = array_to_tsvector(ARRAY(SELECT json_array_elements_text(?::json)))"
+        " WHERE position = ?",
+        (stems, position),
+    )
+
+
+def _prepare(session: Session, table: str, vector: Vector) -> None:
+    """Make the index of `table` for vectors of this size, if there is none yet."""
+    dimensions = len(vector) // 4
+    name = f"{table}_{dimensions}"
+    if dimensions > 2 * INDEXED or session.execute("SELECT to_regclass(?)", (name,)).fetchone()[0] is not None:
+        return
+    kind = "vector" if dimensions <= INDEXED else "halfvec"
+    session.execute(
+        f"CREATE INDEX IF NOT EXISTS {name} ON {table} USING hnsw ({sized('vector', vector)} {kind}_cosine_ops)"
+        f" WHERE size = {len(vector)}"
+    )
+
+
+def look_around(session: Session, wanted: int) -> None:
+    """Let the searches of this transaction use their indexes, and go on in them until so many fit all conditions."""
+    session.execute(
+        "SELECT set_config('enable_seqscan', 'off', true), set_config('hnsw.iterative_scan', 'strict_order', true),"
+        " set_config('hnsw.ef_search', ?, true)",
+        (str(min(max(wanted, 40), 1000)),),
+    )
+
 
 MAX_LISTED = 500
 COLUMNS = "id, text, category, scope, belongs_to, confidence, created_at, used_at, uses, checksum"
@@ -24,117 +95,6 @@ _SCOPES = frozenset(get_args(MemoryScope))
 Embedded = tuple[str, Vector]
 """The name of an embedder, and the vector."""
 Condition = tuple[str, tuple[Any, ...]]
-
-
-def save(session: Session, memory: Memory, embedded: Embedded | None) -> None:
-    """Add the entry, or write it anew; what vectors it has stay while its text does."""
-    chat_id = memory.belongs_to if memory.scope == "session" else None
-    if chat_id is not None:
-        require(session, chat_id)
-    before = session.execute("SELECT position, text, created_at FROM memories WHERE id = ?", (memory.id,)).fetchone()
-    values = (memory.text, memory.category, memory.scope, memory.belongs_to, chat_id, memory.confidence)
-    created_at = memory.created_at if before is None else before[2]
-    check = checksum(memory.id, *values[:4], memory.confidence, created_at)
-    if before is None:
-        position: int = session.execute(
-            "INSERT INTO memories"
-            " (text, category, scope, belongs_to, chat_id, confidence, checksum, created_at, used_at, uses, id)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING position",
-            (*values, check, memory.created_at, memory.used_at, memory.uses, memory.id),
-        ).fetchone()[0]
-    else:
-        position = before[0]
-        text = "text = ?, " if before[1] != memory.text else ""
-        session.execute(
-            f"UPDATE memories SET {text}category = ?, scope = ?, belongs_to = ?, chat_id = ?, confidence = ?,"  # noqa: S608 - our own names
-            " checksum = ? WHERE position = ?",
-            (*(values if text else values[1:]), check, position),
-        )
-        if text:
-            session.execute("DELETE FROM memory_vectors WHERE position = ?", (position,))
-            _forget_words(session)
-        elif embedded is None and session.dialect == "sqlite":
-            _renumber(session, position)
-    if session.dialect == "postgresql" and (before is None or before[1] != memory.text):
-        postgres_vectors.keep_words(session, position, memory.text)
-    if embedded is not None:
-        _put(session, position, embedded)
-
-
-def get(session: Session, memory_id: str) -> Memory:
-    row = session.execute(f"SELECT {COLUMNS} FROM memories WHERE id = ?", (memory_id,)).fetchone()  # noqa: S608 - our own names
-    found = None if row is None else memory(row)
-    if found is None:
-        raise _unknown(memory_id)
-    return found
-
-
-def forget(session: Session, memory_id: str) -> None:
-    if not session.execute("DELETE FROM memories WHERE id = ?", (memory_id,)).rowcount:
-        raise _unknown(memory_id)
-    _forget_words(session)
-    forget_asides(session, memory_id)
-
-
-def listed(  # noqa: PLR0917 - as the port has it
-    session: Session,
-    places: Places,
-    scope: MemoryScope | None,
-    category: Category | None,
-    limit: int,
-    cursor: str | None,
-) -> tuple[list[Memory], str | None]:
-    where, parameters = counting(places, scope)
-    if category is not None:
-        where, parameters = f"{where} AND category = ?", (*parameters, category)
-    if cursor is not None:
-        where, parameters = f"{where} AND (created_at, id) < (?, ?)", (*parameters, *cursors.place(cursor))
-    count = max(1, min(limit, MAX_LISTED))
-    rows = session.execute(
-        f"SELECT {COLUMNS} FROM memories WHERE {where} ORDER BY created_at DESC, id DESC LIMIT ?",  # noqa: S608 - our own names
-        (*parameters, count + 1),
-    ).fetchall()
-    found = memories(rows[:count])
-    last = rows[count - 1] if len(rows) > count else None
-    return found, None if last is None else cursors.cursor(last[6], legible(last[0]))
-
-
-def foremost(
-    session: Session, places: Places, scope: MemoryScope, categories: Sequence[Category], limit: int
-) -> list[Memory]:
-    where, parameters = counting(places, scope)
-    marks = ", ".join("?" * len(categories))
-    rows = session.execute(
-        f"SELECT {COLUMNS} FROM memories WHERE {where} AND category IN ({marks})"  # noqa: S608 - our own names
-        " ORDER BY confidence DESC, created_at DESC, id LIMIT ?",
-        (*parameters, *categories, limit),
-    )
-    return memories(rows)
-
-
-def mark_used(session: Session, memory_ids: Sequence[str], at: float) -> None:
-    session.execute_many(
-        "UPDATE memories SET used_at = ?, uses = uses + 1 WHERE id = ?", [(at, memory_id) for memory_id in memory_ids]
-    )
-
-
-def unembedded(session: Session, embedder: str, limit: int, user: str | None = None) -> list[Memory]:
-    mine, parameters = ("", ()) if user is None else (" AND (scope <> 'user' OR belongs_to = ?)", (user,))
-    rows = session.execute(
-        f"SELECT {COLUMNS} FROM memories WHERE NOT EXISTS"  # noqa: S608 - our own names
-        " (SELECT 1 FROM memory_vectors v WHERE v.position = memories.position AND v.embedder = ?)"
-        f"{mine} ORDER BY position LIMIT ?",
-        (embedder, *parameters, limit),
-    )
-    return memories(rows)
-
-
-def store_vectors(session: Session, embedder: str, vectors: Sequence[tuple[str, Vector]]) -> None:
-    """Vectors by the id of their entry; those of an entry that is gone are dropped."""
-    for memory_id, vector in vectors:
-        row = session.execute("SELECT position FROM memories WHERE id = ?", (memory_id,)).fetchone()
-        if row is not None:
-            _put(session, row[0], (embedder, vector))
 
 
 def counting(places: Places, scope: MemoryScope | None = None) -> Condition:
@@ -184,10 +144,10 @@ def memories(rows: Iterable[Sequence[Any]]) -> list[Memory]:
     return [found for row in rows if (found := memory(row)) is not None]
 
 
-def _put(session: Session, position: int, embedded: Embedded) -> None:
+def put_vector(session: Session, position: int, embedded: Embedded) -> None:
     embedder, vector = embedded
     if session.dialect == "postgresql":
-        postgres_vectors.keep(session, "memory_vectors", position, embedder, vector)
+        keep(session, "memory_vectors", position, embedder, vector)
         return
     # Vectors of another size under the same name come from another model: they can be compared to nothing any more.
     for other in ("<", ">"):  # not <>, which no index helps to find
@@ -199,21 +159,21 @@ def _put(session: Session, position: int, embedded: Embedded) -> None:
     )
 
 
-def _forget_words(session: Session) -> None:
+def forget_words(session: Session) -> None:
     """Deleted words leave traces in FTS5's index until it is put together anew."""
     if session.dialect == "sqlite":
         session.execute("INSERT INTO memory_words (memory_words) VALUES ('optimize')")
 
 
-def _renumber(session: Session, position: int) -> None:
+def renumber(session: Session, position: int) -> None:
     """Let whoever keeps vectors notice that the entry belongs elsewhere now."""
     rows = session.execute(
         "DELETE FROM memory_vectors WHERE position = ? RETURNING embedder, vector", (position,)
     ).fetchall()
     for row in rows:
-        _put(session, position, (legible(row[0]), row[1]))
+        put_vector(session, position, (legible(row[0]), row[1]))
 
 
-def _unknown(memory_id: str) -> Refusal:
+def unknown_memory(memory_id: str) -> Refusal:
     shown = memory_id.encode("ascii", "backslashreplace").decode()[:80]
     return Refusal("memory_not_found", f"There is no memory {shown!r}.", "List the memories to see their ids.")

@@ -7,13 +7,67 @@ the index.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
+from zlib import crc32
 
-from codelaw.adapters.stores.rows import grams
 from codelaw.adapters.stores.rows.codec import legible
 from codelaw.adapters.stores.rows.database import Dialect, Session
+
+LONGEST = 1_000_000
+"""Characters of a text that is indexed. A longer one would hold up whoever writes, and is looked through instead."""
+ASKED = 24
+"""Sequences of a question that the index is asked for, at most: more hardly tell more."""
+SHORTEST = 2
+
+_UNSPEAKABLE = re.compile("[\0\ud800-\udfff\ufffe\uffff]")
+"""What ends a text for SQLite's tokenizer, or what it does not tell from others."""
+_END = "\x01\x01"
+"""Behind a text, so that its last two characters begin a sequence as well."""
+_PRIVATE, _COUNT = 0xE000, 6400
+"""Characters that mean nothing, and how many there are."""
+
+
+def folded(text: str | bytes) -> str:
+    """`text` as it is compared, without what an index does not take."""
+    return _UNSPEAKABLE.sub("\ufffd", legible(text).casefold())
+
+
+def indexed(text: str | bytes) -> str:
+    """What SQLite's tokenizer is to cut into sequences of three."""
+    return folded(text) + _END
+
+
+def chat_mark(chat_id: str | bytes) -> str:
+    """Three characters that stand for a chat; two chats may share them."""
+    number = int.from_bytes(blake2b(legible(chat_id).encode("utf-8", "surrogatepass"), digest_size=8).digest())
+    return "".join(chr(_PRIVATE + number // _COUNT**place % _COUNT) for place in range(3))
+
+
+def asked(question: str) -> list[str]:
+    """The sequences of a question that has three characters or more, as many as are worth asking for."""
+    text = folded(question)
+    places = list(range(len(text) - 2))
+    if len(places) > ASKED:
+        places = [place * (len(places) - 1) // (ASKED - 1) for place in range(ASKED)]
+    return list(dict.fromkeys(text[place : place + 3] for place in places))
+
+
+def numbers(text: str | bytes) -> list[int]:
+    """The sequences of two and of three characters as numbers with a sign, of 16 bits."""
+    said = folded(text)
+    pairs = {said[place : place + 2] for place in range(len(said) - 1)}
+    triples = {said[place : place + 3] for place in range(len(said) - 2)}
+    return sorted({number(gram) for gram in pairs | triples})
+
+
+def number(gram: str) -> int:
+    """A sequence as a number; several share one."""
+    return (crc32(gram.encode()) & 0xFFFF) - 0x8000
+
 
 SLICE_CHARS = 150_000
 """Of the texts that one slice takes in: some tens of milliseconds."""
@@ -95,10 +149,10 @@ def ready(messages: Sequence[Waiting], dialect: Dialect) -> list[Ready]:
         Ready(
             position=position,
             chat_id=chat_id,
-            chat=grams.chat_mark(chat_id),
-            text=grams.indexed(content) if dialect == "sqlite" and len(content) <= grams.LONGEST else "",
-            numbers=grams.numbers(content) if dialect == "postgresql" and len(content) <= grams.LONGEST else (),
-            long=len(content) > grams.LONGEST,
+            chat=chat_mark(chat_id),
+            text=indexed(content) if dialect == "sqlite" and len(content) <= LONGEST else "",
+            numbers=numbers(content) if dialect == "postgresql" and len(content) <= LONGEST else (),
+            long=len(content) > LONGEST,
         )
         for position, chat_id, content in messages
     ]
@@ -128,7 +182,7 @@ def take_out(session: Session, chat_id: str) -> bool:
         (chat_id, SLICE_MESSAGES + 1),
     )
     for position, chat, content in rows:
-        session.execute(_TAKE_OUT, (position, grams.indexed(content), grams.chat_mark(chat)))
+        session.execute(_TAKE_OUT, (position, indexed(content), chat_mark(chat)))
     waiting = "INSERT INTO search_waiting (position, state) VALUES (?, 1)"
     session.execute_many(waiting, [(row[0],) for row in rows])
     if rows:  # what waits is not to be taken in meanwhile
@@ -157,15 +211,15 @@ def _take_in(session: Session, message: Ready) -> None:
 
 def _candidates(session: Session, query: str) -> Condition | None:
     """Positions of messages that may hold the question; None: the index cannot say."""
-    text = grams.folded(query)
-    if len(text) < grams.SHORTEST:
+    text = folded(query)
+    if len(text) < SHORTEST:
         return None
     if session.dialect == "postgresql":
-        wanted = [text] if len(text) == grams.SHORTEST else grams.asked(query)
-        listed = "{" + ",".join(str(grams.number(gram)) for gram in wanted) + "}"
+        wanted = [text] if len(text) == SHORTEST else asked(query)
+        listed = "{" + ",".join(str(number(gram)) for gram in wanted) + "}"
         return "SELECT position FROM message_grams WHERE grams @> CAST(? AS SMALLINT[])", (listed,)
-    if len(text) > grams.SHORTEST:
-        match = " AND ".join(map(_quoted, grams.asked(query)))
+    if len(text) > SHORTEST:
+        match = " AND ".join(map(_quoted, asked(query)))
     else:
         listed = session.execute(
             "SELECT term FROM message_vocabulary WHERE term >= ? AND term <= ? LIMIT ?",
@@ -179,7 +233,7 @@ def _candidates(session: Session, query: str) -> Condition | None:
 
 def of_chat(chat_id: bytes) -> str:
     """The SQL function `of_chat`: what the index is asked for that a chat's messages have."""
-    return _quoted(grams.chat_mark(chat_id))
+    return _quoted(chat_mark(chat_id))
 
 
 def _quoted(gram: str) -> str:

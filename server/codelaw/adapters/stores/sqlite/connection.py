@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from codelaw.adapters.stores.migrations import migrate, refuse_foreign
-from codelaw.adapters.stores.readers import Dropped, Readers
+from codelaw.adapters.stores.readers import Dropped, Readers, Worker
 from codelaw.adapters.stores.rows.codec import text_or_bytes
 from codelaw.adapters.stores.rows.database import Owners, Session
 from codelaw.adapters.stores.sqlite import damage
+from codelaw.adapters.stores.sqlite.damage import lost_commits
 from codelaw.adapters.stores.sqlite.log_keeping import BUSY_SECONDS, LogKeeper, leave_log, use_log
-from codelaw.adapters.stores.sqlite.lost_log import lost_commits
 from codelaw.adapters.stores.sqlite.read_only import HINT, ReadOnlyFile, unwritable
 from codelaw.adapters.stores.sqlite.server_liveness import FileOwners, ReadingOwners, alone, living
 from codelaw.adapters.stores.sqlite.session import SqliteSession, let_read
-from codelaw.adapters.stores.worker import Worker
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 
