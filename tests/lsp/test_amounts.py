@@ -29,7 +29,7 @@ from codelaw.lsp.documents.positions import Encoding, SplicedText, line_at, line
 from codelaw.lsp.server import connection as connections
 from codelaw.lsp.server.connection import Connection
 from codelaw.lsp.server.server import CodelawServer
-from codelaw.lsp.transport import collecting, encoding
+from codelaw.lsp.transport import encoding
 from codelaw.lsp.transport.encoding import encoded
 from codelaw.lsp.transport.errors import WireError
 from codelaw.lsp.transport.structuring import changed_uris
@@ -305,7 +305,7 @@ async def test_the_collector_is_switched_on_again_whatever_happens():
     assert gc.isenabled()
     gc.disable()
     try:
-        with collecting.paused():
+        with encoding.paused():
             pass
         assert not gc.isenabled(), "it was switched off by somebody else"
     finally:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from codelaw.lsp.client import Client
-from codelaw.lsp.client_calls.window import Window
+from codelaw.lsp.client_calls.window import ClientWindow
 from codelaw.lsp.transport.errors import ClientError
 
 PAGE = "https://login.example/?a=b"
@@ -33,7 +33,7 @@ class Line:
 
 async def opened(url: str, answer: Any, *, documents: bool = True) -> list[tuple[str, Any]]:
     line = Line(answer)
-    await Window(line, Client(documents=documents), Path()).open(url)  # pyright: ignore[reportArgumentType]
+    await ClientWindow(line, Client(documents=documents), Path()).open(url)  # pyright: ignore[reportArgumentType]
     return line.said
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.lsp.transport.messages import CHUNK, Frame, Incoming, Unreadable, framed, next_frame
+from codelaw.lsp.transport.messages import CHUNK, BadMessage, Frame, Incoming, framed, next_frame
 
 
 def fed(data: bytes, size: int = 1 << 16, limit: int = 1 << 20) -> list[Frame]:
@@ -63,7 +63,7 @@ def test_headers_are_read_as_clients_write_them(header: bytes) -> None:
 )
 def test_a_header_without_a_length_is_told_and_the_next_message_is_read(header: bytes) -> None:
     found = fed(header + b"\r\n\r\n" + framed(b"{}"))
-    assert isinstance(found[0], Unreadable)
+    assert isinstance(found[0], BadMessage)
     assert "Content-Length" in found[0].error.message
     assert found[1:] == [b"{}"]
 
@@ -84,7 +84,7 @@ def test_a_length_that_is_too_short_loses_one_message_only() -> None:
 def test_an_oversized_body_is_skipped_and_told_with_its_id(head: bytes, request_id: int | str | None) -> None:
     body = head + b"x" * 200_000 + b'"}}'
     found = fed(framed(body) + framed(b"{}"), size=100, limit=1000)
-    assert isinstance(found[0], Unreadable)
+    assert isinstance(found[0], BadMessage)
     assert found[0].request_id == request_id
     assert str(len(body)) in found[0].error.message
     assert found[1:] == [b"{}"]

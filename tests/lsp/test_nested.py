@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from codelaw.lsp.transport.errors import INVALID_REQUEST
-from codelaw.lsp.transport.messages import Unreadable, decode
+from codelaw.lsp.transport.messages import BadMessage, decode
 from codelaw.protocol.chats import ReadChat
 
 
@@ -29,7 +29,7 @@ def test_half_characters_are_replaced_at_any_depth(inside: str):
 
 def test_what_is_nested_too_deeply_is_an_invalid_request():
     found = decode(nested(50_000, "1"))
-    assert isinstance(found, Unreadable)
+    assert isinstance(found, BadMessage)
     assert (found.error.code, found.request_id) == (INVALID_REQUEST, 7)
     assert "nested" in found.error.message
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codelaw.domain.events import CompactionEvent, NoticeEvent, SteerEvent, TurnEnded, TurnStarted
-from codelaw.lsp.client_calls.window import Window
+from codelaw.lsp.client_calls.window import ClientWindow
 from codelaw.protocol import contexts as wire
 from codelaw.protocol.outcomes import FAILED, outcome
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from codelaw.domain.checkpoints import CompactionReport
     from codelaw.domain.events import ChatEvent
     from codelaw.lsp.client import Client
-    from codelaw.lsp.client_calls.progress import Progress
+    from codelaw.lsp.client_calls.progress import ProgressBars
     from codelaw.lsp.spawning import Spawner
     from codelaw.lsp.transport.rpc import Rpc
 
 SHOWN_PROBLEMS = 5
 
 
-class ClientUI(Window):
-    """Progress bars and messages. A client with events shows by itself what they say: it gets the bars alone."""
+class ClientUI(ClientWindow):
+    """ProgressBars bars and messages. A client with events shows by itself what they say: it gets the bars alone."""
 
-    def __init__(self, rpc: Rpc, client: Client, home: Path, spawn: Spawner, progress: Progress) -> None:
+    def __init__(self, rpc: Rpc, client: Client, home: Path, spawn: Spawner, progress: ProgressBars) -> None:
         super().__init__(rpc, client, home)
         self._spawn = spawn
         self._progress = progress

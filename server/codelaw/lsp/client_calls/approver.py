@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalOption, ApprovalQuestion
 from codelaw.domain.safety.unseen import has_unseen, visible, visible_line
 from codelaw.lsp.client import Client
-from codelaw.lsp.client_calls.window import KEPT_FILES, Window, put
+from codelaw.lsp.client_calls.window import KEPT_FILES, ClientWindow, put
 from codelaw.lsp.documents import convert
 from codelaw.lsp.transport.errors import ClientError, Disconnected
 from codelaw.lsp.transport.rpc import Rpc
@@ -51,7 +51,7 @@ class ClientApprover:
         self._rpc = rpc
         self._client = client
         self._home = home
-        self._window = Window(rpc, client, home)
+        self._window = ClientWindow(rpc, client, home)
 
     async def ask(self, question: ApprovalQuestion) -> ApprovalAnswer:
         """The user's answer, awaited without limit; cancelling withdraws the question."""

@@ -40,7 +40,7 @@ class Bar:
     shown: str = ""
 
 
-class Progress:
+class ProgressBars:
     """The progress bars of one client, each under the key of what it shows.
 
     The button of a turn's bar calls `cancel_turn` with the chat's id. That of a compaction calls `cancel_compaction`,

@@ -45,7 +45,7 @@ def _put(file: Path, text: str, keep: int | None) -> None:
         old.unlink(missing_ok=True)
 
 
-class Window:
+class ClientWindow:
     """What the user of one client sees; files for that are written into `home`."""
 
     def __init__(self, rpc: Rpc, client: Client, home: Path) -> None:

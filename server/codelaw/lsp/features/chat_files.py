@@ -38,7 +38,7 @@ COPY_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _ChatOfFile:
     """The chat that a file goes on with, or why it begins a new one."""
 
     chat_id: str | None
@@ -106,7 +106,7 @@ class ChatFiles:
                 if refused.code != "chat_not_found" or known.chat_id is None or scope.cancelled:
                     raise
                 why = f"The chat {known.chat_id} is not known here: this is a new one."
-                known = _Known(None, f"{why} It has not seen what stands above.")
+                known = _ChatOfFile(None, f"{why} It has not seen what stands above.")
                 turn = await session.chats.send(None, file.question.text, kind=kind, scope=scope)
             self._chats[uri] = turn.chat_id
             self._begin(uri, turn, known, file.question.text)
@@ -135,7 +135,7 @@ class ChatFiles:
         path = path_of(uri)
         return "inline" if path is not None and path.parent == self._context.home / OWN_CHATS else "panel"
 
-    def _begin(self, uri: str, turn: RunningTurn, known: _Known, asked: str) -> None:
+    def _begin(self, uri: str, turn: RunningTurn, known: _ChatOfFile, asked: str) -> None:
         story = Story(turn.turn_id, doing="Thinking")
         if known.why_new:
             story.parts.append(NoticeEvent("warning", "new_chat", known.why_new))
@@ -174,15 +174,15 @@ class ChatFiles:
 
     # ---------------------------------------------------------------------------------------------- which chat it is
 
-    async def _known(self, uri: str, file: ChatFile) -> _Known:
+    async def _known(self, uri: str, file: ChatFile) -> _ChatOfFile:
         chat_id = self.chat_of(uri, file)
         if chat_id is None or self._chats.get(uri) == chat_id:
-            return _Known(chat_id)
+            return _ChatOfFile(chat_id)
         owner = await self._index.read(chat_id)
         if owner.uris and uri not in owner.uris and await self._held_elsewhere(uri, chat_id, owner):
             why = "This file is a copy: the chat goes on in the other one, and here begins a new one."
-            return _Known(None, f"{why} It has not seen what stands above.")
-        return _Known(chat_id)
+            return _ChatOfFile(None, f"{why} It has not seen what stands above.")
+        return _ChatOfFile(chat_id)
 
     async def _held_elsewhere(self, uri: str, chat_id: str, owner: FilesOfChat) -> bool:
         """Whether another file holds the same chat: then this one is a copy, else it was moved."""

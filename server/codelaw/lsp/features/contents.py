@@ -35,7 +35,7 @@ What = Literal["transcript", "context", "before"]
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class ChatAddress:
     """What a document shows; `turn_id` and `path` are those of a before-image."""
 
     chat_id: str
@@ -56,7 +56,7 @@ class Address:
                 return f"{start}/before/{quote(self.turn_id, safe='')}/{quote(self.path)}"
 
 
-def address(uri: str) -> Address:
+def address(uri: str) -> ChatAddress:
     """Read the uri of such a document, also as editors spell it.
 
     Raises:
@@ -69,11 +69,11 @@ def address(uri: str) -> Address:
     names = [unquote(name) for name in parts.path.lstrip("/").split("/")]
     if parts.scheme == SCHEME and names[0] and not parts.netloc:
         if len(names) == 1:
-            return Address(names[0])
+            return ChatAddress(names[0])
         if names[1:] == ["context"]:
-            return Address(names[0], "context")
+            return ChatAddress(names[0], "context")
         if len(names) > 3 and names[1] == "before" and all(names[2:]):
-            return Address(names[0], "before", names[2], "/".join(names[3:]))
+            return ChatAddress(names[0], "before", names[2], "/".join(names[3:]))
     raise Refusal("chat_not_found", f"{uri[:200]} is not a document of a chat", f"Open {SCHEME}:/ and the chat's id")
 
 
@@ -82,9 +82,9 @@ class Contents:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._asked: dict[str, Address] = {}
+        self._asked: dict[str, ChatAddress] = {}
         """By uri, as the client spelt it."""
-        self._files: dict[Address, Path] = {}
+        self._files: dict[ChatAddress, Path] = {}
         """Files that were shown to a client which has no such documents."""
         self._due: set[str] = set()
         self._refreshing = False
@@ -103,7 +103,7 @@ class Contents:
             del self._asked[next(iter(self._asked))]
         return text
 
-    async def show(self, wanted: Address) -> str:
+    async def show(self, wanted: ChatAddress) -> str:
         """Show a document; as a file, where the client has no such documents. Gives its uri.
 
         Raises:
@@ -144,7 +144,7 @@ class Contents:
         if what == "closed":
             self._asked.pop(uri, None)
 
-    async def _text(self, wanted: Address) -> str:
+    async def _text(self, wanted: ChatAddress) -> str:
         session = self._context.session
         match wanted.what:
             case "transcript":
@@ -174,7 +174,7 @@ class Contents:
             log.info("%s is not refreshed: %s", uri, error)
             self._asked.pop(uri, None)
 
-    async def _rewrite(self, wanted: Address) -> None:
+    async def _rewrite(self, wanted: ChatAddress) -> None:
         try:
             await put(self._files[wanted], await self._text(wanted))
         except Refusal as refused:

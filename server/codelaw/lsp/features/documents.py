@@ -11,7 +11,7 @@ from codelaw.lsp.documents.positions import units
 from codelaw.lsp.features.contents import SCHEME
 from codelaw.lsp.features.texts import normal
 from codelaw.transcript.chat_file.chat_file import named_chat_file
-from codelaw.transcript.chat_file.outline import Entry, folds, outline
+from codelaw.transcript.chat_file.outline import OutlineItem, folds, outline
 
 if TYPE_CHECKING:
     from codelaw.lsp.features.features import Features
@@ -38,11 +38,11 @@ async def symbols(features: Features, params: types.DocumentSymbolParams) -> lis
     lines = text.split("\n")
     encoding = features.context.documents.encoding
 
-    def span(entry: Entry) -> types.Range:
+    def span(entry: OutlineItem) -> types.Range:
         end = types.Position(entry.last, units(lines[entry.last], encoding))
         return types.Range(types.Position(entry.first, 0), end)
 
-    def symbol(entry: Entry) -> types.DocumentSymbol:
+    def symbol(entry: OutlineItem) -> types.DocumentSymbol:
         line = types.Range(
             types.Position(entry.first, 0), types.Position(entry.first, units(lines[entry.first], encoding))
         )

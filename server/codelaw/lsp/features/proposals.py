@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class BegunProposal:
     """A turn that was begun to propose something."""
 
     turn: RunningTurn

@@ -20,7 +20,7 @@ from codelaw.lsp.client_calls.edits import ClientEditor
 from codelaw.lsp.documents.documents import path_of
 from codelaw.lsp.documents.positions import line_at, line_starts
 from codelaw.lsp.features.asking import lines_of, show_end, shown_path
-from codelaw.lsp.features.proposals import Begun, last_block, splice_of
+from codelaw.lsp.features.proposals import BegunProposal, last_block, splice_of
 from codelaw.protocol import editor as params
 from codelaw.protocol.chats import TurnError
 from codelaw.templates.render import render
@@ -84,7 +84,7 @@ async def edit(features: Features, asked: params.EditInEditor) -> params.Proposi
     )
     state = EditorState(asked.uri, first, version=buffer.version)
     turn = await _begin(features, text, attachments, asked.chat_id, state)
-    _remember(features, made := Begun(turn, text, asked.uri, first, before))
+    _remember(features, made := BegunProposal(turn, text, asked.uri, first, before))
     if not features.context.client.proposals:
         features.context.spawn(_offer(features, made))
     return params.Proposing(chat_id=turn.chat_id, turn_id=turn.turn_id)
@@ -113,7 +113,7 @@ async def commit_message(features: Features, asked: params.CommitMessage) -> par
         outside=pending.outside,
     )
     turn = await _begin(features, text, attachments, None, None)
-    _remember(features, Begun(turn, text))
+    _remember(features, BegunProposal(turn, text))
     return params.Proposing(chat_id=turn.chat_id, turn_id=turn.turn_id)
 
 
@@ -140,7 +140,7 @@ async def proposal(features: Features, asked: params.TurnRef) -> params.Proposal
     )
 
 
-def _proposed(result: TurnResult, known: Begun) -> tuple[tuple[str, ...] | None, str]:
+def _proposed(result: TurnResult, known: BegunProposal) -> tuple[tuple[str, ...] | None, str]:
     """The lines of an answer that was finished, and what else it says; a message may stand without a fence."""
     if result.stop_reason != "finished":
         return None, result.answer.strip()
@@ -168,14 +168,14 @@ async def _begin(
     return await send(chat_id, text, attachments=attachments, editor=state)
 
 
-def _remember(features: Features, begun_: Begun) -> None:
+def _remember(features: Features, begun_: BegunProposal) -> None:
     known = features.proposals
     known[begun_.turn.chat_id, begun_.turn.turn_id] = begun_
     while len(known) > REMEMBERED:
         del known[next(iter(known))]
 
 
-async def _offer(features: Features, known: Begun) -> None:
+async def _offer(features: Features, known: BegunProposal) -> None:
     """Ask the user of an editor that shows no proposals by itself, and have it make the change."""
     result = await known.turn.result()
     lines, _ = _proposed(result, known)
@@ -208,7 +208,7 @@ async def _offer(features: Features, known: Begun) -> None:
         features.context.ui.message("warning", f"codelaw: nothing was changed. {failure.message}")
 
 
-async def _apply(features: Features, known: Begun, lines: tuple[str, ...]) -> None:
+async def _apply(features: Features, known: BegunProposal, lines: tuple[str, ...]) -> None:
     """Put the lines in the place of the old ones, wherever they stand by now.
 
     Raises:

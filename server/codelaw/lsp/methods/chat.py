@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from codelaw.agent.turn.running import RunningTurn
 from codelaw.lsp.cancelling import SCOPE
 from codelaw.lsp.documents import convert
-from codelaw.lsp.transport import collecting
+from codelaw.lsp.transport import encoding
 from codelaw.protocol import chats as wire
 from codelaw.protocol.enclosed import AttachmentParams
 from codelaw.protocol.events import ChatRecord
@@ -53,7 +53,7 @@ async def read(context: Context, params: wire.ReadChat) -> ChatRecord:
             before_turn=params.before_turn,
         )
     ]
-    return await collecting.handed(convert.chat_record, record)
+    return await encoding.handed(convert.chat_record, record)
 
 
 async def send(context: Context, params: wire.SendMessage) -> wire.TurnResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from codelaw.lsp.features import asking, commands, proposing
+from codelaw.lsp.features import asking, features, proposing
 from codelaw.lsp.methods import (
     brought,
     changes,
@@ -58,9 +58,9 @@ COMMAND_HANDLERS: dict[str, Callable[[Features, Any], Awaitable[Payload]]] = {
     "codelaw.editor.edit": proposing.edit,
     "codelaw.editor.commitMessage": proposing.commit_message,
     "codelaw.editor.proposal": proposing.proposal,
-    "codelaw.chatFile.send": commands.send,
-    "codelaw.chatFile.stop": commands.stop,
-    "codelaw.chatFile.undo": commands.undo,
-    "codelaw.chat.show": commands.show_chat,
+    "codelaw.chatFile.send": features.send,
+    "codelaw.chatFile.stop": features.stop,
+    "codelaw.chatFile.undo": features.undo,
+    "codelaw.chat.show": features.show_chat,
 }
 """The commands that are not a method's twin."""

@@ -19,7 +19,7 @@ from codelaw.domain.errors import Refusal
 from codelaw.domain.events import ChatEvent, NoticeEvent, TurnEnded
 from codelaw.lsp.client_calls.approver import ClientApprover
 from codelaw.lsp.client_calls.edits import ClientEditor
-from codelaw.lsp.client_calls.progress import Progress
+from codelaw.lsp.client_calls.progress import ProgressBars
 from codelaw.lsp.configuration import Configuration
 from codelaw.lsp.context import Context
 from codelaw.lsp.documents import convert
@@ -29,10 +29,9 @@ from codelaw.lsp.methods.handlers import COMMAND_HANDLERS, HANDLERS, TWINS
 from codelaw.lsp.methods.server_offers import offer_servers
 from codelaw.lsp.methods.standard import ANSWERS, FEATURE_ANSWERS
 from codelaw.lsp.methods.workspace import offer_trust
-from codelaw.lsp.server.dynamic_registration import offer
-from codelaw.lsp.server.watching import Watching, is_servers_file, is_settings_file
+from codelaw.lsp.server.watching import Watching, is_servers_file, is_settings_file, offer
 from codelaw.lsp.spawning import Spawner
-from codelaw.lsp.transport import collecting
+from codelaw.lsp.transport import encoding
 from codelaw.lsp.transport.encoding import encoded
 from codelaw.lsp.transport.errors import bad_params, refusal
 from codelaw.lsp.transport.rpc import Encoded
@@ -110,7 +109,7 @@ class Connection:
         rpc, client, documents = self._rpc, self._client, self._documents
         data = home(process_environment())
         folders, late = await self.configuration.open()
-        ui = ClientUI(rpc, client, data, self.spawn, Progress(rpc, self._cancel_turn, self._cancel_compaction))
+        ui = ClientUI(rpc, client, data, self.spawn, ProgressBars(rpc, self._cancel_turn, self._cancel_compaction))
         session = await open_session(
             settings=self.configuration.effective,
             folders=folders,
@@ -173,7 +172,7 @@ class Connection:
             handler = (TWINS.get(method) if command else None) or HANDLERS[method]
             if method not in LARGE:
                 return (await handler(self.context, params)).wire()
-            with collecting.paused():
+            with encoding.paused():
                 return await self._spelt(handler(self.context, params))
         except Refusal as refused:
             raise refusal(refused.code, refused.message, refused.hint) from None
@@ -181,7 +180,7 @@ class Connection:
     @staticmethod
     async def _spelt(answering: Awaitable[Payload]) -> Encoded:
         """An answer as JSON; nothing holds the answer itself any longer when this returns."""
-        return await collecting.handed(encoded, [await answering])
+        return await encoding.handed(encoded, [await answering])
 
     async def answer(self, method: str, params: Any) -> Any:
         """Answer a method of LSP itself.
@@ -299,7 +298,7 @@ class Connection:
 
     async def _warm(self) -> None:
         await self.context.session.warm()
-        collecting.settle()
+        encoding.settle()
 
     async def _services(self) -> LanguageServices | None:
         """What the client lends of its language servers; their types are not loaded for one that lends nothing."""

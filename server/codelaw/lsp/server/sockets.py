@@ -213,9 +213,9 @@ def _counted(most: int) -> type[ServerConnection]:
     """Connections of which at most `most` are in their handshake: another one ends the oldest of them."""
     from websockets.asyncio.server import ServerConnection as Connection  # noqa: PLC0415 - as above
 
-    opening: dict[Counted, None] = {}
+    opening: dict[CountedConnection, None] = {}
 
-    class Counted(Connection):
+    class CountedConnection(Connection):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
             if len(opening) >= most:
                 oldest = next(iter(opening))
@@ -234,7 +234,7 @@ def _counted(most: int) -> type[ServerConnection]:
             opening.pop(self, None)
             super().connection_lost(exc)
 
-    return Counted
+    return CountedConnection
 
 
 def _limit(socket: ServerConnection, size: int) -> None:

@@ -23,20 +23,20 @@ _ID = re.compile(rb'"id"\s*:\s*(\d{1,18}|"[^"\\]{1,200}")')
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
+class BadMessage:
     """A message that cannot be taken."""
 
     error: WireError
     request_id: int | str | None = None
 
 
-Frame = bytes | Unreadable
+Frame = bytes | BadMessage
 
 
-def too_large(size: int, head: bytes = b"") -> Unreadable:
+def too_large(size: int, head: bytes = b"") -> BadMessage:
     """A message over the limit, which begins with `head`."""
     message = f"The message of {size} bytes is over the limit"
-    return Unreadable(WireError(INVALID_REQUEST, message), request_id(head))
+    return BadMessage(WireError(INVALID_REQUEST, message), request_id(head))
 
 
 class Incoming(asyncio.StreamReader):
@@ -80,7 +80,7 @@ async def next_frame(reader: asyncio.StreamReader, limit: int = MAX_MESSAGE) -> 
         elif length is not None:
             return await _body(reader, length, limit)
         elif strange:
-            return Unreadable(WireError(PARSE_ERROR, "Parse error: a header block without a usable Content-Length"))
+            return BadMessage(WireError(PARSE_ERROR, "Parse error: a header block without a usable Content-Length"))
 
 
 async def _body(reader: asyncio.StreamReader, length: int, limit: int) -> Frame | None:
@@ -104,7 +104,7 @@ def framed(body: bytes) -> bytes:
     return b"Content-Length: %d\r\n\r\n" % len(body) + body
 
 
-def decode(body: bytes) -> dict[str, Any] | Unreadable:
+def decode(body: bytes) -> dict[str, Any] | BadMessage:
     """The message in a body.
 
     What is not JSON is a -32700; what is not an object, or one that is nested too deeply, a -32600.
@@ -115,15 +115,15 @@ def decode(body: bytes) -> dict[str, Any] | Unreadable:
             message = _without_lone_surrogates(message)
     except RecursionError:
         if body.lstrip()[:1] != b"{":
-            return Unreadable(WireError(PARSE_ERROR, "Parse error: nested too deeply"))
+            return BadMessage(WireError(PARSE_ERROR, "Parse error: nested too deeply"))
         head = body[:HEAD]
         error = WireError(INVALID_REQUEST, "Invalid request: nested too deeply")
-        return Unreadable(error, request_id(head) if b'"method"' in head else None)
+        return BadMessage(error, request_id(head) if b'"method"' in head else None)
     except ValueError as error:
-        return Unreadable(WireError(PARSE_ERROR, f"Parse error: {str(error)[:200]}"))
+        return BadMessage(WireError(PARSE_ERROR, f"Parse error: {str(error)[:200]}"))
     if not isinstance(message, dict):
         what = "batches are not supported" if isinstance(message, list) else "an object is expected"
-        return Unreadable(WireError(INVALID_REQUEST, f"Invalid request: {what}"))
+        return BadMessage(WireError(INVALID_REQUEST, f"Invalid request: {what}"))
     return cast("dict[str, Any]", message)
 
 

@@ -29,7 +29,7 @@ from codelaw.lsp.transport.errors import (
     bad_params,
     internal_error,
 )
-from codelaw.lsp.transport.messages import Frame, Incoming, Unreadable, decode, next_frame
+from codelaw.lsp.transport.messages import BadMessage, Frame, Incoming, decode, next_frame
 from codelaw.lsp.transport.structuring import field_paths
 
 log = logging.getLogger(__name__)
@@ -90,13 +90,13 @@ class Rpc(LanguageServerProtocol):
                     reader.most = None
         except ConnectionError as error:
             log.info("A connection broke: %s", error)
-            self.receive(Unreadable(WireError(INVALID_REQUEST, f"The connection is closed: {error}")))
+            self.receive(BadMessage(WireError(INVALID_REQUEST, f"The connection is closed: {error}")))
 
     def receive(self, frame: Frame) -> None:
         """Take one frame. Never raises."""
         try:
             message = decode(frame) if isinstance(frame, bytes) else frame
-            if isinstance(message, Unreadable):
+            if isinstance(message, BadMessage):
                 self._answer_error(message.request_id, message.error)
             else:
                 self._dispatch(message)

@@ -45,7 +45,7 @@ _MARK = re.compile(r"<!--(?=\s*(?:/?(?:turn|summary)\s|codelaw\s+chat\s))")
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ChatBlock:
     """A block of ours; lines are zero-based."""
 
     kind: BlockKind
@@ -67,7 +67,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Draft:
     """What the person has written after the last block."""
 
     text: str
@@ -87,13 +87,13 @@ class ChatFile:
     """Where the comment with the chat's id stands, from and to, in characters of the text."""
     head: int
     """Where such a comment would be put."""
-    blocks: tuple[Block, ...]
-    question: Question | None
+    blocks: tuple[ChatBlock, ...]
+    question: Draft | None
     """None: nothing is written that could be sent."""
     you: int | None
     """Where the last heading for a question begins, of those after the last block, in characters of the text."""
 
-    def block(self, turn_id: str) -> Block | None:
+    def block(self, turn_id: str) -> ChatBlock | None:
         """The last block of that turn."""
         return next((block for block in reversed(self.blocks) if block.kind == "turn" and block.id == turn_id), None)
 
@@ -110,7 +110,7 @@ def parse(text: str) -> ChatFile:
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
     body = _after_front_matter(lines)
-    blocks: list[Block] = []
+    blocks: list[ChatBlock] = []
     asked: list[int] = []
     comment: int | None = None
     rest = body
@@ -158,12 +158,12 @@ def _after_front_matter(lines: list[str]) -> int:
     return next((number + 1 for number, line in enumerate(lines) if number and line.rstrip() == "---"), 0)
 
 
-def _block(lines: list[str], starts: list[int], first: int, heading: re.Match[str]) -> Block:
+def _block(lines: list[str], starts: list[int], first: int, heading: re.Match[str]) -> ChatBlock:
     kind: BlockKind = "turn" if heading["kind"] == "turn" else "summary"
     for number in range(first + 1, len(lines)):
         found = _CLOSING.match(lines[number])
         if found is not None and (found["kind"], found["id"]) == (kind, heading["id"]):
-            return Block(
+            return ChatBlock(
                 kind=kind,
                 id=heading["id"],
                 first=first,
@@ -183,10 +183,10 @@ def _block(lines: list[str], starts: list[int], first: int, heading: re.Match[st
             break
     end = min(starts[last + 1], starts[-1] - 1)
     start = min(starts[first + 1], end)
-    return Block(kind, heading["id"], first, last, closed=False, running=True, start=start, end=end)
+    return ChatBlock(kind, heading["id"], first, last, closed=False, running=True, start=start, end=end)
 
 
-def _quoted(lines: list[str], block: Block, fences: Fences) -> bool:
+def _quoted(lines: list[str], block: ChatBlock, fences: Fences) -> bool:
     """Whether a block stands, as a whole, in a block of code of the person's.
 
     A block of code that was begun and forgotten must not hide what follows it.
@@ -197,7 +197,7 @@ def _quoted(lines: list[str], block: Block, fences: Fences) -> bool:
     return end is not None and end > block.last
 
 
-def _question(lines: list[str], starts: list[int], rest: int, asked: list[int], comment: int | None) -> Question | None:
+def _question(lines: list[str], starts: list[int], rest: int, asked: list[int], comment: int | None) -> Draft | None:
     """What stands below the last heading with something below it."""
     end = len(lines)
     for heading in [*reversed(asked), None]:
@@ -208,7 +208,7 @@ def _question(lines: list[str], starts: list[int], rest: int, asked: list[int], 
         if kept:
             first, last = kept[0], kept[-1]
             text = "\n".join(line for number, line in enumerate(lines[first : last + 1], first) if number != comment)
-            return Question(text.rstrip(), first if heading is None else heading, starts[last] + len(lines[last]))
+            return Draft(text.rstrip(), first if heading is None else heading, starts[last] + len(lines[last]))
         if heading is not None:
             end = heading
     return None

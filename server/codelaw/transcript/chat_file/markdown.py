@@ -20,7 +20,7 @@ from codelaw.transcript.chat_file.fences import fenced
 from codelaw.transcript.chat_file.story import (
     LEVELS,
     OF_A_CHILD,
-    Said,
+    Spoken,
     Story,
     closed,
     compaction_line,
@@ -130,17 +130,17 @@ def _story(story: Story, results: Mapping[str, str]) -> list[str]:
     spoken = False
     for part in story.parts:
         if (
-            isinstance(part, (Said, ToolCallEvent))
+            isinstance(part, (Spoken, ToolCallEvent))
             and not (isinstance(part, ToolCallEvent) and part.parent)
             and part.step != step
-            and not (isinstance(part, Said) and part.kind == "answer")
+            and not (isinstance(part, Spoken) and part.kind == "answer")
         ):
             step = part.step
             pieces.append(f"### Step {step}")
         match part:
-            case Said(kind="thought", text=text):
+            case Spoken(kind="thought", text=text):
                 pieces.append("\n".join(f"> {line}".rstrip() for line in harmless(text).strip().split("\n")))
-            case Said(text=text):
+            case Spoken(text=text):
                 if text.strip():
                     pieces += ["### Answer", harmless(text).strip("\n")]
                     spoken = True

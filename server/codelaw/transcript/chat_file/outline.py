@@ -11,20 +11,20 @@ from codelaw.transcript.chat_file.story import one_line
 
 TITLE_CHARACTERS = 80
 
-EntryKind = Literal["title", "round", "block", "heading"]
+OutlineKind = Literal["title", "round", "block", "heading"]
 
 
 @dataclass(slots=True)
-class Entry:
+class OutlineItem:
     """A part of the document; lines are zero-based, `last` is inclusive."""
 
     title: str
-    kind: EntryKind
+    kind: OutlineKind
     first: int
     last: int
     level: int
     """How deep it lies; only the order counts."""
-    inside: list[Entry] = field(default_factory=list["Entry"])
+    inside: list[OutlineItem] = field(default_factory=list["OutlineItem"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Fold:
     last: int
 
 
-def outline(text: str) -> list[Entry]:
+def outline(text: str) -> list[OutlineItem]:
     """The parts of a text whose lines end with a line feed."""
     file = parse(text)
     lines = text.split("\n")
@@ -51,8 +51,8 @@ def outline(text: str) -> list[Entry]:
             if later.level <= entry.level:
                 entry.last = max(entry.first, min(entry.last, later.first - 1))
                 break
-    roots: list[Entry] = []
-    above: list[Entry] = []
+    roots: list[OutlineItem] = []
+    above: list[OutlineItem] = []
     for entry in flat:
         while above and above[-1].level >= entry.level:
             above.pop()
@@ -74,28 +74,28 @@ def folds(text: str) -> list[Fold]:
     return sorted(set(found), key=lambda fold: (fold.first, -fold.last))
 
 
-def _flat(file: ChatFile, lines: list[str]) -> list[Entry]:
-    entries: list[Entry] = []
+def _flat(file: ChatFile, lines: list[str]) -> list[OutlineItem]:
+    entries: list[OutlineItem] = []
     place = 0
     asked = False
     for block in [*file.blocks, None]:
         upto = block.first if block is not None else len(lines)
         for line, level, words in headings(lines, place, upto - 1):
             if is_question_heading(lines[line]):
-                entries.append(Entry(_question(lines, line, upto), "round", line, len(lines) - 1, 0))
+                entries.append(OutlineItem(_question(lines, line, upto), "round", line, len(lines) - 1, 0))
                 asked = True
             elif asked:
-                entries.append(Entry(_short(words), "heading", line, upto - 1, 1 + level))
+                entries.append(OutlineItem(_short(words), "heading", line, upto - 1, 1 + level))
             else:
-                entries.append(Entry(_short(words), "title", line, upto - 1, 0))
+                entries.append(OutlineItem(_short(words), "title", line, upto - 1, 0))
         if block is None:
             break
         title = "codelaw" if block.kind == "turn" else "Summary"
         level = 1 if asked and block.kind == "turn" else 0
-        entries.append(Entry(f"{title} …" if block.running else title, "block", block.first, block.last, level))
+        entries.append(OutlineItem(f"{title} …" if block.running else title, "block", block.first, block.last, level))
         inner = block.last - 1 if block.closed else block.last
         entries += [
-            Entry(_short(words), "heading", line, inner, 10 + deep)
+            OutlineItem(_short(words), "heading", line, inner, 10 + deep)
             for line, deep, words in headings(lines, block.first + 1, inner)
         ]
         place = block.last + 1

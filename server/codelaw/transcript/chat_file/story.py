@@ -47,7 +47,7 @@ SETTLED: frozenset[CallStatus] = frozenset({"completed", "failed", "rejected", "
 
 
 @dataclass(slots=True)
-class Said:
+class Spoken:
     """A thought, or a part of the answer."""
 
     kind: Literal["thought", "answer"]
@@ -55,7 +55,7 @@ class Said:
     text: str
 
 
-Part = Said | ToolCallEvent | NoticeEvent | CompactionEvent
+Part = Spoken | ToolCallEvent | NoticeEvent | CompactionEvent
 """A call stands there as it is by now."""
 
 
@@ -92,7 +92,7 @@ class Story:
             case ToolCallEvent() as call:
                 self._call(call)
             case RetryEvent() as retry:
-                self.parts = [part for part in self.parts if not (isinstance(part, Said) and part.step == retry.step)]
+                self.parts = [part for part in self.parts if not (isinstance(part, Spoken) and part.step == retry.step)]
                 self.doing = f"Asking again: {retry.reason}"
             case NoticeEvent() as notice:
                 self.parts.append(notice)
@@ -111,14 +111,14 @@ class Story:
         """The answer so far; of an ended turn the whole one."""
         if self.result is not None and self.result.answer:
             return self.result.answer
-        return "".join(part.text for part in self.parts if isinstance(part, Said) and part.kind == "answer")
+        return "".join(part.text for part in self.parts if isinstance(part, Spoken) and part.kind == "answer")
 
     def _say(self, kind: Literal["thought", "answer"], step: int, delta: str) -> None:
         last = self.parts[-1] if self.parts else None
-        if isinstance(last, Said) and (last.kind, last.step) == (kind, step):
+        if isinstance(last, Spoken) and (last.kind, last.step) == (kind, step):
             last.text += delta
         else:
-            self.parts.append(Said(kind, step, delta))
+            self.parts.append(Spoken(kind, step, delta))
 
     def _call(self, event: ToolCallEvent) -> None:
         known = self._calls.get(event.call_id)
@@ -171,7 +171,7 @@ def block_body(story: Story) -> str:
     spoken = False
     for part in story.parts:
         match part:
-            case Said(kind="answer", text=text):
+            case Spoken(kind="answer", text=text):
                 pieces.append((False, harmless(text)))
                 spoken = spoken or bool(text.strip())
             case ToolCallEvent() if settled(part):
