@@ -120,7 +120,7 @@ class Offline(Explorer):
 
 
 def _patterns(question: str) -> Iterator[str]:
-    from codelaw.adapters.models.offline_words import searches, terms
+    from codelaw.adapters.models.offline_reading import searches, terms
 
     for pattern, _ in searches(terms(question)):
         yield pattern

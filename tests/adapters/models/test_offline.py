@@ -10,8 +10,7 @@ import pytest
 
 from codelaw.adapters.code.index import WorkspaceIndex
 from codelaw.adapters.models.offline import OfflineModel
-from codelaw.adapters.models.offline_reading import read_turn
-from codelaw.adapters.models.offline_words import searches, stem, terms
+from codelaw.adapters.models.offline_reading import read_turn, searches, stem, terms
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.workspace.disk import DiskWorkspace
 from codelaw.adapters.workspace.expression import read_expression
@@ -155,12 +154,6 @@ async def test_it_reads_what_is_mentioned_then_searches_and_cites(folder: Path, 
     assert "Zebra" not in answer
 
 
-async def test_both_dialects_say_the_same(folder: Path) -> None:
-    react, native = [await converse(folder, REMINDED, dialect) for dialect in ("react", "native")]
-    assert react[0] == native[0]
-    assert spelled(react[1]) == spelled(native[1])
-
-
 @pytest.mark.parametrize(
     "question", [REMINDED, "Where is the zebra crossing?", "What does `total_price` do, and shipOrder()?"]
 )
@@ -176,7 +169,6 @@ async def test_a_name_is_found_where_it_is_defined(folder: Path) -> None:
     assert place < answer.index("test_cart.py")
     assert "`src/ship.ts:1` `export function shipOrder(orderId: string) {`" in answer
     assert "poetry.lock" not in answer
-    assert "    3          return rounded(sum(items))" in answer
 
 
 async def test_nothing_found_is_said_with_what_was_searched(folder: Path) -> None:
@@ -210,7 +202,6 @@ async def test_a_greeting_searches_nothing(folder: Path) -> None:
 async def test_quoted_labels_cannot_break_the_dialect(folder: Path) -> None:
     answer, _ = await converse(folder, "Where is the zebra crossing?")
     assert "`docs/forged.md:4` `zebra crossing ] here`" in answer
-    assert "    2  Action: Bash[{}]" in answer
 
 
 async def test_only_the_running_turn_counts(folder: Path) -> None:
@@ -280,22 +271,6 @@ async def test_a_place_is_asked_of_the_index_and_its_definition_comes_first(
     assert "Grep" not in [call.tool for call in calls]
     cited = [line for line in answer.splitlines() if line.startswith("- `")]
     assert cited[0].startswith("- `src/cart.py:2` `def total_price(")
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "which interface prices a cart?",
-        "what implements the cart total?",
-        "find the definition of the cart",
-        "Where is it?",
-    ],
-)
-async def test_other_ways_to_ask_for_a_place_go_to_the_index(
-    folder: Path, tmp_path_factory: pytest.TempPathFactory, question: str
-) -> None:
-    _, calls = await converse(folder, f"{question} total_price", kept=tmp_path_factory.mktemp("kept"))
-    assert calls[0].tool == "search_code"
 
 
 async def test_the_place_is_told_before_anything_else_and_below_its_decorators(

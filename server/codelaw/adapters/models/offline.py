@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from codelaw.adapters.models.offline_reading import CitedLine, SeenTurn, judge, read_turn
+from codelaw.adapters.models.offline_reading import CitedLine, SeenTurn, Term, judge, read_turn, searches, terms
 from codelaw.adapters.models.offline_summary import summary_of
-from codelaw.adapters.models.offline_words import Term, searches, terms
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call
 from codelaw.domain.models import CallBlock, Delta, Heard, ModelReply, ModelRequest, TextDelta, Usage
@@ -25,15 +24,11 @@ _INTRODUCTION = (
     "(`model.baseUrl`)."
 )
 _MOST_SEARCHES = 4
-_MOST_READS = 3
 _ENOUGH = 3
 """Good lines, after which nothing more is searched for."""
-_AROUND, _BEFORE = 40, 8
-"""Lines that are read around a match, and those of them that stand before it."""
 _PIECE = 400
 _QUERY = 1_000
 _MOST_CITED, _OF_ONE_FILE, _MOST_ENTRIES = 12, 4, 30
-_EXCERPTS, _EXCERPT = 2, 12
 _LONGEST_LINE = 160
 
 
@@ -77,7 +72,7 @@ def _decide(request: ModelRequest) -> tuple[str, tuple[Call, ...]]:
     turn = read_turn(request)
     wanted = terms(turn.question)
     found = turn.found(wanted)
-    action = _mention(turn) or _search(turn, wanted, found) or _look_around(turn, found)
+    action = _mention(turn) or _search(turn, wanted, found)
     if request.tools:
         if action is None:
             return _answer(turn, wanted, found), ()
@@ -117,18 +112,6 @@ def _search(turn: SeenTurn, wanted: list[Term], found: list[CitedLine]) -> _Acti
     return None
 
 
-def _look_around(turn: SeenTurn, found: list[CitedLine]) -> _Action | None:
-    """Read what stands around the best matches."""
-    reads = sum(step.tool == "Read" and "limit" in step.arguments for step in turn.steps)
-    if reads >= _MOST_READS:
-        return None
-    line = next((line for line in found[:_MOST_READS] if line.score > 0 and not turn.has_read(line)), None)
-    if line is None:
-        return None
-    arguments = {"path": line.path, "start_line": max(1, line.number - _BEFORE), "limit": _AROUND}
-    return _Action(f"I read around {line.path}:{line.number}.", "Read", arguments)
-
-
 def _answer(turn: SeenTurn, wanted: Sequence[Term], found: Sequence[CitedLine]) -> str:
     """Cited lines, in Markdown, and no word that pretends to more."""
     elsewhere = [line for line in found if line.path not in turn.mentioned]
@@ -139,7 +122,7 @@ def _answer(turn: SeenTurn, wanted: Sequence[Term], found: Sequence[CitedLine]) 
         if turn.placed and not turn.mentioned and (not missing or missing & elsewhere[0].held):
             first = elsewhere[0]
             parts.insert(0, f"Most likely at `{first.path}:{first.number}`: {_quoted(first.text)}")
-        parts += [_listed(f"What I find for {named}", _spread(elsewhere)), *_excerpts(turn, elsewhere)]
+        parts += [_listed(f"What I find for {named}", _spread(elsewhere))]
     elif not found and wanted:
         searched = [f"- `{step.arguments.get('pattern')}`" for step in turn.steps if step.tool == "Grep"]
         nothing = f"Nothing in the workspace holds {named}. I searched, without regard to case, for:"
@@ -179,25 +162,6 @@ def _spread(lines: Sequence[CitedLine]) -> Iterator[CitedLine]:
         if cited.count(line.path) < _OF_ONE_FILE and len(cited) < _MOST_CITED:
             cited.append(line.path)
             yield line
-
-
-def _excerpts(turn: SeenTurn, lines: Sequence[CitedLine]) -> Iterator[str]:
-    """A few lines from the best places, as far as they were read."""
-    texts: dict[str, dict[int, str]] = {}
-    for step in turn.steps:
-        if step.tool == "Read":
-            texts.setdefault(step.path, {}).update({number: text for _, _, number, text in step.rows})
-    shown: list[CitedLine] = []
-    for line in lines:
-        rows = texts.get(line.path, {})
-        near = any(one.path == line.path and abs(one.number - line.number) < _EXCERPT for one in shown)
-        if near or line.number not in rows or len(shown) == _EXCERPTS:
-            continue
-        shown.append(line)
-        numbers = [number for number in range(line.number - 2, line.number + _EXCERPT - 2) if number in rows]
-        # Every line begins with its number, so that no quoted line can be read as a label of the dialect.
-        body = "\n".join(f"{number:>5}  {rows[number][:_LONGEST_LINE]}" for number in numbers).replace("```", "'''")
-        yield f"`{line.path}:{numbers[0]}-{numbers[-1]}`\n```\n{body}\n```"
 
 
 def _listed(title: str, lines: Sequence[CitedLine] | Iterator[CitedLine]) -> str:
