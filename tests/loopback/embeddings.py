@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
 import hashlib
 import json
 import math
-import socket
 import struct
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Literal
+
+from tests.loopback.http import LoopbackServer, Received, head_of, reset, send
 
 Break = Literal["reset", "reset_in_body", "hang", "trickle"]
 
@@ -51,7 +51,7 @@ class Asked:
         return self.body["input"]
 
 
-class LoopbackEmbeddings:
+class LoopbackEmbeddings(LoopbackServer):
     """The server; like OpenAI's it refuses blank texts, more than 2048 of them, and a wrong key."""
 
     def __init__(
@@ -63,6 +63,7 @@ class LoopbackEmbeddings:
         longest: int = 100_000,
         encoding: Literal["asked", "base64"] = "asked",
     ) -> None:
+        super().__init__()
         self.script = list(script)
         self.key = key
         self.dimension = dimension
@@ -74,43 +75,15 @@ class LoopbackEmbeddings:
         self.requests: list[Asked] = []
         self.embedded: list[str] = []
         """Every text that got a vector, in order."""
-        self.port = 0
-        self._server: asyncio.Server | None = None
-        self._handlers: set[asyncio.Task[None]] = set()
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
 
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", self.port, limit=1 << 20)
-        self.port = self._server.sockets[0].getsockname()[1]
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        assert self._server is not None
-        self._server.close()
-        for handler in list(self._handlers):
-            handler.cancel()
-        await asyncio.gather(*self._handlers, return_exceptions=True)
-
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._handlers.add(task)
-        try:
-            while (asked := await _read(reader)) is not None:
-                self.requests.append(asked)
-                if not await self._answer(asked, reader, writer):
-                    break
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass
-        finally:
-            self._handlers.discard(task)
-            with contextlib.suppress(ConnectionError, RuntimeError):
-                writer.close()
-
-    async def _answer(self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def answer(self, request: Received, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Answer one request; False ends the connection."""
+        asked = Asked(request.path, request.headers, json.loads(request.body), asyncio.get_running_loop().time())
+        self.requests.append(asked)
         answer = self.script.pop(0) if self.script else Answer()
         await asyncio.sleep(answer.wait)
         held = self.held(asked.texts)
@@ -120,17 +93,17 @@ class LoopbackEmbeddings:
             await reader.read(1)
             return False
         if answer.broken == "reset":
-            return await _reset(writer)
+            return await reset(writer)
         if answer.body is not None:
-            return await _send(writer, answer.status, answer.body, answer.headers)
+            return await send(writer, answer.status, answer.body, answer.headers)
         if answer.status != 200:
             body = answer.error if isinstance(answer.error, str) else json.dumps(answer.error or {})
-            return await _send(writer, answer.status, body.encode(), answer.headers)
+            return await send(writer, answer.status, body.encode(), answer.headers)
         refused = self._refused(asked)
         if refused is not None:
             status, message, code = refused
             error = {"error": {"message": message, "type": "invalid_request_error", "code": code}}
-            return await _send(writer, status, json.dumps(error).encode(), {})
+            return await send(writer, status, error)
         size = asked.body.get("dimensions", self.dimension)
         data: Any = [
             {"object": "embedding", "index": place, "embedding": self._spelled(vector(text, size), asked.body)}
@@ -143,14 +116,14 @@ class LoopbackEmbeddings:
         whole = {"object": "list", "data": data, "model": asked.body["model"], "usage": {"prompt_tokens": 1}}
         content = json.dumps(whole).encode()
         if answer.broken == "reset_in_body":
-            writer.write(_head(200, len(content), {}) + content[: len(content) // 2])
-            return await _reset(writer)
+            writer.write(head_of(200, len(content)) + content[: len(content) // 2])
+            return await reset(writer)
         if answer.broken == "trickle":
-            writer.write(_head(200, len(content), {}) + content[:10])
+            writer.write(head_of(200, len(content)) + content[:10])
             await writer.drain()
             await reader.read(1)
             return False
-        return await _send(writer, 200, content, {})
+        return await send(writer, 200, content)
 
     def _refused(self, asked: Asked) -> tuple[int, str, str] | None:
         if self.key is not None and asked.headers.get("authorization") != f"Bearer {self.key}":
@@ -182,34 +155,3 @@ def vector(text: str, size: int) -> list[float]:
     raw = [byte - 127.5 for byte in hashlib.shake_256(text.encode()).digest(size)]
     length = math.sqrt(sum(value * value for value in raw))
     return [value / length for value in raw]
-
-
-async def _read(reader: asyncio.StreamReader) -> Asked | None:
-    try:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-    except asyncio.IncompleteReadError:
-        return None
-    path = head[0].split(" ")[1]
-    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
-    body = await reader.readexactly(int(headers.get("content-length", 0)))
-    return Asked(path, headers, json.loads(body), asyncio.get_running_loop().time())
-
-
-def _head(status: int, size: int, headers: dict[str, str]) -> bytes:
-    lines = [f"HTTP/1.1 {status} X", "content-type: application/json", f"content-length: {size}"]
-    return "\r\n".join([*lines, *(f"{name}: {text}" for name, text in headers.items()), "", ""]).encode()
-
-
-async def _send(writer: asyncio.StreamWriter, status: int, body: bytes, headers: dict[str, str]) -> bool:
-    writer.write(_head(status, len(body), headers) + body)
-    await writer.drain()
-    return True
-
-
-async def _reset(writer: asyncio.StreamWriter) -> bool:
-    """End the connection with a TCP reset, after what was written has had time to arrive."""
-    await writer.drain()
-    await asyncio.sleep(0.02)
-    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    writer.transport.abort()
-    return False

@@ -13,19 +13,18 @@ import argparse
 import asyncio
 import contextlib
 import json
-import socket
-import struct
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 from urllib.parse import unquote
 
 from tests.loopback.cache import PromptCache
 from tests.loopback.checks import CHARACTERS, LARGEST_BODY, cost, count, malformed, uncounted
 from tests.loopback.claude import Account, Judged
+from tests.loopback.http import LoopbackServer, Received, reset, send
 from tests.loopback.script import VendorReply, events, received, whole
 from tests.loopback.summaries import Summariser, wants_summary
 
@@ -37,17 +36,9 @@ Form = Literal["tokens", "no_numbers", "413", "output"]
 
 
 @dataclass(slots=True)
-class Captured:
-    """A request as it came, with times of the monotonic clock in seconds."""
+class Captured(Received):
+    """A request, and what became of it."""
 
-    method: str
-    path: str
-    headers: dict[str, str]
-    """Names in lower case."""
-    body: bytes
-    connection: int
-    first_byte: float
-    last_byte: float
     answer_first_byte: float | None = None
     answer_last_byte: float | None = None
     status: int | None = None
@@ -91,7 +82,7 @@ class Captured:
         return asdict(self) | {"body": self.body.decode(errors="replace")}
 
 
-class LoopbackVendor:
+class LoopbackVendor(LoopbackServer):
     """The server. A callable in the script gets the request and may pass (None); it is never used up.
 
     Who answers: for a summary, a scripted reply whose `when_contains` is met, else the summariser; for all else the
@@ -111,6 +102,7 @@ class LoopbackVendor:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`clock` gives the seconds by which the prompt cache forgets."""
+        super().__init__()
         self.script: Sequence[Scripted] = script
         self.fallback = fallback
         self.brain = brain
@@ -131,13 +123,9 @@ class LoopbackVendor:
         self.account = account
         """Whose models think and are strict about it; None: an endpoint that knows nothing of this."""
         self.requests: list[Captured] = []
-        self.port = 0
         self._given: dict[int, int] = {}
         self.clock = clock
         self._cache = PromptCache(characters, clock)
-        self._server: asyncio.Server | None = None
-        self._handlers: set[asyncio.Task[None]] = set()
-        self._connections = 0
 
     @property
     def url(self) -> str:
@@ -180,43 +168,11 @@ class LoopbackVendor:
         self.script = replies
         self._given = {}
 
-    async def start(self, port: int = 0) -> None:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", port, limit=1 << 20)
-        self.port = self._server.sockets[0].getsockname()[1]
-
-    async def stop(self) -> None:
-        if self._server is not None:
-            self._server.close()
-        for handler in list(self._handlers):
-            handler.cancel()
-        await asyncio.gather(*self._handlers, return_exceptions=True)
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
-
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._handlers.add(task)
-        self._connections += 1
-        number = self._connections
-        try:
-            while (request := await _read_request(reader, number)) is not None:
-                if not await self._answer(request, reader, writer):
-                    break
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass
-        finally:
-            self._handlers.discard(task)
-            with contextlib.suppress(ConnectionError, RuntimeError):
-                writer.close()
+    async def answer(self, request: Received, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Answer one request; False ends the connection."""
+        return await self._answer(Captured(*astuple(request)), reader, writer)
 
     async def _answer(self, request: Captured, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Answer one request; False ends the connection."""
         path = request.path.split("?")[0]
         if path.startswith("/control/"):
             return await self._control(path, request, writer)
@@ -261,8 +217,7 @@ class LoopbackVendor:
             request.closed_early = True
             return False
         if reply.broken == "reset_before":
-            await _reset(writer)
-            return False
+            return await reset(writer)
         if reply.broken == "hang":
             await _client_gone(reader, writer)
             request.closed_early = True
@@ -409,8 +364,7 @@ class _Stream:
                 self.request.closed_early = await _client_leaves(self.reader, self.writer, self.reply.silence)
                 return self.request.closed_early
             case "reset":
-                await _reset(self.writer)
-                return True
+                return not await reset(self.writer)
             case "error_event":
                 error = {"type": self.reply.error_type, "message": self.reply.error_message}
                 self._chunk(f"event: error\ndata: {json.dumps({'type': 'error', 'error': error})}\n\n".encode())
@@ -426,29 +380,12 @@ class _Stream:
         self.writer.write(b"%x\r\n%b\r\n" % (len(data), data))
 
 
-async def _read_request(reader: asyncio.StreamReader, connection: int) -> Captured | None:
-    try:
-        first = await reader.readexactly(1)
-    except asyncio.IncompleteReadError:
-        return None
-    at = time.monotonic()
-    head = (first + await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-    method, path, _ = head[0].split(" ")
-    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
-    body = await reader.readexactly(int(headers.get("content-length", 0)))
-    return Captured(method, path, headers, body, connection, at, time.monotonic())
-
-
 async def _json(
     request: Captured, writer: asyncio.StreamWriter, status: int, value: Any, headers: dict[str, str] | None = None
 ) -> bool:
-    data = json.dumps(value).encode()
-    lines = [f"HTTP/1.1 {status} X", "content-type: application/json", f"content-length: {len(data)}"]
-    lines += [f"{name}: {text}" for name, text in (headers or {}).items()]
     request.status = status
     request.answer_first_byte = time.monotonic()
-    writer.write("\r\n".join([*lines, "", ""]).encode() + data)
-    await writer.drain()
+    await send(writer, status, value, headers)
     request.answer_last_byte = time.monotonic()
     return True
 
@@ -458,15 +395,6 @@ async def _error(  # noqa: PLR0917
 ) -> bool:
     body = {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_error"}
     return await _json(request, writer, status, body, headers)
-
-
-async def _reset(writer: asyncio.StreamWriter) -> None:
-    """Close with a TCP reset, after what was written has had time to arrive."""
-    await writer.drain()
-    await asyncio.sleep(0.02)
-    connection = writer.get_extra_info("socket")
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    writer.transport.abort()
 
 
 def _is_gone(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:

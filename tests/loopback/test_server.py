@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.loopback.cache import PromptCache
-from tests.loopback.checks import cost, refusal
+from tests.loopback.checks import refusal
 from tests.loopback.script import FAULTS, MORE_FAULTS, VendorReply, fault
 from tests.loopback.server import Form, LoopbackVendor
 from tests.loopback.summaries import BAD, HEADINGS, Summariser, good, wants_summary
@@ -127,25 +126,6 @@ def test_badly_paired_text_is_refused(body: Any, reason: str) -> None:
 )
 def test_bad_requests_are_refused(body: Any, reason: str) -> None:
     assert reason in (refusal(body, 1000) or "")
-
-
-def test_the_cache_reads_exactly_what_was_written() -> None:
-    cache = PromptCache()
-
-    def ask(*texts: str, marked: int) -> dict[str, int]:
-        content = [{"type": "text", "text": text} | (MARK if n == marked else {}) for n, text in enumerate(texts)]
-        return cache.usage(said(("user", content)), 1)
-
-    first = ask("a" * 400, "b" * 400, marked=1)
-    assert first["cache_read_input_tokens"] == 0
-    again = ask("a" * 400, "b" * 400, "c" * 400, marked=2)
-    assert again["cache_read_input_tokens"] == first["cache_creation_input_tokens"] > 200
-    assert ask("A" * 400, "b" * 400, marked=1)["cache_read_input_tokens"] == 0
-
-
-def test_costs_weigh_what_is_written_and_what_is_read() -> None:
-    usage = {"input_tokens": 100, "cache_creation_input_tokens": 100, "cache_read_input_tokens": 100}
-    assert cost(usage | {"output_tokens": 9}) == pytest.approx(235)
 
 
 def test_a_summary_request_is_known_by_the_end_of_its_last_message() -> None:
