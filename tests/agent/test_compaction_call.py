@@ -10,8 +10,7 @@ import pytest
 from codelaw.agent.compaction import summarising
 from tests.agent.conftest import Bench
 from tests.agent.talking import ask, asked_in, blocks, due, filler, fine, is_summary, reports, said, small, system, talk
-from tests.loopback.spoken import texts_of
-from tests.loopback.summaries import HEADINGS, Summariser
+from tests.loopback.summaries import Summariser
 
 
 async def heavy(bench: Bench, rounds: int = 6) -> str:
@@ -80,21 +79,6 @@ async def test_the_prompt_cache_is_read_and_not_rebuilt(bench: Bench):
     prompt = billed["input_tokens"] + billed["cache_creation_input_tokens"] + billed["cache_read_input_tokens"]
     assert billed["cache_read_input_tokens"] >= 0.7 * prompt
     assert call.cost <= 0.5 * prompt
-
-
-async def test_the_instruction_shows_the_headings_literally_and_is_the_last_user_message(bench: Bench):
-    await small(bench, context={"keepRounds": 2})
-    chat = await heavy(bench)
-    await bench.session.compact(chat)
-    request = bench.vendor.summaries[-1].json
-    last = request["messages"][-1]
-    assert last["role"] == "user"
-    words = [heading.lstrip("#").strip() for heading in HEADINGS]
-    # The last section is the code's own; the others are asked for.
-    asked = texts_of(last)[-1]
-    assert all(word in asked for word in words[:5]), asked
-    places = [asked.index(word) for word in words[:5]]
-    assert places == sorted(places)
 
 
 async def test_the_reserve_of_the_summary_fits_the_window(bench: Bench):

@@ -20,7 +20,6 @@ from tests.agent.talking import (
     reports,
     said,
     small,
-    talk,
     user_texts,
     whole,
 )
@@ -145,16 +144,6 @@ async def test_other_chats_and_questions_are_served_meanwhile(bench: Bench):
     assert (await work).compacted
 
 
-async def test_two_chats_compact_side_by_side(bench: Bench):
-    summariser = await small(bench, "late", seconds=SECONDS)
-    one, other = await due(bench), await due(bench)
-    first, second = await asyncio.gather(bench.session.compact(one), bench.session.compact(other))
-    assert first.compacted
-    assert second.compacted
-    assert len(summariser.asked) == 2
-    assert sorted(phases(bench)[:4]) == ["started", "started", "summarising", "summarising"], "neither waits"
-
-
 async def test_a_restore_meanwhile_is_refused_and_a_delete_ends_it(bench: Bench):
     await small(bench, "late", seconds=SECONDS)
     chat = await due(bench)
@@ -197,24 +186,6 @@ async def test_what_another_server_did_meanwhile_makes_it_stale_and_nothing_is_l
     fine(bench)
 
 
-async def test_a_round_that_ends_meanwhile_joins_behind_the_cut(bench: Bench):
-    await small(bench, "late", seconds=SECONDS)
-    chat = await due(bench)
-    await bench.reopen(model={"contextWindow": 32_000}, context={"keepRounds": 4, "threshold": 0.99})
-    bench.vendor.play(bench.finish("x", delay=0.02, times=0))
-    running = await bench.session.send(chat, ask(18))
-    await until(lambda: len(bench.vendor.steps) >= 19)
-    work = asyncio.create_task(bench.session.compact(chat))
-    await until(lambda: bench.vendor.summaries)
-    await running.result()
-    assert not work.done()
-    report = await work
-    await bench.turn(ask(19), chat)
-    kept = asked_in(bench.sent())
-    assert kept == list(range(report.rounds_archived, 20))
-    fine(bench)
-
-
 async def test_its_events_tell_begin_progress_and_end_with_seqs_that_have_no_hole(bench: Bench):
     await small(bench, "late", seconds=0.3)
     chat = await due(bench)
@@ -231,11 +202,3 @@ async def test_its_events_tell_begin_progress_and_end_with_seqs_that_have_no_hol
     assert [event.event.phase for event in stored] == ["started", "summarising", "finished"]  # type: ignore[union-attr]
     assert stored[-1].event.report == reports(bench)[-1]  # type: ignore[union-attr]
     assert notices(bench) == []
-
-
-async def test_a_chat_at_rest_is_loaded_for_its_compaction(bench: Bench):
-    """Chats that were used long ago are not in memory any more."""
-    await small(bench, context={"keepRounds": 1})
-    chats = [await talk(bench, 3, size=60) for _ in range(12)]
-    for chat in chats:
-        assert (await bench.session.compact(chat)).rounds_archived == 2

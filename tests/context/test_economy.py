@@ -158,12 +158,6 @@ def test_what_pays_only_from_its_middle_on_is_shortened_from_there():
     assert ids(planned(spoken)) == [f"result_t2_{number}" for number in range(1, 13 - NEWEST)]
 
 
-def test_the_newest_results_stay_whatever_they_are():
-    spoken = Spoken().turn("t", *(bash(f"step {number}") for number in range(30)))
-    results = [message.id for message in spoken.record if message.role == "tool"]
-    assert ids(planned(spoken, cold=True)) == results[:-NEWEST]
-
-
 def test_the_newest_read_of_a_file_touched_lately_stays_and_older_ones_go():
     early = [read("hot.py"), read("hot.py"), read("cold.py"), edit("hot.py")]
     spoken = Spoken().turn("t0", *early, *(bash(f"a {n}") for n in range(12)))
@@ -225,14 +219,6 @@ def test_a_cut_form_that_is_long_itself_is_none_between_the_whole_and_the_line()
     record = {message.id: message for message in spoken.record}
     assert message_tokens(record["result_t0_1"]) > BETWEEN
     assert planned(spoken, cold=True)[0] == Demotion("result_t0_1", "result")
-
-
-def test_steers_and_answers_and_user_texts_are_never_planned():
-    spoken = long_chat()
-    kinds = {message.id: demotable(message) for message in spoken.record}
-    chosen = planned(spoken, cold=True)
-    assert all(kinds[what.message_id] == what or what.part == "cut" for what in chosen)
-    assert all(kinds[what.message_id] is not None for what in chosen)
 
 
 # ---------------------------------------------------------------------------------------------- what cannot change

@@ -5,13 +5,6 @@ from __future__ import annotations
 from codelaw.context.tokens import Memo
 
 
-def test_what_was_found_of_a_text_is_known() -> None:
-    memo = Memo[str, int](limit=1000)
-    assert memo.find("one") is None
-    assert memo.keep("one", 3) == 3
-    assert (memo.find("one"), memo.find("other")) == (3, None)
-
-
 def test_it_forgets_before_it_holds_too_much() -> None:
     memo = Memo[str, int](limit=1000)
     for number in range(50):

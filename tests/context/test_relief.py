@@ -116,15 +116,6 @@ def test_a_result_of_many_small_parts_is_cut_too():
     assert json.loads(after[1].content)["data"]["whole"] == "result:r_now_1"
 
 
-def test_two_long_parts_are_cut_both_and_stay_in_their_places():
-    data = {"exit_code": 1, "stdout": "out\n" * 9_000, "stderr": "err\n" * 9_000}
-    spoken = running(("Bash", {"command": "make"}, ToolResult("partial", data, "")))
-    body = json.loads(truncate(spoken.full, bound=1_000)[1].content)
-    assert body["data"]["stdout"].startswith("out\n")
-    assert body["data"]["stderr"].endswith("err\n")
-    assert body["data"]["exit_code"] == 1
-
-
 def test_only_results_are_truncated_and_only_large_ones():
     spoken = running(edit("a.py", size=30_000), read("a.py", 10))
     assert truncate(spoken.full, bound=500) is spoken.full

@@ -118,25 +118,6 @@ def test_the_block_has_dates_and_speakers_and_says_that_it_is_data():
     assert report.tokens == estimate(fragment.text)
 
 
-def test_two_anchors_of_one_span_are_one_stretch():
-    fragment, report = spans_fragment(
-        chat(60), set(), [Hit("m12", 0.9), Hit("m10", 0.5), Hit("m10", 0.4)], radius=2, budget_tokens=2_000
-    )
-    assert found_in(fragment.text) == list(range(8, 15))
-    assert fragment.text.count("--- ") == 1
-    assert (report.spans, report.anchors) == (1, 2)
-
-
-def test_nothing_that_is_among_the_recents_is_told_again():
-    transcript = chat(60)
-    recents = {message.id for message in transcript.messages[50:]}
-    fragment, report = spans_fragment(
-        transcript, recents, [Hit("m55", 0.9), Hit("m49", 0.8)], radius=2, budget_tokens=2_000
-    )
-    assert found_in(fragment.text) == [47, 48, 49]
-    assert report.hits == 1
-
-
 def test_hits_of_withdrawn_unknown_and_empty_messages_are_left_out():
     transcript = chat(60).without("t5")
     assert (
@@ -145,12 +126,6 @@ def test_hits_of_withdrawn_unknown_and_empty_messages_are_left_out():
     fragment, _ = spans_fragment(transcript, set(), [Hit("m9", 0.9)], radius=2, budget_tokens=999)
     assert found_in(fragment.text) == [7, 8, 9, 12, 13], "what was withdrawn is gone, its neighbours are not"
     assert spans_fragment(transcript, set(), [], radius=2, budget_tokens=999)[0] is None
-
-
-def test_a_budget_too_small_for_anything_gives_nothing_and_says_so():
-    fragment, report = spans_fragment(chat(60), set(), [Hit("m10", 0.9)], radius=2, budget_tokens=50)
-    assert fragment is None
-    assert (report.hits, report.left_out) == (1, 1)
 
 
 def test_results_are_bounded_and_calls_are_told_in_words():

@@ -270,9 +270,3 @@ def test_whatever_the_strategy_rounds_are_whole_the_newest_first_and_within_the_
     view = build(history, (), question, Gathered(()))
     ids = [message.id for section in view.sections for message in section.messages]
     assert ids.count(question.id) == 1, "the question once, whatever was dropped (L-7)"
-
-
-def test_the_default_shows_what_it_showed_before_there_were_strategies():
-    transcript = chat(30, calls=1)
-    assert project(transcript).rounds.messages == transcript.messages
-    assert project(transcript).dropped == ()

@@ -158,21 +158,6 @@ def test_a_call_without_a_result_and_a_result_without_a_call_are_passed_over():
     assert found == Facts()
 
 
-def test_odd_arguments_never_raise():
-    for arguments in (None, [], "x", {"path": 3, "command": None, "edits": [None, 3, {"old_string": 1}]}):
-        for tool in ("Edit", "Bash", "MultiEdit", "Whatever"):
-            call = Call("c", tool, arguments)  # pyright: ignore[reportArgumentType]
-            for result in (ok(applied=True), failed("X", "y"), ok(exit_code="no", command=[1])):
-                content = json.dumps(result)
-                facts(
-                    [
-                        Message("a", "t", "assistant", "", Metadata(calls=(call,))),
-                        Message("r", "t", "tool", content, Metadata(call_id="c")),
-                    ],
-                    {},
-                )
-
-
 @given(
     st.recursive(
         st.none() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
@@ -257,8 +242,3 @@ def test_a_code_span_holds_any_backticks(text: str):
     assert span.endswith(fence)
     assert fence not in span.removeprefix(fence).removesuffix(fence).strip() or fence == "`"
     assert text in span
-
-
-def test_the_same_record_gives_the_same_lines():
-    messages = said(edit("b.py", "x_y z_w"), edit("a.py", "k_l"), bash("make", 2), bash("ls"))
-    assert fact_lines(facts(messages, {}), 300, estimate) == fact_lines(facts(list(messages), {}), 300, estimate)

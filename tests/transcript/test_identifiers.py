@@ -130,12 +130,6 @@ def test_damaged_messages_never_raise():
     assert names_in(odd) == {"deep_name", "lone_surrogate"}
 
 
-def test_equal_records_give_equal_bytes():
-    names = [f"name_{n % 50}_{n % 7}" for n in range(600)]
-    messages = [thought(" ".join(names[at : at + 9])) for at in range(0, 600, 9)]
-    assert index(messages, 500, estimate) == index(list(messages), 500, estimate)
-
-
 def test_names_by_place_belong_to_the_text_they_stand_in():
     found = names_by_place([("a.py", "first_name"), ("b.py", "other_name"), ("a.py", "second_name first_name")])
     assert found == {"a.py": ("first_name", "second_name"), "b.py": ("other_name",)}

@@ -300,11 +300,6 @@ def test_what_is_no_result_is_shown_as_it_is(content: str):
     safe(observation_text("Read", content))
 
 
-def test_a_line_of_a_megabyte_is_one_line():
-    shown = told("Bash", bash("x" * 1_000_000))
-    assert len(shown.split("\n")) == 2
-
-
 @given(
     st.text(
         st.characters(
