@@ -212,13 +212,3 @@ async def test_a_child_switches_for_itself_and_those_after_the_switch_begin_with
     assert seen == ["react", "react", "native", "react", "native", "native", "native"]
     assert [one.code for one in result.notices] == ["dialect_switched"] * 2
     fine(bench)
-
-
-async def test_a_chat_of_before_is_held_as_it_was(bench: Bench):
-    """Its record says how it was spoken; nothing else is stored, so that any older chat has it."""
-    await opened(bench, dialect="react")
-    _, chat = await spoken(bench)
-    stored = await bench.session.read(chat)
-    assert [one.metadata.native for one in stored.messages if one.role == "assistant"] == [False]
-    await opened(bench)
-    assert await spoken(bench, chat) == ("react", chat)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 
 import pytest
@@ -83,25 +82,6 @@ async def test_a_fork_begins_with_the_same_bytes(bench: Bench):
     fork = (await bench.session.fork(chat, newest)).id
     await bench.turn("elsewhere", fork)
     assert blocks(bench.sent())[: len(before)] == before
-
-
-async def test_results_of_an_older_store_are_shown_as_they_were_sent_then(bench: Bench):
-    """An earlier codelaw cut every result when its turn ended, and marked none."""
-    searched(bench)
-    chat = (await bench.turn("look")).chat_id
-    await bench.session.close()
-    (database,) = bench.home.rglob("*.db")
-    with sqlite3.connect(database) as connection:
-        older = connection.execute("SELECT id, metadata FROM messages WHERE role = 'tool'").fetchall()
-        for id_, metadata in older:
-            facts = {name: value for name, value in json.loads(metadata).items() if name != "whole"}
-            changed = (json.dumps(facts), id_)
-            connection.execute("UPDATE messages SET metadata = ?, checksum = NULL WHERE id = ?", changed)
-    connection.close()
-    await bench.reopen()
-    await bench.turn("and now", chat)
-    assert len(older) == 1
-    assert LAST not in said(bench.sent())
 
 
 @pytest.mark.parametrize("part", ["cut", "result"])

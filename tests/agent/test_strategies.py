@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
-from codelaw.domain.errors import Refusal
 from tests.agent.conftest import Bench
 from tests.agent.talking import (
     ask,
     asked_in,
-    ends_with,
     fine,
     notices,
     phases,
@@ -76,19 +74,6 @@ async def test_full_sends_every_round_whatever_a_compaction_archived(bench: Benc
     fine(bench)
 
 
-async def test_last_n_sends_the_newest_thirty_messages(bench: Bench):
-    await bench.reopen(context={"strategy": "last-n"})
-    chat = await talk(bench, 20, size=50)
-    request = await ask_once(bench, 20, chat)
-    assert asked_in(request) == list(range(5, 21))
-    assert ends_with(request, 20)
-    report = await bench.session.inspect(chat, ask(21))
-    assert report.strategy == "last-n"
-    assert report.kept == "15 of 21 rounds (30 messages)"
-    assert [entry.name for entry in report.dropped] == ["rounds left out"]
-    fine(bench)
-
-
 async def test_a_strategy_is_chosen_per_chat_and_per_request(bench: Bench):
     chat = await talk(bench, 20, size=50)
     assert len(asked_in(await ask_once(bench, 20, chat))) == 21
@@ -100,7 +85,7 @@ async def test_a_strategy_is_chosen_per_chat_and_per_request(bench: Bench):
 
 @pytest.mark.parametrize(
     ("rounds", "chosen", "kept"),
-    [(9, "full", 9), (10, "last-n", 10), (24, "last-n", 15), (26, "summary+recent", 10), (51, "span-retrieval", 10)],
+    [(9, "full", 9), (24, "last-n", 15), (51, "span-retrieval", 10)],
 )
 async def test_auto_goes_by_the_number_of_messages(bench: Bench, rounds: int, chosen: str, kept: int):
     await bench.reopen(context={"strategy": "auto", "summary": False})
@@ -365,10 +350,3 @@ async def test_a_compaction_that_is_asked_for_says_what_it_changes_for_this_stra
     request = await ask_once(bench, 8, chat)
     assert asked_in(request) == [6, 7, 8]
     assert "SUMMARYCANARY" in system(request)
-
-
-async def test_restore_without_a_compaction_is_still_refused(bench: Bench):
-    await bench.reopen(context={"strategy": "last-n"})
-    chat = await talk(bench, 1, size=10)
-    with pytest.raises(Refusal):
-        await bench.session.restore(chat)
