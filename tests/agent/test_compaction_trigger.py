@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.agent.conftest import Bench
-from tests.agent.talking import due, fine, notices, open_with, phases, reports, small, talk, usage
-from tests.loopback.script import VendorReply
+from tests.agent.talking import due, fine, notices, open_with, phases, small, talk, usage
 
 CACHED = {"input_tokens": 500, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 159_600, "output_tokens": 0}
 
@@ -42,19 +41,6 @@ async def test_the_trigger_fires_at_the_threshold_and_not_a_token_before(bench: 
     assert bool(await told(bench, total, text)) is fires
 
 
-async def test_characters_are_counted_as_typed_whatever_their_bytes(bench: Bench):
-    """`len(text)//3`: three wide characters are one token, and the reminder of a mention is not typed."""
-    (bench.root / "a.py").write_text("x")
-    assert await told(bench, 159_999, "日本") == []
-    assert await told(bench, 159_998, "@a.py") == []
-    assert await told(bench, 159_999, "日本語")
-
-
-async def test_fewer_than_three_messages_never_set_it_off(bench: Bench):
-    assert await told(bench, 199_000, "abc", rounds=1) == []
-    assert await told(bench, 199_000, "abc", rounds=2)
-
-
 @pytest.mark.parametrize(("fewest", "fires"), [(0, True), (4, True), (5, False)])
 async def test_the_least_number_of_messages_is_a_setting(bench: Bench, fewest: int, fires: bool):
     await bench.reopen(context={"minMessages": fewest})
@@ -86,23 +72,6 @@ async def test_usage_is_that_of_the_latest_answer_and_is_not_added_up(bench: Ben
     bench.vendor.play(bench.finish("x"))
     await bench.turn("abc", chat)
     assert phases(bench) == []
-
-
-async def test_a_compaction_is_due_again_only_when_the_chat_has_grown_again(bench: Bench):
-    """What was billed before it says nothing of the new view; nor does what the summary itself cost."""
-    summariser = await small(bench)
-    chat = await due(bench)
-    bench.vendor.play(VendorReply(status=401, error_type="authentication_error"))
-    assert (await bench.turn("abc", chat)).stop_reason == "failed"
-    assert [report.compacted for report in reports(bench)] == [True]
-    bench.vendor.play(bench.finish("x", times=0))
-    for _ in range(3):
-        await bench.turn("x" * 300, chat)
-    await bench.reopen(model={"contextWindow": 32_000}, context={"keepRounds": 4})
-    await bench.turn("x" * 300, chat)
-    assert len(summariser.asked) == 1
-    assert len(reports(bench)) == 1
-    fine(bench)
 
 
 async def test_an_unchanged_chat_is_never_compacted_twice(bench: Bench):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -21,10 +20,7 @@ from tests.agent.talking import (
     blocks,
     due,
     ends_with,
-    filler,
     fine,
-    notices,
-    phases,
     reports,
     said,
     small,
@@ -37,7 +33,6 @@ from tests.agent.talking import (
 from tests.agent.test_control import never, until
 from tests.agent.test_interrupts import check
 from tests.agent.test_two_servers import die
-from tests.loopback.checks import COSTS
 from tests.loopback.script import VendorReply, fault
 
 HOSTILE = (
@@ -127,37 +122,6 @@ async def test_a_damaged_round_breaks_no_compaction_on_either_side_of_the_cut(be
     fine(bench)
 
 
-async def test_a_result_made_up_for_a_cancelled_call_goes_with_its_call(bench: Bench):
-    bench.user.answer = None
-    await small(bench, context={"keepRounds": 1})
-    bench.vendor.play(bench.act("Bash", {"command": "true"}))
-    running = await bench.session.send(None, ask(0))
-    await until(lambda: bench.user.asked)
-    await bench.session.cancel(running.chat_id)
-    await running.result()
-    chat = running.chat_id
-    for start in (1, 3, 5):
-        await talk(bench, 2, size=60, chat=chat, start=start)
-        assert (await bench.session.compact(chat)).compacted
-        bench.vendor.play(bench.finish("x"))
-    await bench.turn(ask(7), chat)
-    assert "interrupted" not in said(bench.sent())
-    fine(bench)
-
-
-async def test_an_orphan_never_stands_at_the_beginning_after_chained_compactions(bench: Bench):
-    await small(bench, context={"keepRounds": 1})
-    chat = None
-    for number in range(6):
-        bench.vendor.play(bench.act("LS", {}), bench.finish("ok"))
-        chat = (await bench.turn(ask(number), chat)).chat_id
-        await bench.session.compact(chat)
-        fine(bench)
-    first = bench.vendor.steps[-2].json["messages"][0]
-    assert first["role"] == "user"
-    assert "ASKCANARY" in first["content"][0]["text"]
-
-
 @pytest.mark.parametrize("dialect", ["native"])
 async def test_a_vendor_that_gives_the_same_call_id_in_every_turn_confuses_nobody(bench: Bench):
     await small(bench, context={"keepRounds": 2})
@@ -236,36 +200,6 @@ async def test_what_failed_attempts_said_is_nowhere_afterwards(bench: Bench):
     assert said(bench.sent()).count("Archived Session Summary") == 0
 
 
-async def test_a_late_summary_of_a_compaction_that_was_cancelled_is_nobodys(bench: Bench):
-    await small(bench, "late", "good", seconds=1.0)
-    chat = await due(bench)
-    work = asyncio.create_task(bench.session.compact(chat))
-    await until(lambda: bench.vendor.summaries)
-    await bench.session.cancel_compaction(chat)
-    assert not (await work).compacted
-    await asyncio.sleep(1.2)
-    assert (await bench.session.archive(chat)).checkpoints == ()
-    assert (await bench.session.compact(chat)).compacted
-    text = (await bench.session.archive(chat)).text
-    assert "SUMMARYCANARY2Z" in text
-    assert "SUMMARYCANARY1Z" not in text
-
-
-async def test_compactions_are_rare_because_each_one_frees_much(bench: Bench):
-    await small(bench)
-    chat = None
-    turns: list[int] = []
-    for number in range(40):
-        before = len(reports(bench))
-        chat = await talk(bench, 1, size=3_000, chat=chat, start=number)
-        if len(reports(bench)) > before:
-            turns.append(number)
-    assert 1 <= len(turns) <= 5
-    assert all(later - earlier >= 6 for earlier, later in pairwise(turns))
-    assert all(report.compacted for report in reports(bench))
-    fine(bench)
-
-
 async def test_the_law_stands_verbatim_in_every_request_through_five_compactions(bench: Bench):
     law = bench.root / "CODE_LAW.md"
     await small(bench, context={"keepRounds": 1})
@@ -336,39 +270,6 @@ async def test_cheap_measures_come_first_and_may_be_enough(bench: Bench):
     fine(bench)
 
 
-async def test_the_prompt_cache_is_read_nearly_always(bench: Bench):
-    """Sixty turns with tools and compactions: what was sent is sent again byte for byte, and rarely written anew."""
-    (bench.root / "a.txt").write_text("".join(f"line {number} of the file\n" for number in range(200)))
-    await small(bench)
-    chat = None
-    for number in range(60):
-        read = bench.act("Read", {"path": "a.txt", "start_line": 1 + number, "limit": 20})
-        bench.vendor.play(read, bench.act("LS", {}), bench.finish(f"ANSWERCANARY{number}Z {filler(600)}"))
-        chat = (await bench.turn(ask(number), chat)).chat_id
-    total = {name: sum(request.usage.get(name, 0) for request in bench.vendor.messages) for name in COSTS}
-    share = total["cache_read_input_tokens"] / sum(total.values())
-    assert share >= 0.85, total
-    assert len([report for report in reports(bench) if report.compacted]) >= 1
-    fine(bench)
-
-
-async def test_demotions_come_in_batches_and_the_bytes_before_them_stay(bench: Bench):
-    for number in range(30):
-        (bench.root / f"f{number}.txt").write_text("".join(f"F{number}L{line} plain words\n" for line in range(150)))
-    await small(bench, model={"contextWindow": 64_000}, context={"threshold": 0.95})
-    chat, breaks = None, 0
-    earlier: list[str] = []
-    for number in range(30):
-        bench.vendor.play(bench.act("Read", {"path": f"f{number}.txt"}), bench.finish("ok"))
-        chat = (await bench.turn(ask(number), chat)).chat_id
-        now = blocks(bench.vendor.steps[-2].json)
-        settled = next((place for place, block in enumerate(earlier) if f"ASKCANARY{number - 1}Z" in block), 0)
-        breaks += now[:settled] != earlier[:settled]
-        earlier = now
-    assert breaks <= 8, "not a little at every turn"
-    fine(bench)
-
-
 async def test_nothing_volatile_stands_before_the_question(bench: Bench):
     await small(bench)
     chat = await talk(bench, 2, size=60)
@@ -408,18 +309,6 @@ async def test_hostile_text_in_files_survives_compactions_without_forging_anythi
     fine(bench)
 
 
-async def test_a_summary_that_was_broken_off_leaves_no_half_of_itself(bench: Bench):
-    summariser = await small(bench, "reset", "good")
-    chat = await due(bench)
-    bench.vendor.play(bench.finish("x"))
-    await bench.turn(ask(18), chat)
-    assert len(summariser.asked) == 2
-    text = (await bench.session.archive(chat)).text
-    assert text.count("## 📌 Archived Session Summary") == 1
-    assert "SUMMARYCANARY1Z" not in text
-    assert "SUMMARYCANARY2Z" in text
-
-
 async def test_an_overflow_at_the_start_of_a_cold_long_chat_is_met(bench: Bench):
     """A chat that grew in a large window is opened with a model of a small one."""
     await small(bench, model={"contextWindow": 200_000})
@@ -434,37 +323,6 @@ async def test_an_overflow_at_the_start_of_a_cold_long_chat_is_met(bench: Bench)
     assert "SUMMARYCANARY" in system(bench.sent())
     assert ends_with(bench.sent(), 30)
     fine(bench)
-
-
-async def test_what_was_thinned_comes_back_with_its_checkpoint(bench: Bench):
-    for number in range(5):
-        (bench.root / f"f{number}.txt").write_text("".join(f"F{number}L{line} plain\n" for line in range(300)))
-    await small(bench)
-    chat = None
-    for number in range(5):
-        bench.vendor.play(bench.act("Read", {"path": f"f{number}.txt"}), bench.finish("ok"))
-        chat = (await bench.turn(ask(number), chat)).chat_id
-    assert chat is not None
-    before = (await bench.session.inspect(chat, "x")).text
-    report = await bench.session.compact(chat)
-    if report.checkpoint_id is None:
-        pytest.fail(f"nothing was done: {report}")
-    assert (await bench.session.inspect(chat, "x")).text != before
-    await bench.session.restore(chat, report.checkpoint_id)
-    assert (await bench.session.inspect(chat, "x")).text == before
-
-
-async def test_the_reports_numbers_are_those_of_the_view(bench: Bench):
-    await small(bench)
-    chat = await due(bench)
-    before = (await bench.session.inspect(chat, None)).total_tokens
-    report = await bench.session.compact(chat)
-    after = (await bench.session.inspect(chat, None)).total_tokens
-    ratio = report.tokens_before / before
-    assert 0.4 < ratio < 2.1, "corrected by what was billed"
-    assert report.tokens_after / after == pytest.approx(ratio, rel=0.1)
-    assert phases(bench)[-1] == "finished"
-    assert notices(bench) == []
 
 
 async def test_a_fork_of_servers_reads_one_archive(bench: Bench):

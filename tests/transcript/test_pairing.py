@@ -13,7 +13,7 @@ from codelaw.transcript.repair.hygiene import hygiene
 from codelaw.transcript.repair.pairing import MISSING, paired
 from codelaw.transcript.repair.repairs import Repairs
 from tests.transcript.histories import acted, answered, asked, noted, observed, whole_turn
-from tests.transcript.wire import blocks, problem, wire
+from tests.transcript.wire import blocks, problem
 
 
 def ids(messages: Sequence[Message]) -> list[str]:
@@ -49,15 +49,6 @@ def test_a_made_up_result_is_dropped_once_its_call_was_archived():
     assert problem(after) is None
 
 
-def test_a_positional_cut_that_parts_a_call_from_its_result_leaves_a_history_that_can_go_on():
-    history = whole_turn("t1", ["a"], ["b"])
-    kept, archived = history[-2:], history[:-2]
-    assert results(hygiene(archived)[0]) == {"a": "t1/a", "b": "missing"}
-    assert results(hygiene(kept)[0]) == {}
-    assert problem(hygiene(archived)[0]) is None
-    assert problem(hygiene(kept)[0]) is None
-
-
 def test_no_orphan_survives_several_cuts_in_a_row():
     history: Sequence[Message] = [
         message for number in range(6) for message in whole_turn(f"t{number}", [f"c{number}"])
@@ -80,19 +71,6 @@ def test_a_result_that_came_late_is_brought_back_behind_its_call():
     after, repairs = paired(history)
     assert results(after) == {"a": "t1/a"}
     assert repairs == Repairs(moved=1)
-
-
-def test_results_of_parallel_calls_stand_in_the_order_of_the_calls():
-    history = [asked("t1"), acted("t1", 1, "a", "b", "c"), *(observed("t1", call) for call in "cab"), answered("t1")]
-    after, repairs = paired(history)
-    assert ids(after)[2:5] == ["result_a", "result_b", "result_c"]
-    assert repairs == Repairs(moved=2), "b follows a as before"
-
-
-def test_an_orphan_before_everything_else_is_dropped():
-    after, repairs = hygiene([observed("t0", "x"), *whole_turn("t1", ["a"])])
-    assert repairs == Repairs(dropped_orphan=1)
-    assert wire(after, "native")[0]["content"][0]["type"] == "text"
 
 
 def test_a_result_without_the_id_of_its_call_is_an_orphan():
@@ -173,14 +151,6 @@ def test_a_lost_result_is_not_replaced_by_that_of_a_later_turns_call():
     history = [asked("t1"), acted("t1", 1, "call_1"), answered("t1"), *whole_turn("t2", ["call_1"])]
     after, _ = paired(history)
     assert list(results(after).values()) == ["missing", "t2/call_1"]
-
-
-def test_ids_that_begin_anew_in_every_turn_are_told_apart():
-    history = [message for turn in ("t1", "t2", "t3") for message in whole_turn(turn, ["0", "1"], ["2"])]
-    after, repairs = paired(history)
-    assert [*results(after).values()] == [f"{turn}/{number}" for turn in ("t1", "t2", "t3") for number in range(3)]
-    assert repairs == Repairs(renamed_calls=6)
-    assert problem(after) is None
 
 
 def test_an_orphan_of_an_archived_turn_is_not_given_to_a_later_call_with_its_id():
