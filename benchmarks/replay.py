@@ -27,7 +27,7 @@ from codelaw.adapters.tokenizer import counter
 from codelaw.context.shortening import economy, relief
 from codelaw.context.shortening.demotion import demoted
 from codelaw.context.shortening.economy import TYPICAL, Terms, anchors, plan, thin
-from codelaw.context.shortening.relief import relieve
+from codelaw.context.shortening.scratchpad import shrink_scratchpad
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Message
 from codelaw.domain.models import Effort, Prices, Usage
@@ -397,7 +397,7 @@ class Chat(Everything):
             self.compact(WINDOW - RESERVE)
         if self.tokens > WINDOW - RESERVE:
             shown = [self.shown[place] for place in running]
-            after = relieve(shown, record, to_free=int(self.tokens - LOW_WATER * WINDOW))
+            after = shrink_scratchpad(shown, record, to_free=int(self.tokens - LOW_WATER * WINDOW))
             for place, old, new in zip(running, shown, after, strict=True):
                 if new is not old:
                     self.show(place, new, CUT if new is self.kept[place] else RELIEVED)

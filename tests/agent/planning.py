@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from codelaw.agent.compaction.compaction_plan import Plan, plan
+from codelaw.agent.compaction.compaction_plan import CompactionPlan, plan
 from codelaw.agent.dialects.react import React
 from codelaw.agent.inputs.surroundings import gathered, layered, select
 from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs, TurnLimits
@@ -65,7 +65,7 @@ def inputs_of(window: int, *, system: int = 500, ratio: float = 1.0, **settings:
     )
 
 
-def checkpoint(planned: Plan, id_: str, inputs: TurnInputs) -> Checkpoint:
+def checkpoint(planned: CompactionPlan, id_: str, inputs: TurnInputs) -> Checkpoint:
     """What a compaction would store, with a summary of three quarters of the room it has."""
     summary = None
     if planned.archived:

@@ -14,7 +14,7 @@ from codelaw.agent.dialects.base import ParsedReply
 from codelaw.agent.recording.outbox import Outbox
 from codelaw.agent.recording.turn_record import TurnRecord
 from codelaw.context.sections import message_tokens
-from codelaw.context.shortening.relief import given_way, relieve
+from codelaw.context.shortening.scratchpad import given_way, shrink_scratchpad
 from codelaw.domain.chats import Chat, StoredTurn
 from codelaw.domain.checkpoints import Aside, Demotion
 from codelaw.domain.messages import Call, Fragment, Message
@@ -246,7 +246,7 @@ async def test_what_has_given_way_in_the_turn_does_not_come_back_behind_it(turn:
     await turn.call(3)
     opened = turn.opened
     assert given_way(opened.scratchpad, opened.record, opened.told, opened.asides) == ()
-    opened.scratchpad = list(relieve(opened.scratchpad, opened.record, to_free=1))
+    opened.scratchpad = list(shrink_scratchpad(opened.scratchpad, opened.record, to_free=1))
     shown = next(message for message in opened.scratchpad if message.id == first.id)
     assert message_tokens(shown) < message_tokens(first)
     assert Demotion(first.id, "aside") in given_way(opened.scratchpad, opened.record, opened.told, opened.asides)

@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from codelaw.agent.compaction.compaction_plan import SMALL, Cause, Plan, plan, report_of
+from codelaw.agent.compaction.compaction_plan import SMALL, Cause, CompactionPlan, plan, report_of
 from codelaw.agent.compaction.watermark import GROWTH, ended, held_up, waits
 from codelaw.agent.inputs.surroundings import layered
 from codelaw.agent.inputs.turn_context import TurnInputs
@@ -57,7 +57,7 @@ class Chat:
         self.past.transcript = self.past.transcript.ended(spoken.record, turn, float(self.turns))
         self.turns += 1
 
-    def compact(self, reason: Literal["threshold", "overflow"]) -> tuple[Plan, CompactionReport]:
+    def compact(self, reason: Literal["threshold", "overflow"]) -> tuple[CompactionPlan, CompactionReport]:
         goal = self.inputs.room if reason == "overflow" else None
         cause = Cause(reason, (("question", ASKED),), goal, f"t{self.turns}")
         planned = plan(self.state, self.inputs, cause)

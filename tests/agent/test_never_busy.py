@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from codelaw.agent.chat import turns as chat_module
-from codelaw.agent.model_calls.discreet import Discreet
+from codelaw.agent.model_calls.redacting_model import RedactingModel
 from codelaw.domain.models import Usage
 from tests.agent.conftest import Bench
 from tests.loopback.script import VendorReply
@@ -49,7 +49,7 @@ async def test_whatever_an_adapter_raises_ends_the_turn(
     bench.vendor.play(bench.finish("first"))
     first = await bench.turn("hello")
     (line,) = bench.session.resources.chats.models._made.values()
-    assert isinstance(line, Discreet)
+    assert isinstance(line, RedactingModel)
 
     async def raises(*_: Any) -> None:
         raise error

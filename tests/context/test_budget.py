@@ -6,8 +6,8 @@ import pytest
 
 from codelaw.context.builder import (
     PARTS,
-    Budget,
     Tracker,
+    ViewBudget,
     budget_report,
     fitting_fragments,
     fitting_system,
@@ -31,7 +31,7 @@ def sized(layer, name: str, tokens: int) -> Section:
     ],
 )
 def test_a_total_is_parted_by_the_ratio_of_its_shares(total, shares, expected):
-    budget = Budget(total, shares)
+    budget = ViewBudget(total, shares)
     assert [budget.share(part) for part in PARTS] == expected
 
 
@@ -61,7 +61,7 @@ def test_every_section_counts_for_one_part(layer, name, part):
 
 def test_the_report_has_all_parts_and_says_which_are_over():
     sections = [sized("L1", "core", 150), sized("L2", "law", 60), sized("L3", "history", 550)]
-    lines = budget_report([(section, section.tokens) for section in sections], Budget(1_000))
+    lines = budget_report([(section, section.tokens) for section in sections], ViewBudget(1_000))
     assert [(line.part, line.share, line.tokens, line.over) for line in lines] == [
         ("system", 200, 210, True),
         ("summary", 100, 0, False),
@@ -90,28 +90,28 @@ SYSTEM = (
     ],
 )
 def test_of_l1_only_whole_optional_modules_go_and_the_law_never(share, law, gone):
-    kept, dropped = fitting_system(SYSTEM, law, Budget(share * 5, enforced=True))
+    kept, dropped = fitting_system(SYSTEM, law, ViewBudget(share * 5, enforced=True))
     assert [entry.name for entry in dropped] == gone
     assert [section.name for section in kept] == [one.name for one in SYSTEM if one.name not in gone]
 
 
 def test_nothing_goes_where_shares_are_only_reported():
-    assert fitting_system(SYSTEM, 10_000, Budget(10)) == (SYSTEM, ())
-    assert fitting_system(SYSTEM, 0, Budget(10))[0] is SYSTEM
+    assert fitting_system(SYSTEM, 10_000, ViewBudget(10)) == (SYSTEM, ())
+    assert fitting_system(SYSTEM, 0, ViewBudget(10))[0] is SYSTEM
     fragments = (Fragment("memories", "word " * 500),)
-    assert fitting_fragments(fragments, Budget(10))[0] is fragments
+    assert fitting_fragments(fragments, ViewBudget(10))[0] is fragments
 
 
 def test_what_was_retrieved_fits_its_share_whole_or_is_left_out():
     fragments = (Fragment("spans", "word " * 100), Fragment("profile", "short"), Fragment("memories", "word " * 100))
     one = text_section("turn", "spans", fragments[0].text).tokens
-    kept, dropped = fitting_fragments(fragments, Budget((one + 5) * 10, enforced=True))
+    kept, dropped = fitting_fragments(fragments, ViewBudget((one + 5) * 10, enforced=True))
     assert [fragment.name for fragment in kept] == ["spans", "profile"]
     assert [entry.name for entry in dropped] == ["memories"]
 
 
 def test_recents_leave_the_shares_of_what_is_retrieved_and_summarised_free():
-    budget = Budget(1_000, enforced=True)
+    budget = ViewBudget(1_000, enforced=True)
     assert budget.recent(fixed=100) == 550
     assert budget.recent(fixed=400) == 400
     assert budget.recent(fixed=900) == 0

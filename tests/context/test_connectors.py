@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codelaw.context.builder import Budget, fitting_system
+from codelaw.context.builder import ViewBudget, fitting_system
 from codelaw.context.system.modules import CONNECTOR_SHARE, LONGEST_CONNECTOR, connectors, system_sections
 from codelaw.context.tokens import estimate
 from codelaw.domain.served import ServedInstructions
@@ -38,6 +38,6 @@ def test_they_go_first_where_the_shares_are_enforced() -> None:
     made = connectors(said(1), {"s0"}, 200_000)
     sections = system_sections(mode="agent", dialect="react", tools_description="", skills="SKILLS", connectors=made)
     whole = sum(section.tokens for section in sections)
-    kept, dropped = fitting_system(sections, 0, Budget(whole - 1, (1, 0, 0, 0, 0), enforced=True))
+    kept, dropped = fitting_system(sections, 0, ViewBudget(whole - 1, (1, 0, 0, 0, 0), enforced=True))
     assert [one.name for one in dropped] == ["connectors:s0"]
     assert kept[-1].name == "skills"

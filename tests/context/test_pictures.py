@@ -12,7 +12,7 @@ from codelaw.context.pictures import with_those_of, without_pictures
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.compressor import compress
 from codelaw.context.shortening.demotion import demoted
-from codelaw.context.shortening.relief import given_way, relieve, truncate
+from codelaw.context.shortening.scratchpad import given_way, shrink_scratchpad, truncate
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.media.images import image_of
 from codelaw.domain.messages import Call, Message, Metadata
@@ -98,7 +98,7 @@ def test_in_a_running_turn_the_oldest_goes_first_and_the_round_goes_on_without_i
     steps = [taken(step) for step in (1, 2)]
     record = [message for said, kept, _ in steps for message in (said, kept)]
     scratchpad = [message for said, _, full in steps for message in (said, full)]
-    after = relieve(scratchpad, record, to_free=IMAGE.tokens)
+    after = shrink_scratchpad(scratchpad, record, to_free=IMAGE.tokens)
     assert [message.metadata.images for message in after if message.role == "tool"] == [(), (IMAGE,)]
     told = {full.metadata.ref or "": full.content for _, _, full in steps}
     assert given_way(after, record, told) == (Demotion("result1", "cut"),)

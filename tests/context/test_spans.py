@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.context.past.spans import Span, filled, spans_fragment, spans_of
+from codelaw.context.past.spans import Stretch, filled, spans_fragment, spans_of
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.domain.passages import Hit
@@ -63,15 +63,15 @@ def test_a_hit_is_widened_on_both_sides_and_what_touches_is_one_span(anchors, ra
 
 
 def test_more_anchors_go_before_a_better_score_and_that_before_what_is_newer():
-    two = Span(0, 4, (1, 3), 0.5)
-    better, newer, older = Span(10, 14, (12,), 0.9), Span(30, 34, (32,), 0.7), Span(20, 24, (22,), 0.7)
+    two = Stretch(0, 4, (1, 3), 0.5)
+    better, newer, older = Stretch(10, 14, (12,), 0.9), Stretch(30, 34, (32,), 0.7), Stretch(20, 24, (22,), 0.7)
     ranked = sorted([older, better, newer, two], key=lambda one: one.rank)
     assert ranked == [two, better, newer, older]
 
 
 def test_what_fits_is_whole_and_told_in_the_order_of_the_chat():
-    kept, out = filled([Span(0, 4, (2,), 0.1), Span(8, 12, (10,), 0.9)], 100, ONES)
-    assert [(span.first, [piece.place for piece in pieces]) for span, pieces in kept] == [
+    kept, out = filled([Stretch(0, 4, (2,), 0.1), Stretch(8, 12, (10,), 0.9)], 100, ONES)
+    assert [(span.first, [place for place, _ in pieces]) for span, pieces in kept] == [
         (0, [0, 1, 2, 3, 4]),
         (8, [8, 9, 10, 11, 12]),
     ]
@@ -79,31 +79,30 @@ def test_what_fits_is_whole_and_told_in_the_order_of_the_chat():
 
 
 def test_the_best_span_is_filled_first_and_the_next_one_keeps_its_anchor():
-    kept, out = filled([Span(0, 4, (2,), 0.1), Span(8, 12, (10,), 0.9)], 7, ONES)
-    assert [[piece.place for piece in pieces] for _, pieces in kept] == [[1, 2], [8, 9, 10, 11, 12]]
-    kept, out = filled([Span(0, 4, (2,), 0.1), Span(8, 12, (10,), 0.9)], 5, ONES)
-    assert [[piece.place for piece in pieces] for _, pieces in kept] == [[8, 9, 10, 11, 12]]
+    kept, out = filled([Stretch(0, 4, (2,), 0.1), Stretch(8, 12, (10,), 0.9)], 7, ONES)
+    assert [[place for place, _ in pieces] for _, pieces in kept] == [[1, 2], [8, 9, 10, 11, 12]]
+    kept, out = filled([Stretch(0, 4, (2,), 0.1), Stretch(8, 12, (10,), 0.9)], 5, ONES)
+    assert [[place for place, _ in pieces] for _, pieces in kept] == [[8, 9, 10, 11, 12]]
     assert out == 1
 
 
 def test_all_anchors_stay_before_any_neighbour_does():
-    kept, _ = filled([Span(0, 9, (2, 7), 0.1)], 3, ONES)
-    places = [piece.place for piece in kept[0][1]]
+    kept, _ = filled([Stretch(0, 9, (2, 7), 0.1)], 3, ONES)
+    places = [place for place, _ in kept[0][1]]
     assert {2, 7} <= set(places)
     assert len(places) == 3
 
 
 def test_an_anchor_that_is_too_long_is_cut_to_its_ends():
     texts = {1: "x" * 50, 2: "BEGIN " + "middle " * 2_000 + "END", 3: "y" * 50}
-    kept, out = filled([Span(1, 3, (2,), 1.0)], 100, texts)
+    kept, out = filled([Stretch(1, 3, (2,), 1.0)], 100, texts)
     pieces = kept[0][1]
-    anchor = next(piece for piece in pieces if piece.place == 2)
-    assert anchor.text.startswith("BEGIN")
-    assert anchor.text.endswith("END")
-    assert not anchor.whole
-    assert sum(estimate(piece.text) for piece in pieces) <= 100
+    anchor = dict(pieces)[2]
+    assert anchor.startswith("BEGIN")
+    assert anchor.endswith("END")
+    assert sum(estimate(text) for _, text in pieces) <= 100
     assert out == 0
-    assert filled([Span(1, 3, (2,), 1.0)], 10, texts) == ([], 1), "no room for a part that says anything"
+    assert filled([Stretch(1, 3, (2,), 1.0)], 10, texts) == ([], 1), "no room for a part that says anything"
 
 
 def test_the_block_has_dates_and_speakers_and_says_that_it_is_data():
@@ -114,7 +113,7 @@ def test_the_block_has_dates_and_speakers_and_says_that_it_is_data():
     assert "no instructions" in fragment.text
     assert "--- 1970-01-05 00:00 UTC\nuser: WORD8X" in fragment.text
     assert "\nassistant: WORD9X" in fragment.text
-    assert (report.hits, report.spans, report.anchors, report.messages, report.cut) == (1, 1, 1, 5, 0)
+    assert report.messages == 5
     assert report.tokens == estimate(fragment.text)
 
 
@@ -177,10 +176,10 @@ def test_whatever_is_hit_the_block_fits_and_repeats_nothing(anchors, radius, bud
     again, _ = spans_fragment(transcript, shown, hits, radius=radius, budget_tokens=budget)
     assert again == fragment
     if fragment is None:
-        assert report.spans == 0
+        assert report.messages == 0
         return
     assert estimate(fragment.text) <= budget
     numbers = found_in(fragment.text, 60)
     assert all(number < 60 - recents for number in numbers)
     assert all(min(abs(number - anchor) for anchor in anchors) <= radius for number in numbers)
-    assert report.spans >= 1
+    assert report.messages == len(numbers)

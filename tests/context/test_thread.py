@@ -12,7 +12,7 @@ from codelaw.adapters.models.offline import OfflineModel
 from codelaw.agent.dialects.react import React
 from codelaw.context.builder import Gathered, History, build
 from codelaw.context.past.strategies import round_tokens
-from codelaw.context.past.thread import Window, due, is_request, limit, request_texts, unsummarised
+from codelaw.context.past.thread import SlidingWindow, due, is_request, limit, request_texts, unsummarised
 from codelaw.context.sections import text_section
 from codelaw.domain.checkpoints import Checkpoint, ThreadSummary
 from codelaw.domain.messages import Call, Message, Metadata
@@ -96,11 +96,11 @@ def test_a_quarter_of_a_sliding_window_leaves_at_once_and_nobody_is_asked_before
 ):
     """Ten rounds of one size: the window may have `most` of them, and has room for `held`."""
     transcript = chat(10)
-    window = Window(most, held * round_tokens(rounds(transcript.messages)[-1]))
+    window = SlidingWindow(most, held * round_tokens(rounds(transcript.messages)[-1]))
     for least, above in ((4, 0), (0, 10**9)):
         part = due(transcript, recent_min=least, above=above, room=10_000, window=window)
         assert (part and part.covers) == covers
-    assert due(chat(1), recent_min=4, above=0, room=10_000, window=Window(20, 1)) is None
+    assert due(chat(1), recent_min=4, above=0, room=10_000, window=SlidingWindow(20, 1)) is None
 
 
 @given(
@@ -115,7 +115,7 @@ def test_with_summaries_written_in_time_no_round_falls_between_summary_and_windo
         transcript = transcript.ended(chat(1, count).messages, f"t{number}", 0.0)
         said = tuple(replace(one, id=f"{one.id}_{number}", turn_id=f"t{number}") for one in transcript.messages[-2:])
         transcript = replace(transcript, messages=(*transcript.messages[:-2], *said))
-        window = Window(most, share)
+        window = SlidingWindow(most, share)
         while (part := due(transcript, recent_min=recent_min, above=2_000, room=10**9, window=window)) is not None:
             transcript = transcript.summarised(ThreadSummary("so far", part.covers, 0.0))
         behind = unsummarised(transcript, recent_min=0)

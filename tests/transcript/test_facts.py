@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call, Message, Metadata
-from codelaw.transcript.summaries.facts import ChangedFile, Command, Facts, FailedCall, facts
+from codelaw.transcript.summaries.facts import ArchiveFacts, CommandRuns, FailedCall, FileChanges, facts
 from codelaw.transcript.summaries.facts_text import code, fact_lines
 from tests.transcript.calls import bash, edit, failed, ok, said, wrote
 
@@ -86,7 +86,7 @@ def test_files_that_a_command_changed_are_listed():
 def test_files_that_a_subagent_changed_are_listed():
     data = {"kind": "general", "ended": "step limit", "changed": ["a.py", "b.py"], "report": "…"}
     told = facts(said(("Task", {"kind": "general", "prompt": "do it"}, {"status": "partial", "data": data})), {})
-    assert told.files == (ChangedFile("a.py", edits=1), ChangedFile("b.py", edits=1))
+    assert told.files == (FileChanges("a.py", edits=1), FileChanges("b.py", edits=1))
     assert told.failures == ()
 
 
@@ -155,7 +155,7 @@ def test_a_damaged_result_never_raises(content: str):
 
 def test_a_call_without_a_result_and_a_result_without_a_call_are_passed_over():
     found = facts(broken('{"status": "success", "data": {"path": "a.py", "applied": true}}', call_id=None), {})
-    assert found == Facts()
+    assert found == ArchiveFacts()
 
 
 @given(
@@ -171,12 +171,12 @@ def test_any_json_as_a_result_is_read(value: Any):
 # --- sizes
 
 
-def many(files: int, failing: int, passing: int) -> Facts:
-    return Facts(
-        files=tuple(ChangedFile(f"server/part{n % 7}/room/module_{n}.py", edits=1) for n in range(files)),
+def many(files: int, failing: int, passing: int) -> ArchiveFacts:
+    return ArchiveFacts(
+        files=tuple(FileChanges(f"server/part{n % 7}/room/module_{n}.py", edits=1) for n in range(files)),
         commands=(
-            *(Command(f"pytest tests/test_{n}.py -k slow", (("exit 1", 1),), failed=True) for n in range(failing)),
-            *(Command(f"ls folder_{n}", (("exit 0", 1),), failed=False) for n in range(passing)),
+            *(CommandRuns(f"pytest tests/test_{n}.py -k slow", (("exit 1", 1),), failed=True) for n in range(failing)),
+            *(CommandRuns(f"ls folder_{n}", (("exit 0", 1),), failed=False) for n in range(passing)),
         ),
         failures=tuple(
             FailedCall("Read", f"missing_{n}.py", "NOT_FOUND", "There is no such file. " * 5) for n in range(9)

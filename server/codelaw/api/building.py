@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from codelaw.api.built import ApiMessage, BuiltContext, Metadata, TokenStats
 from codelaw.api.estimating import prompt_limit
 from codelaw.api.reading import SYSTEM, read, text_of
-from codelaw.context.builder import SHARES, Budget, Tracker, budget_report
+from codelaw.context.builder import SHARES, Tracker, ViewBudget, budget_report
 from codelaw.context.past.spans import SpanReport, spans_fragment
 from codelaw.context.past.strategies import Material, Resolved, Selection, choose, resolve, thread_message
 from codelaw.context.sections import Section, message_section, text_section
@@ -96,7 +96,7 @@ def build_context(
     history = read(spoken)
     chosen_strategy = resolve(strategy, len(history))
     strict = chosen_strategy == "sliding-window" if enforce_shares is None else enforce_shares
-    budget = Budget(total, shares, strict)
+    budget = ViewBudget(total, shares, strict)
     asked_text = text_of(asked)
     pinned = chosen_strategy == "sliding-window" if pin_goal is None else pin_goal
     fixed = [text_section("L1", "system", system)] if system else []

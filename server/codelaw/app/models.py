@@ -17,15 +17,15 @@ from codelaw.adapters.models.offline import OfflineModel
 from codelaw.adapters.models.scripted import ScriptedModel
 from codelaw.agent.dialects import choosing
 from codelaw.agent.inputs.turn_context import ModelFacts
-from codelaw.agent.model_calls.discreet import Discreet
 from codelaw.agent.model_calls.recovery import NO_KEY_HINT
+from codelaw.agent.model_calls.redacting_model import RedactingModel
 from codelaw.context.tokens import Window, most_output, output_reserve, resolve_window
 from codelaw.domain.errors import Refusal
 from codelaw.domain.models import ModelProfile, Prices
 from codelaw.domain.reports import ModelInfo
 
 if TYPE_CHECKING:
-    from codelaw.agent.dialects.choosing import Way
+    from codelaw.agent.dialects.choosing import DialectFacts
     from codelaw.app.in_force import SettingsInForce
     from codelaw.domain.chats import Chat
     from codelaw.domain.safety.redaction import Redaction
@@ -77,7 +77,7 @@ class ChatModels:
     def of(self, provider: Provider) -> ChatModel:
         """The model of a provider; refuses as `make_model`."""
         if provider not in self._made:
-            self._made[provider] = Discreet(make_model(self._settings.value, provider), self._redaction)
+            self._made[provider] = RedactingModel(make_model(self._settings.value, provider), self._redaction)
         return self._made[provider]
 
     def renew(self) -> None:
@@ -163,7 +163,7 @@ def reserve_of(settings: Settings, name: str, window: int, told: Told = NOTHING_
     return output_reserve(window, max_output=settings.model.max_output_tokens, profile=profile_of(name, told))
 
 
-def facts_of(settings: Settings, name: str, told: Told, way: Way, window: int | None = None) -> ModelFacts:
+def facts_of(settings: Settings, name: str, told: Told, way: DialectFacts, window: int | None = None) -> ModelFacts:
     """What a turn is told of a model (W-3, W-7); `window` are tokens that are known better than from its profile."""
     # A script is nobody's model, whatever it is called.
     profile, scripted = profile_of(name, told), settings.model.chosen_provider == "scripted"

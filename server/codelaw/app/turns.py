@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from codelaw.adapters.models import catalog
 from codelaw.adapters.models.anthropic import AnthropicModel
-from codelaw.agent.dialects.choosing import SWITCHED, Way, begun
+from codelaw.agent.dialects.choosing import SWITCHED, DialectFacts, begun
 from codelaw.agent.inputs.attachments import editor_fragment
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called, Facts, UserMessage, question
 from codelaw.agent.inputs.law_files import find_law
@@ -232,7 +232,7 @@ class TurnMaker:
     def _model_facts(self, asked: TurnRequest, name: str, window: int, agent: AgentChat | None) -> ModelFacts:
         said_before = begun(agent.past.transcript.messages) if agent is not None else None
         switched, plain = agent is not None and SWITCHED in agent.noticed, name in self.measures.plain
-        way = Way(said_before, switched=switched, searching=self._searches(asked), plain=plain)
+        way = DialectFacts(said_before, switched=switched, searching=self._searches(asked), plain=plain)
         return models.facts_of(asked.settings, name, self.profiles.told, way, self.measures.window(name, window))
 
     def _inputs(

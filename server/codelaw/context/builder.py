@@ -22,7 +22,7 @@ OPTIONAL = ("connectors", "mcp", "skills")
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class ViewBudget:
     """Tokens for a view and for each of its parts."""
 
     total: int
@@ -87,7 +87,7 @@ def part_of(section: Section) -> BudgetPart:
             return "input" if section.name in NEWS else "retrieved"
 
 
-def budget_report(sections: Sequence[tuple[Section, int]], budget: Budget) -> tuple[BudgetLine, ...]:
+def budget_report(sections: Sequence[tuple[Section, int]], budget: ViewBudget) -> tuple[BudgetLine, ...]:
     """What each part takes of its share; the sections come with their tokens."""
     used: dict[BudgetPart, int] = dict.fromkeys(PARTS, 0)
     for section, tokens in sections:
@@ -96,7 +96,7 @@ def budget_report(sections: Sequence[tuple[Section, int]], budget: Budget) -> tu
 
 
 def fitting_system(
-    system: tuple[Section, ...], law_tokens: int, budget: Budget
+    system: tuple[Section, ...], law_tokens: int, budget: ViewBudget
 ) -> tuple[tuple[Section, ...], tuple[Dropped, ...]]:
     """L1 without as many optional modules as it takes to come into its share beside the law; the others stay whole.
 
@@ -115,7 +115,7 @@ def fitting_system(
 
 
 def fitting_fragments(
-    fragments: tuple[Fragment, ...], budget: Budget
+    fragments: tuple[Fragment, ...], budget: ViewBudget
 ) -> tuple[tuple[Fragment, ...], tuple[Dropped, ...]]:
     """The fragments beside the question that fit into the share of what is retrieved, each whole or not at all."""
     if not budget.enforced:
@@ -225,7 +225,7 @@ def report(
     strategy: str,
     tokens: Sequence[int] | None = None,
     kept: str = "",
-    budget: Budget | None = None,
+    budget: ViewBudget | None = None,
 ) -> ContextReport:
     """What would be sent, section by section.
 

@@ -25,7 +25,7 @@ _MENTION = re.compile(rf'{BEFORE}@(?!"?(?:{_OTHER}))(?:"([^"\n]+)"|([a-zA-Z0-9/.
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class PathMention:
     """A path that a text mentions, and where."""
 
     path: str
@@ -36,13 +36,13 @@ class Named:
     quoted: bool
 
 
-def named(text: str) -> list[Named]:
+def named(text: str) -> list[PathMention]:
     """Every mention in `text`, in order of appearance (M-1).
 
     Absolute paths, paths that escape the folder and paths without a letter or digit are not mentions. Whether a file is
     there is for the caller to find out.
     """
-    found: list[Named] = []
+    found: list[PathMention] = []
     for match in _MENTION.finditer(text):
         quoted, plain = match.groups()
         raw = quoted if quoted is not None else plain.rstrip(".")
@@ -51,7 +51,7 @@ def named(text: str) -> list[Named]:
         path = raw if ":" in raw else posixpath.normpath(raw)
         if not path.startswith(("/", "../", "~")) and path != "..":
             end = match.end() if quoted is not None else match.start() + 1 + len(raw)
-            found.append(Named(path, match.start(), end, quoted is not None))
+            found.append(PathMention(path, match.start(), end, quoted is not None))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codelaw.adapters.models.catalog import profile, profiles
-from codelaw.agent.dialects.choosing import Way, begun, chosen, dialects
+from codelaw.agent.dialects.choosing import DialectFacts, begun, chosen, dialects
 from codelaw.app.plans import arranged
 from codelaw.domain.chats import Dialect, DialectChoice
 from codelaw.domain.messages import Call, Message, Metadata
@@ -61,19 +61,20 @@ def test_the_first_whole_reply_tells_what_a_chat_began_with():
 
 def test_only_a_model_that_may_refuse_it_is_not_asked_for_its_reasoning():
     asked = [
-        dialects("react", name, profile(name), Way())[0].reasoning for name in (THINKS, "claude-sonnet-4-5", UNKNOWN)
+        dialects("react", name, profile(name), DialectFacts())[0].reasoning
+        for name in (THINKS, "claude-sonnet-4-5", UNKNOWN)
     ]
     assert asked == [False, True, True]
 
 
 def test_there_is_a_way_out_of_react_where_the_model_calls_tools():
-    ways = [dialects("react", name, profile(name), Way())[1] is not None for name in (THINKS, PLAIN, UNKNOWN)]
+    ways = [dialects("react", name, profile(name), DialectFacts())[1] is not None for name in (THINKS, PLAIN, UNKNOWN)]
     assert ways == [True, True, False]
-    assert dialects("native", THINKS, profile(THINKS), Way())[1] is None
+    assert dialects("native", THINKS, profile(THINKS), DialectFacts())[1] is None
 
 
 def test_tools_that_were_to_be_found_can_be_called_after_the_switch():
-    react, native = dialects("react", THINKS, profile(THINKS), Way())
+    react, native = dialects("react", THINKS, profile(THINKS), DialectFacts())
     assert native is not None
     found = arranged(default_toolbox(brought=many(300)), react, 1_000)
     assert "call_tool" not in found.names

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
-from codelaw.agent.compaction.compaction_plan import Cause, Plan, plan, report_of, shown_tokens
+from codelaw.agent.compaction.compaction_plan import Cause, CompactionPlan, plan, report_of, shown_tokens
 from codelaw.agent.compaction.summarising import Audience, Summariser, SummaryCalls
 from codelaw.agent.compaction.watermark import Ended, ended, held_up
 from codelaw.agent.hooks.running import Hooks
@@ -105,7 +105,7 @@ class Compacting:
         """
         if self._flight is None or self._flight.over:
             begun, _ = as_sent(inputs, self.past.transcript)
-            job = _Job(self, begun, cause, Audience(self.outbox, turn))
+            job = _Compaction(self, begun, cause, Audience(self.outbox, turn))
             self._flight = RunningCompaction(job.run())
         return self._flight
 
@@ -144,7 +144,7 @@ class Compacting:
 
 
 @dataclass(slots=True)
-class _Job:
+class _Compaction:
     """One compaction from its start to its report. Nothing is changed before all of it is ready (K-6)."""
 
     of: Compacting
@@ -156,7 +156,7 @@ class _Job:
     """By the loop's clock, which never jumps."""
     _failed: bool = False
     """No summary could be had."""
-    _plan: Plan | None = None
+    _plan: CompactionPlan | None = None
     _shown: tuple[int, int] | None = None
     """Tokens before and after in the view of another strategy than `layered`."""
 
@@ -236,14 +236,14 @@ class _Job:
             return self._report("summary_failed", message)
         return await self._cut(planned, problem)
 
-    async def _cut(self, planned: Plan, problem: str) -> CompactionReport:
+    async def _cut(self, planned: CompactionPlan, problem: str) -> CompactionReport:
         """Keep the newest rounds although there is no summary of the others, because all do not fit (K-6)."""
         message = f"The oldest {len(planned.archived)} rounds were cut without a summary: {problem}."
         self._warn(message)
         return await self._swap(planned, None, "summary_failed", message)
 
     async def _swap(
-        self, planned: Plan, text: str | None, reason: CompactionReason, message: str = ""
+        self, planned: CompactionPlan, text: str | None, reason: CompactionReason, message: str = ""
     ) -> CompactionReport:
         """Store the checkpoint and show the new view, in one moment."""
         past, id_ = self.of.past, uuid4().hex[:12]
@@ -281,7 +281,7 @@ class _Job:
         message = f"The window of {window} tokens is small for turns like these: {rounds} in view, not {wanted}"
         self.audience.warned("fewer_rounds", f"{message} (context.keepRounds), so that the next turns have room.")
 
-    def _summary(self, planned: Plan, text: str | None, id_: str) -> Message:
+    def _summary(self, planned: CompactionPlan, text: str | None, id_: str) -> Message:
         parts = sizes(self.inputs.limits.window, self.inputs.settings.index_tokens)
         archived = [message for round_ in planned.archived for message in round_.messages]
         started = self.of.past.transcript.started

@@ -60,7 +60,7 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CompactionPlan:
     """What to do. Tokens are corrected estimates of the whole view."""
 
     history: History
@@ -100,7 +100,7 @@ class Plan:
         return tuple(message for message in shown if message.turn_id not in gone and message.id not in thinned)
 
 
-def plan(state: HistoryState, inputs: TurnInputs, cause: Cause) -> Plan:
+def plan(state: HistoryState, inputs: TurnInputs, cause: Cause) -> CompactionPlan:
     """Cheapest first: demote what is old, archive whole rounds, thin what must stay.
 
     `state` is seen as `layered` shows it.
@@ -134,7 +134,7 @@ def plan(state: HistoryState, inputs: TurnInputs, cause: Cause) -> Plan:
         parted, demotions = _parted(weighed, fixed, cause)
     else:
         parted, demotions = _fewer(weighed, fixed, bounds.archived)
-    return Plan(
+    return CompactionPlan(
         history=history,
         archived=parted.archived,
         kept=parted.kept,
@@ -146,7 +146,7 @@ def plan(state: HistoryState, inputs: TurnInputs, cause: Cause) -> Plan:
 
 
 def report_of(
-    planned: Plan,
+    planned: CompactionPlan,
     state: HistoryState,
     inputs: TurnInputs,
     reason: CompactionReason,
@@ -177,7 +177,7 @@ def report_of(
 
 
 def shown_tokens(
-    planned: Plan, transcript: Transcript, inputs: TurnInputs, checkpoint: str | None = None
+    planned: CompactionPlan, transcript: Transcript, inputs: TurnInputs, checkpoint: str | None = None
 ) -> tuple[int, int] | None:
     """Tokens of the view before and after, as the chat's own strategy shows it; None for `layered`, whose plan it is.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from codelaw.agent.dialects.base import Dialect, stripped
 from codelaw.agent.dialects.react import React
 from codelaw.agent.inputs.turn_context import TurnInputs
-from codelaw.agent.model_calls.recovery import Recovery, Retry
+from codelaw.agent.model_calls.recovery import NextAttempt, Recovery
 from codelaw.agent.recording.outbox import Outbox
 from codelaw.agent.recording.turn_record import TurnRecord
 from codelaw.context.builder import Gathered, History, build
@@ -52,7 +52,7 @@ class Audience:
         """Something went wrong that stops nothing."""
         self._notice(Notice("warning", code, message))
 
-    def waits(self, retry: Retry) -> None:
+    def waits(self, retry: NextAttempt) -> None:
         """The summary is asked for again."""
         message = f"The summary is asked for again in {retry.seconds:.0f} s ({retry.attempt}): {retry.reason}."
         self._notice(Notice("info", "summary_retry", message))

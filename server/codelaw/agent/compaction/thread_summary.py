@@ -16,7 +16,7 @@ from codelaw.agent.recording.outbox import Outbox
 from codelaw.context.builder import Gathered, History, build
 from codelaw.context.calibration import Calibration
 from codelaw.context.past.strategies import SUMMARISED, resolve
-from codelaw.context.past.thread import Due, Window, due, limit, request_texts
+from codelaw.context.past.thread import Due, SlidingWindow, due, limit, request_texts
 from codelaw.context.sections import message_tokens, text_section
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import ThreadSummary
@@ -72,7 +72,7 @@ class Rolling:
             self.passing -= 1
             return
         self._work = asyncio.create_task(
-            _Job(self, inputs, seen, SummaryCalls(inputs.model)).run(), name="rolling summary"
+            _Update(self, inputs, seen, SummaryCalls(inputs.model)).run(), name="rolling summary"
         )
 
     async def settled(self) -> None:
@@ -88,7 +88,7 @@ class Rolling:
 
 
 @dataclass(slots=True)
-class _Job:
+class _Update:
     of: Rolling
     inputs: TurnInputs
     seen: Transcript
@@ -121,7 +121,7 @@ class _Job:
         if resolve(settings.strategy, len(self.seen.unwithdrawn)) == "sliding-window":
             # The next question is taken to be as long as the last one.
             asked = next((message_tokens(one) for one in reversed(self.seen.messages) if one.role == "user"), 0)
-            window = Window(settings.window, recent_room(self.inputs, asked=asked))
+            window = SlidingWindow(settings.window, recent_room(self.inputs, asked=asked))
         part = await asyncio.to_thread(
             due, self.seen, recent_min=settings.recent_min, above=settings.summarise_above, room=room, window=window
         )

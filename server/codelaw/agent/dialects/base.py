@@ -207,7 +207,7 @@ class ParsedReply:
         return self.answer is None and not self.calls and self.unreadable is None
 
 
-class Stream(ABC):
+class ReplyStream(ABC):
     """Tells thought and answer apart while the text is still arriving.
 
     The joined `answer` pieces equal the answer that `Dialect.read` gives for the whole text.
@@ -280,7 +280,7 @@ class Dialect(Speller):
         """Whether a reply that a stop sequence ended is whole (R-3); None when its text does not tell."""
 
     @abstractmethod
-    def stream(self) -> Stream:
+    def stream(self) -> ReplyStream:
         """A fresh reader of one reply's deltas."""
 
     @abstractmethod

@@ -17,7 +17,7 @@ SWITCHED = "dialect_switched"
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class DialectFacts:
     """What else decides how a model is spoken to."""
 
     before: Dialect | None = None
@@ -58,7 +58,7 @@ def chosen(
 
 
 def dialects(
-    wanted: DialectChoice, model: str, profile: ModelProfile | None, way: Way
+    wanted: DialectChoice, model: str, profile: ModelProfile | None, way: DialectFacts
 ) -> tuple[React | Native, Native | None]:
     """How a model is spoken to, and how instead when it refuses to write down its reasoning, where there is a way.
 

@@ -67,7 +67,7 @@ def label_begun(line: str) -> bool:
 
 def thought_of(text: str) -> str:
     """The thought in the text before an action, without its label."""
-    return _THOUGHT_LABEL.sub("", text).strip()
+    return said(text).strip()
 
 
 def said(text: str) -> str:
@@ -87,23 +87,22 @@ def answer_end(text: str, opening: Opening) -> tuple[int, bool]:
     It ends at the reply's last `]`, behind which only what was opened around the action may stand; without that, it
     goes to the end.
     """
-    whole = bare = _before_blank(text, len(text))
+    whole = text.rstrip()
+    bare = whole
     for mark in opening.wrap:
-        if text.endswith(mark, 0, bare):
-            bare = _before_blank(text, bare - len(mark))
+        bare = bare.removesuffix(mark).rstrip()
     for end in (bare, whole):
-        if text.endswith("]", 0, end) and end > opening.inside:
-            return end - 1, True
-    return max(opening.inside, whole), False
+        if end.endswith("]") and len(end) > opening.inside:
+            return len(end) - 1, True
+    return max(opening.inside, len(whole)), False
 
 
-def settled_end(text: str, opening: Opening, begin: int) -> int:
-    """Up to where the answer from `begin` on stays as it is, whatever follows: before what may yet close the Finish."""
+def settled_end(text: str, opening: Opening) -> int:
+    """Up to where an answer stays as it is, whatever follows: before what may yet close the Finish."""
     marks = "]" + "".join(opening.wrap)
-    end = len(text)
-    while end > begin and (text[end - 1] in marks or text[end - 1].isspace()):
-        end -= 1
-    return end
+    while (shorter := text.rstrip().rstrip(marks)) != text:
+        text = shorter
+    return len(text)
 
 
 class CallEnd:
@@ -149,12 +148,6 @@ class CallEnd:
         elif not self._quoted and mark[0] in "}]":
             self._depth -= 1
             self._closed = self._depth == 0
-
-
-def _before_blank(text: str, end: int) -> int:
-    while end and text[end - 1].isspace():
-        end -= 1
-    return end
 
 
 def _behind_blank(text: str, place: int) -> int:

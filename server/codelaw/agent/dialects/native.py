@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import asdict, replace
 
 from codelaw.agent.dialects import grammar
-from codelaw.agent.dialects.base import Binding, Channel, Dialect, InvalidCall, ParsedReply, Stream, call_id
+from codelaw.agent.dialects.base import Binding, Channel, Dialect, InvalidCall, ParsedReply, ReplyStream, call_id
 from codelaw.agent.dialects.scanning import find
 from codelaw.agent.dialects.spelling import Spelling, user_blocks
 from codelaw.context.observations.text import tool_texts
@@ -184,7 +184,7 @@ def _plain(message: Message) -> str:
     return f"{said.rstrip()}\n{mark}".strip()
 
 
-class NativeStream(Stream):
+class NativeStream(ReplyStream):
     """Shows text as a thought while it arrives.
 
     Whether it was the answer is known only when the reply has ended without a call: then it follows as the answer.

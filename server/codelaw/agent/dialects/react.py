@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from codelaw.agent.dialects import grammar
-from codelaw.agent.dialects.base import Channel, Dialect, InvalidCall, ParsedReply, Stream, call_id
+from codelaw.agent.dialects.base import Channel, Dialect, InvalidCall, ParsedReply, ReplyStream, call_id
 from codelaw.agent.dialects.scanning import LONG, Scan, find
 from codelaw.agent.dialects.spelling import Spelling, picture_blocks, user_blocks
 from codelaw.context.observations.text import tool_texts
@@ -108,7 +108,7 @@ def _unreadable(text: str, tool: str, problem: str, step: str, thought: str = ""
     return ParsedReply(kept=text, thought=thought, unreadable=InvalidCall(Call(call_id(step, 0), tool, {}), problem))
 
 
-class ReactStream(Stream):
+class ReactStream(ReplyStream):
     """Shows a reply as it arrives: the thought up to the action, then the inside of Finish.
 
     Held back is what may still turn out to be a label or the end of the Finish, or, without a `Thought:`, the whole
@@ -156,7 +156,7 @@ class ReactStream(Stream):
 
     def _show_answer(self, action: grammar.Opening) -> Iterator[tuple[Channel, str]]:
         text, begin = self._scan.text, action.inside if self._told is None else self._told
-        end = begin + grammar.settled_end(text.part(begin), action, 0)
+        end = begin + grammar.settled_end(text.part(begin), action)
         self._told = len(text)
         if end > begin:
             shown = action.inside + self._answer

@@ -166,14 +166,14 @@ def _marks(*marks: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ReplyAction:
     """What a whole reply does: acts, tried to (`failed` is where), or neither."""
 
     action: Opening | None = None
     failed: int | None = None
 
 
-def find(text: str, tools: AbstractSet[str] = frozenset()) -> Found:
+def find(text: str, tools: AbstractSet[str] = frozenset()) -> ReplyAction:
     """What a whole reply does; `tools` are the names that a call may have."""
     formal = is_formal(text)
     labels, alone, failed = Labels(), None, None
@@ -183,23 +183,23 @@ def find(text: str, tools: AbstractSet[str] = frozenset()) -> Found:
         if alone is not None:
             prose = prose or _prose(text, alone.end, label.start)
             if not prose or (formal and _SPEAKS.search(text, looked, label.start)):
-                return Found(alone.opening)
+                return ReplyAction(alone.opening)
             looked = max(looked, label.start)
             if meant and label.opening and label.place == "plain":
-                return Found(label.opening)
+                return ReplyAction(label.opening)
         elif meant and label.opening and label.place == "plain":
-            return Found(label.opening)
+            return ReplyAction(label.opening)
         elif meant and label.opening and label.place == "alone":
             end = _end_alone(text, label.opening, formal=formal)
             if end == len(text):
-                return Found(label.opening)
+                return ReplyAction(label.opening)
             if end is not None:
                 alone, labels.place, looked = Label(label.start, end, "alone", label.opening), end, end
         elif meant and label.place == "plain" and failed is None:
             failed = label.start
     if alone is not None and (formal or not _prose(text, alone.end, len(text))):
-        return Found(alone.opening)
-    return Found(failed=failed)
+        return ReplyAction(alone.opening)
+    return ReplyAction(failed=failed)
 
 
 def is_meant(text: str, label: Label, tools: AbstractSet[str], *, formal: bool, base: int = 0) -> bool:
@@ -233,7 +233,7 @@ def _prose(text: str, begin: int, end: int) -> bool:
 
 
 @dataclass(slots=True)
-class Line:
+class UnfinishedLine:
     """The unfinished line at the end of a reply."""
 
     start: int = 0
@@ -269,7 +269,7 @@ class Scan:
     action: Opening | None = None
     label: int | None = None
     """The first label, meant or not: what stands before it is a thought."""
-    line: Line = field(default_factory=Line)
+    line: UnfinishedLine = field(default_factory=UnfinishedLine)
     _labels: Labels = field(default_factory=Labels)
     _formal: bool | None = None
     """Whether the reply speaks in the dialect; None before it is asked."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from codelaw.agent.dialects.spelling import MOST
 from codelaw.agent.model_calls.caching import SECONDS
 from codelaw.agent.model_calls.thinking import Manner, manner
-from codelaw.context.builder import Budget
+from codelaw.context.builder import ViewBudget
 from codelaw.context.calibration import Calibration
 from codelaw.context.system.law import tokens_of
 from codelaw.context.system.modules import system_sections
@@ -310,12 +310,12 @@ class TurnInputs:
         return self.limits.window - self.limits.reserve
 
     @property
-    def budget(self) -> Budget:
+    def budget(self) -> ViewBudget:
         """The shares of the view; enforced where the settings name a total, and for the sliding window (B-2)."""
         settings = self.settings
         total = self.room if settings.total_budget is None else min(settings.total_budget, self.room)
         enforced = settings.total_budget is not None or settings.strategy == "sliding-window"
-        return Budget(total, settings.shares, enforced)
+        return ViewBudget(total, settings.shares, enforced)
 
     @property
     def summary_room(self) -> int:

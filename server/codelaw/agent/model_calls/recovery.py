@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import random
 
 from codelaw.domain.chats import TurnError
-from codelaw.domain.errors import ModelFailure
+from codelaw.domain.errors import ModelFailure, RefusalCode
 from codelaw.domain.models import FailureKind
 
 ATTEMPTS = 5
@@ -38,9 +38,19 @@ _REASONS: dict[FailureKind, str] = {
     "roles": "the endpoint may take no system messages; they are sent as text",
 }
 
+_ENDS: dict[FailureKind, tuple[RefusalCode, str]] = {
+    "auth": ("auth_failed", NO_KEY_HINT),
+    "spending": ("spending_limit", SPENT_HINT),
+    "unknown_model": ("model_not_found", "Choose another model, or check model.name and model.baseUrl."),
+    "overflow": ("context_overflow", TOO_LONG_HINT),
+    "refused": ("model_refused", "Word the request differently or choose another model."),
+    "invalid": ("model_unavailable", ADDRESS_HINT),
+}
+"""The code and the hint of failures that are not worth another attempt."""
+
 
 @dataclass(frozen=True, slots=True)
-class Retry:
+class NextAttempt:
     """The next attempt, as the user is told of it before the wait."""
 
     attempt: int
@@ -58,7 +68,7 @@ class Recovery:
     """What broken attempts have said."""
     _made: int = 0
 
-    def after(self, failure: ModelFailure) -> Retry:
+    def after(self, failure: ModelFailure) -> NextAttempt:
         """Take in a failed attempt; gives the next one.
 
         Raises:
@@ -70,7 +80,7 @@ class Recovery:
         if wait is None:
             raise failure
         where = f" ({failure.place})" if failure.place else ""
-        return Retry(self._made + 1, wait, f"{_REASONS[failure.kind]}{where}")
+        return NextAttempt(self._made + 1, wait, f"{_REASONS[failure.kind]}{where}")
 
 
 def delay(failure: ModelFailure, attempt: int, jitter: float) -> float | None:
@@ -99,28 +109,12 @@ def refused(why: str, *, asked_to_reason: bool) -> TurnError:
 
 def explain(failure: ModelFailure) -> TurnError:
     """The turn's error for a failure that ended it, in words for the user."""
-    match failure.kind:
-        case "auth":
-            return TurnError("auth_failed", failure.message, NO_KEY_HINT)
-        case "spending":
-            return TurnError("spending_limit", failure.message, SPENT_HINT)
-        case "unknown_model":
-            hint = "Choose another model, or check model.name and model.baseUrl."
-            return TurnError("model_not_found", failure.message, hint)
-        case "overflow":
-            return TurnError(
-                "context_overflow",
-                failure.message,
-                TOO_LONG_HINT,
-            )
-        case "refused":
-            return TurnError("model_refused", failure.message, "Word the request differently or choose another model.")
-        case "invalid":
-            return TurnError("model_unavailable", failure.message, ADDRESS_HINT)
-        case _:
-            hint = "Nothing is lost: send the message again when the model answers."
-            if failure.kind == "network":
-                hint = f"{hint} Is the address right (model.baseUrl), and does a proxy stand between?"
-            if failure.retry_after is not None and failure.retry_after > LONGEST_WAIT:
-                hint = f"The vendor asks to wait {failure.retry_after:.0f} s. {hint}"
-            return TurnError("model_unavailable", failure.message, hint)
+    if failure.kind in _ENDS:
+        code, hint = _ENDS[failure.kind]
+        return TurnError(code, failure.message, hint)
+    hint = "Nothing is lost: send the message again when the model answers."
+    if failure.kind == "network":
+        hint = f"{hint} Is the address right (model.baseUrl), and does a proxy stand between?"
+    if failure.retry_after is not None and failure.retry_after > LONGEST_WAIT:
+        hint = f"The vendor asks to wait {failure.retry_after:.0f} s. {hint}"
+    return TurnError("model_unavailable", failure.message, hint)

@@ -13,7 +13,7 @@ from codelaw.agent.dialects.scanning import GrowingText
 from codelaw.context.escaping import one_line
 from codelaw.context.pictures import without_pictures
 from codelaw.context.shortening.compressor import compress
-from codelaw.context.shortening.relief import given_way
+from codelaw.context.shortening.scratchpad import given_way
 from codelaw.domain.chats import Notice
 from codelaw.domain.checkpoints import Aside, Demotion
 from codelaw.domain.errors import Refusal

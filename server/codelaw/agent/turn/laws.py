@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from codelaw.agent.inputs.law_files import Listed, find_law, laws_above
 from codelaw.context.past.projection import standing
-from codelaw.context.system.law import Nested, most_shown, to_tell
+from codelaw.context.system.law import NestedLaw, most_shown, to_tell
 from codelaw.domain.chats import Notice
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class TurnLaws:
         path = call.arguments.get("path")
         touched = [path] if isinstance(path, str) else []
         touched += [change.path for change in result.changes if change.path not in touched]
-        chain: dict[str, Nested] = {}
+        chain: dict[str, NestedLaw] = {}
         for one in touched[:TOUCHED]:
             # Without known keys, as the text will stand in the view.
             chain.update((law.folder, self.house.redaction.value(law)) for law in await self._below(one))
@@ -87,17 +87,17 @@ class TurnLaws:
         self._told.update((text.name, text.text) for text in texts)
         return texts
 
-    async def _below(self, path: str) -> list[Nested]:
+    async def _below(self, path: str) -> list[NestedLaw]:
         """What counts in the folders from below the root down to `path`; the user is told what is wrong with it."""
-        chain: list[Nested] = []
+        chain: list[NestedLaw] = []
         for shown, law in await laws_above(self.house.workspace, self.denied, self.inputs.law_files, path, self.listed):
             document = None if law is None else law.document
             if law is None or document is None:
-                chain.append(Nested(shown))
+                chain.append(NestedLaw(shown))
                 if law is not None:
                     self._warn("law_unreadable", f"The {law.name} of {shown} is left out: {law.problem}")
                 continue
-            nested = Nested(shown, f"{shown}/{law.name}", document.text, most_shown(self.inputs.limits.window))
+            nested = NestedLaw(shown, f"{shown}/{law.name}", document.text, most_shown(self.inputs.limits.window))
             chain.append(nested)
             self.house.laws.used(self.chat, document)
             if nested.is_cut:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ParamSpec, Self, TypeVar
 
 from codelaw.agent.dialects.base import ParsedReply
 from codelaw.agent.dialects.scanning import GrowingText
-from codelaw.agent.model_calls.recovery import Recovery, Retry
+from codelaw.agent.model_calls.recovery import NextAttempt, Recovery
 from codelaw.context.tokens import estimate
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ModelFailure
@@ -34,7 +34,7 @@ from codelaw.domain.safety.unseen import title
 from codelaw.templates.render import render
 
 if TYPE_CHECKING:
-    from codelaw.agent.dialects.base import Stream
+    from codelaw.agent.dialects.base import ReplyStream
     from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.recording.turn_record import TurnRecord
     from codelaw.context.sections import View
@@ -163,7 +163,7 @@ class Asker:
     """
     previous: str = ""
     """The vendor's id of the chat's last reply."""
-    _stream: Stream = field(init=False)
+    _stream: ReplyStream = field(init=False)
     _items: KeptItems | None = field(init=False, default=None)
     """Of the step's first reply. Where others go on from it, those in front of its words: no later request repeats
     what the others answered."""
@@ -206,7 +206,7 @@ class Asker:
                 return replace(self._read(reply, reading), cut=why)
             kept, after = reply.text, self._continuation(reply.text, "go_on")
             by = "a stop sequence of the endpoint" if stopped else "the output limit"
-            self._retry(Retry(number + 1, 0.0, f"the reply was cut off by {by} and is continued"))
+            self._retry(NextAttempt(number + 1, 0.0, f"the reply was cut off by {by} and is continued"))
         raise AssertionError
 
     async def _stopped(self, reply: ModelReply) -> bool:
@@ -372,7 +372,7 @@ class Asker:
             apart, self._thinking = "\n\n" if self._thinking else "", False
             self.turn.emit(ThoughtDelta(apart + text, self.turn.step))
 
-    def _retry(self, retry: Retry) -> None:
+    def _retry(self, retry: NextAttempt) -> None:
         self.turn.partial_answer = GrowingText()  # withdrawn by the event, until it is shown again
         self.turn.emit(RetryEvent(retry.attempt, retry.seconds, retry.reason, self.turn.step))
 

@@ -11,7 +11,7 @@ from codelaw.agent.compaction.watermark import GROWTH, Ended, waits
 from codelaw.agent.inputs.surroundings import NARROWED, estimated
 from codelaw.agent.model_calls.recovery import TOO_LONG_HINT
 from codelaw.context.shortening.economy import thin
-from codelaw.context.shortening.relief import relieve, truncate
+from codelaw.context.shortening.scratchpad import shrink_scratchpad, truncate
 from codelaw.context.system.law import tokens_of
 from codelaw.context.tokens import LEAST_OUTPUT, far_off, trigger_estimate
 from codelaw.domain.checkpoints import Demotion
@@ -313,9 +313,9 @@ def _tried(measure: Measure, now: Moment, progress: Progress) -> tuple[Action | 
         case "shorten":
             # In one big step: shortening a little at every step would cost the prompt cache each time.
             target = now.inputs.low_water if refused is None else goal
-            shorter = relieve(pad, now.record, to_free=now.tokens - target)
+            shorter = shrink_scratchpad(pad, now.record, to_free=now.tokens - target)
         case "shorten all":
-            shorter = relieve(pad, now.record, to_free=now.tokens - room, all_of_it=True)
+            shorter = shrink_scratchpad(pad, now.record, to_free=now.tokens - room, all_of_it=True)
         case "truncate":
             bound = max(500, min(now.inputs.limits.window, goal) // OVERSIZED)
             shorter = truncate(pad, bound=bound) if now.tokens > goal else pad

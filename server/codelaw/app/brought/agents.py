@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codelaw.agent.dialects.choosing import Way
+from codelaw.agent.dialects.choosing import DialectFacts
 from codelaw.agent.inputs.turn_context import Kind
 from codelaw.agent.subagents.running import BUILT_IN, built_in, told_built_in
 from codelaw.app import models
@@ -119,7 +119,7 @@ def _fitting(found: FoundAgents, settings: Settings, asked: str, told: Told) -> 
 def _kind(sheet: AgentSheet, settings: Settings, asked: str, told: Told, *, searching: bool) -> Kind:
     """A kind as its file tells it, with what is known of the model that it names: at the same endpoint (P-4)."""
     name = models.alias(settings, sheet.model, asked)
-    facts = None if name == asked else models.facts_of(settings, name, told, Way(searching=searching))
+    facts = None if name == asked else models.facts_of(settings, name, told, DialectFacts(searching=searching))
     return Kind(
         sheet.sheet.name,
         sheet.description,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -82,7 +82,8 @@ def _told(tool: str, given: Json) -> str:
 
 def _laid_out(tool: str, data: Any, facts: Json) -> Told:
     """The data as their tool has them, with whatever is not known of it."""
-    told = _lay(tool, facts)
+    lay = _LAYOUTS.get(tool) or (served if tool.startswith(SERVED) else None)
+    told = lay(facts) if lay is not None else None
     if told is None:
         return _plain(data, facts)
     odd = {
@@ -162,43 +163,28 @@ def _demoted(tool: str, clean: Json) -> str:
     return "\n".join([header(tool, status, told), *body])
 
 
-def _lay(tool: str, facts: Json) -> Told | None:
-    """The data as that tool gives them; None where they are not like that."""
-    match tool:
-        case "Read":
-            return read(facts)
-        case "Glob":
-            return glob(facts)
-        case "LS":
-            return listing(facts)
-        case "Grep":
-            return grep(facts)
-        case "Bash":
-            return bash(facts)
-        case "Edit" | "MultiEdit" | "Write":
-            return change(facts)
-        case "Rename" | "QuickFix":
-            return changes(facts)
-        case "TodoWrite":
-            return _recap(facts)
-        case "Diagnostics":
-            return diagnostics(facts)
-        case "Definition" | "References":
-            return symbols(facts)
-        case "find_tools":
-            return tools(facts)
-        case "load_skill":
-            return loaded(facts)
-        case "Task":
-            return reported(facts)
-        case "search_code":
-            return found_code(facts)
-        case "Outline":
-            return outline(facts)
-        case _:
-            return served(facts) if tool.startswith(SERVED) else None
-
-
+_LAYOUTS: Mapping[str, Callable[[Json], Told | None]] = {
+    "Read": read,
+    "Glob": glob,
+    "LS": listing,
+    "Grep": grep,
+    "Bash": bash,
+    "Edit": change,
+    "MultiEdit": change,
+    "Write": change,
+    "Rename": changes,
+    "QuickFix": changes,
+    "TodoWrite": _recap,
+    "Diagnostics": diagnostics,
+    "Definition": symbols,
+    "References": symbols,
+    "find_tools": tools,
+    "load_skill": loaded,
+    "Task": reported,
+    "search_code": found_code,
+    "Outline": outline,
+}
+"""By tool how its data are laid out; None where they are not as that tool gives them."""
 _COUNTS = frozenset({"total", "shown", "truncated", "reason", "whole"})
 _CHANGE = frozenset(
     {"path", "diff", "diff_truncated", "refused", "diagnostics", "operation", "lines", "edits", "replacements"}

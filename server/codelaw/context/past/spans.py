@@ -24,7 +24,7 @@ _CHARACTERS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class Stretch:
     """Messages from place `first` to place `last` of a record, both in it."""
 
     first: int
@@ -40,37 +40,26 @@ class Span:
         return (-len(self.anchors), -self.score, -self.last)
 
 
+Piece = tuple[int, str]
+"""The place of a message in the record, and what is quoted of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class SpanReport:
     """What came of the hits."""
 
-    hits: int = 0
-    """Those that speak of old messages which the view does not show in any case."""
-    spans: int = 0
-    anchors: int = 0
     messages: int = 0
     tokens: int = 0
-    cut: int = 0
-    """Spans that lost messages, or a part of one, to the budget."""
     left_out: int = 0
     """Spans for which there was no room at all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A message of a span as it is quoted."""
-
-    place: int
-    text: str
-    whole: bool = True
-
-
-def spans_of(anchors: Mapping[int, float], *, radius: int, allowed: AbstractSet[int]) -> list[Span]:
+def spans_of(anchors: Mapping[int, float], *, radius: int, allowed: AbstractSet[int]) -> list[Stretch]:
     """The anchors with `radius` messages on either side, those that touch or overlap made one, in order.
 
     `anchors` gives the score of each place. A span ends before a place that is not `allowed`.
     """
-    found: list[Span] = []
+    found: list[Stretch] = []
     for place in sorted(anchors):
         first = last = place
         while first > place - radius and first - 1 in allowed:
@@ -80,28 +69,26 @@ def spans_of(anchors: Mapping[int, float], *, radius: int, allowed: AbstractSet[
         before = found[-1] if found else None
         if before is not None and first <= before.last + 1:
             score = max(before.score, anchors[place])
-            found[-1] = Span(before.first, max(before.last, last), (*before.anchors, place), score)
+            found[-1] = Stretch(before.first, max(before.last, last), (*before.anchors, place), score)
         else:
-            found.append(Span(first, last, (place,), anchors[place]))
+            found.append(Stretch(first, last, (place,), anchors[place]))
     return found
 
 
-def filled(spans: Sequence[Span], budget: int, texts: Mapping[int, str]) -> tuple[list[tuple[Span, list[Piece]]], int]:
+def filled(
+    spans: Sequence[Stretch], budget: int, texts: Mapping[int, str]
+) -> tuple[list[tuple[Stretch, list[Piece]]], int]:
     """The best spans that `budget` tokens hold, in the order of the record, and how many found no room (B-4).
 
     `texts` has the message of each place in a span. A span that does not fit keeps its anchors, then the messages
     nearest to them; where even one anchor is too long, it is cut.
     """
-    kept: list[tuple[Span, list[Piece]]] = []
-    left, out = budget, 0
+    kept: list[tuple[Stretch, list[Piece]]] = []
     for span in sorted(spans, key=lambda one: one.rank):
-        pieces = _pieces(span, left, texts)
-        if not pieces:
-            out += 1
-            continue
-        left -= sum(estimate(piece.text) for piece in pieces)
-        kept.append((span, pieces))
-    return sorted(kept, key=lambda one: one[0].first), out
+        if pieces := _pieces(span, budget, texts):
+            budget -= sum(estimate(text) for _, text in pieces)
+            kept.append((span, pieces))
+    return sorted(kept, key=lambda one: one[0].first), len(spans) - len(kept)
 
 
 def spans_fragment(
@@ -122,68 +109,39 @@ def spans_fragment(
         budget_tokens: for the whole block, as estimated.
     """
     record = transcript.unwithdrawn
-    places = {message.id: place for place, message in enumerate(record)}
+    places = {message.id: place for place, message in enumerate(record) if message.id not in shown_ids}
     anchors: dict[int, float] = {}
     for hit in hits:
         place = places.get(hit.message_id)
-        if place is not None and hit.message_id not in shown_ids and _says_something(record[place]):
+        if place is not None and spoken(record[place], RESULT_CHARACTERS):
             anchors.setdefault(place, hit.score)
-    if not anchors:
-        return None, SpanReport()
-
-    allowed = {place for place, message in enumerate(record) if message.id not in shown_ids}
-    spans = spans_of(anchors, radius=radius, allowed=allowed)
-    frame = estimate(_rendered([])) + estimate(_heading(0.0)) * len(spans)
-
+    spans = spans_of(anchors, radius=radius, allowed=set(places.values()))
+    frame = estimate(render("spans", spans="")) + estimate(_heading(0.0)) * len(spans)
     texts = {place: _line(record[place]) for span in spans for place in range(span.first, span.last + 1)}
     kept, out = filled(spans, budget_tokens - frame, texts)
     if not kept:
-        return None, SpanReport(hits=len(anchors), left_out=out)
-    told = [_stretch(transcript, record, pieces) for _, pieces in kept]
-    block = _rendered(told)
-    cut = sum(len(pieces) < span.last - span.first + 1 or not all(one.whole for one in pieces) for span, pieces in kept)
-    return Fragment("spans", block), SpanReport(
-        hits=len(anchors),
-        spans=len(kept),
-        anchors=sum(len(span.anchors) for span, _ in kept),
-        messages=sum(len(pieces) for _, pieces in kept),
-        tokens=estimate(block),
-        cut=cut,
-        left_out=out,
-    )
+        return None, SpanReport(left_out=out)
+    block = render("spans", spans="\n\n".join(_quoted(transcript, record, pieces) for _, pieces in kept))
+    return Fragment("spans", block), SpanReport(sum(len(pieces) for _, pieces in kept), estimate(block), out)
 
 
-def _pieces(span: Span, room: int, texts: Mapping[int, str]) -> list[Piece]:
+def _pieces(span: Stretch, room: int, texts: Mapping[int, str]) -> list[Piece]:
     """The messages of a span that fit, in order: all, or the anchors and what is nearest to them, or an anchor's ends.
 
     Nothing only where there is no room for a part of the first anchor.
     """
-    whole = [Piece(place, texts[place]) for place in range(span.first, span.last + 1)]
-    if sum(estimate(piece.text) for piece in whole) <= room:
+    whole = [(place, texts[place]) for place in range(span.first, span.last + 1)]
+    if sum(estimate(text) for _, text in whole) <= room:
         return whole
-    kept: dict[int, Piece] = {}
-    near = sorted(range(span.first, span.last + 1), key=lambda place: _distance(span, place))
-    for place in near:
-        piece = whole[place - span.first]
-        tokens = estimate(piece.text)
-        if tokens > room and place in span.anchors and room >= SMALLEST:
-            piece = Piece(place, ends(piece.text, room * _CHARACTERS), whole=False)
-            tokens = estimate(piece.text)
-        if tokens <= room:
-            kept[place] = piece
-            room -= tokens
-    if not any(place in kept for place in span.anchors):
-        return []
-    return [kept[place] for place in sorted(kept)]
-
-
-def _distance(span: Span, place: int) -> tuple[int, int]:
-    """How far a message is from the nearest anchor; of two that are equally far the earlier one leads to it."""
-    return min(abs(place - anchor) for anchor in span.anchors), place
-
-
-def _says_something(message: Message) -> bool:
-    return bool(spoken(message, RESULT_CHARACTERS))
+    kept: dict[int, str] = {}
+    # Of two that are equally far from an anchor the earlier one leads to it.
+    for place, text in sorted(whole, key=lambda one: (min(abs(one[0] - anchor) for anchor in span.anchors), one[0])):
+        if estimate(text) > room and place in span.anchors and room >= SMALLEST:
+            text = ends(text, room * _CHARACTERS)  # noqa: PLW2901 - what is kept of it
+        if estimate(text) <= room:
+            kept[place] = text
+            room -= estimate(text)
+    return sorted(kept.items()) if not kept.keys().isdisjoint(span.anchors) else []
 
 
 def _line(message: Message) -> str:
@@ -192,15 +150,13 @@ def _line(message: Message) -> str:
     return f"{speaker(message)}: {text or '…'}"
 
 
-def _stretch(transcript: Transcript, record: Sequence[Message], pieces: Sequence[Piece]) -> str:
+def _quoted(transcript: Transcript, record: Sequence[Message], pieces: Sequence[Piece]) -> str:
     """A span as text: when it was said, then its messages, a mark where some are left out."""
-    lines = [_heading(transcript.started.get(record[pieces[0].place].turn_id))]
-    before = pieces[0].place - 1
-    for piece in pieces:
-        if piece.place != before + 1:
-            lines.append("…")
-        lines.append(piece.text)
-        before = piece.place
+    lines = [_heading(transcript.started.get(record[pieces[0][0]].turn_id))]
+    before = pieces[0][0] - 1
+    for place, text in pieces:
+        lines += [text] if place == before + 1 else ["…", text]
+        before = place
     return "\n".join(lines)
 
 
@@ -211,7 +167,3 @@ def _heading(started: float | None) -> str:
         with suppress(OverflowError, OSError, ValueError):
             when = datetime.fromtimestamp(started, UTC).strftime("%Y-%m-%d %H:%M UTC")
     return f"--- {when}"
-
-
-def _rendered(stretches: Sequence[str]) -> str:
-    return render("spans", spans="\n\n".join(stretches))

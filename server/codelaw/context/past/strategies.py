@@ -7,6 +7,7 @@ ladder's business (C-5, W-6).
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -94,7 +95,7 @@ class Material:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Chosen:
+class ShownPast:
     """What is shown of it."""
 
     summaries: tuple[Message, ...]
@@ -113,7 +114,7 @@ def resolve(strategy: Strategy, messages: int) -> Resolved:
     return "summary+recent" if messages <= 100 else "span-retrieval"
 
 
-def choose(material: Material, selection: Selection) -> Chosen:
+def choose(material: Material, selection: Selection) -> ShownPast:
     """What the selection's strategy shows of the material, and why the rest is left out."""
     rounds, thread, strategy = material.rounds, material.thread, selection.strategy
     summarised = strategy in SUMMARISED
@@ -149,7 +150,7 @@ def choose(material: Material, selection: Selection) -> Chosen:
     # The archive's own summaries stand as long as there is no rolling one.
     rolling = thread if summarised else None
     summaries = material.archived if rolling is None else (*material.uncovered, rolling)
-    return Chosen(summaries, kept, tuple(dropped))
+    return ShownPast(summaries, kept, tuple(dropped))
 
 
 def _window(material: Material, selection: Selection) -> tuple[Round, ...]:
@@ -202,16 +203,13 @@ def cut_to(text: str, room: int) -> str:
     """
     if estimate(text) <= room:
         return text
-    kept: list[str] = []
     lines = text.split("\n")
-    while lines and estimate("\n".join([*kept, lines[0], "…"])) <= room:
-        kept.append(lines.pop(0))
-    if not "".join(kept).strip():
-        kept, size = [text], len(text)
-        while size > 0 and estimate(kept[0]) + 1 > room:
-            size = size * 3 // 4
-            kept = [text[:size].rstrip()]
-    return "\n".join([*kept, "…"])
+    fit = bisect_right(range(1, len(lines)), room, key=lambda count: estimate("\n".join([*lines[:count], "…"])))
+    kept = "\n".join(lines[:fit])
+    if not kept.strip():
+        fit = bisect_right(range(1, len(text)), room - 1, key=lambda count: estimate(text[:count].rstrip()))
+        kept = text[:fit].rstrip()
+    return f"{kept}\n…"
 
 
 def _recent(rounds: Sequence[Round], selection: Selection) -> tuple[Round, ...]:
@@ -236,7 +234,7 @@ def thread_message(text: str, covers: str, room: int | None) -> Message:
     return Message(f"thread_{covers}", "", "summary", shown)
 
 
-def told(selection: Selection, material: Material, chosen: Chosen) -> str:
+def told(selection: Selection, material: Material, chosen: ShownPast) -> str:
     """What is shown, in one line for a person."""
     messages = sum(len(round_.messages) for round_ in chosen.rounds)
     parts = [f"{len(chosen.rounds)} of {len(material.rounds)} rounds ({messages} messages)"]

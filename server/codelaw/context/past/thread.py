@@ -27,7 +27,7 @@ _CHARACTERS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class SlidingWindow:
     """What a sliding window shows at most."""
 
     rounds: int
@@ -69,7 +69,9 @@ def unsummarised(transcript: Transcript, *, recent_min: int = 0) -> tuple[Round,
     return waiting[: len(waiting) - len(newest(waiting, at_least=recent_min))]
 
 
-def due(transcript: Transcript, *, recent_min: int, above: int, room: int, window: Window | None = None) -> Due | None:
+def due(
+    transcript: Transcript, *, recent_min: int, above: int, room: int, window: SlidingWindow | None = None
+) -> Due | None:
     """What to sum up now (B-3): what has left a sliding `window`; without one, all but the newest above `above` tokens.
 
     At most `room` tokens at once, the oldest first; the next turn goes on from there. A round that is longer by itself

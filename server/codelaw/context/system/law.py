@@ -117,7 +117,7 @@ TOLD_FOLDERS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Nested:
+class NestedLaw:
     """What there is of a law in one folder."""
 
     folder: str
@@ -144,7 +144,7 @@ def most_shown(window: int) -> int:
     return min(SHOWN_CHARACTERS, int(window * SHOWN_PER_TOKEN))
 
 
-def to_tell(chain: Sequence[Nested], standing: Mapping[str, str], *, restricted: bool) -> tuple[Fragment, ...]:
+def to_tell(chain: Sequence[NestedLaw], standing: Mapping[str, str], *, restricted: bool) -> tuple[Fragment, ...]:
     """What is to be told of the folders in `chain`, the outermost first, where `standing` is what the view tells.
 
     `standing` has the newest text by name. A law is told where that is another one or none, and where it is gone, that
@@ -168,7 +168,7 @@ def to_tell(chain: Sequence[Nested], standing: Mapping[str, str], *, restricted:
     return tuple(reversed(told))
 
 
-def _told(law: Nested, *, restricted: bool) -> str:
+def _told(law: NestedLaw, *, restricted: bool) -> str:
     kept = law.text[: law.most]
     # Each line begins with a space, so that none can pass for a label or a line of ours (R-5).
     clean = quoted(escape(without_hidden(kept))) if restricted else escaped(_BREAK.sub("\n", kept))

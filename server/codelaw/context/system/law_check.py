@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
-from codelaw.context.mentions import Named, named
+from codelaw.context.mentions import PathMention, named
 from codelaw.context.system.law import LARGE_SHARE, NAME, LawText
 from codelaw.context.tokens import estimate
 from codelaw.domain.safety.own_tags import DISTINCT, openings
@@ -44,7 +44,7 @@ _EDGES = ".,;:!?…\"'“”‘’«»()[]{}*_~—–"
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class LawBlock:
     """A part of the law: a list item or paragraph, which is a rule, or a heading or fenced code, which is none."""
 
     kind: Kind
@@ -72,9 +72,9 @@ class Problem:
     """Whether it is a warning and not a remark."""
 
 
-def blocks(text: str) -> list[Block]:
+def blocks(text: str) -> list[LawBlock]:
     """The document's parts in order; blank lines belong to none."""
-    found: list[Block] = []
+    found: list[LawBlock] = []
     kind: Kind | None = None
     start = end = 0
     fence = ""
@@ -82,7 +82,7 @@ def blocks(text: str) -> list[Block]:
     def close() -> None:
         nonlocal kind
         if kind is not None:
-            found.append(Block(kind, start, end, text[start:end]))
+            found.append(LawBlock(kind, start, end, text[start:end]))
             kind = None
 
     for match in _LINE.finditer(text):
@@ -114,19 +114,19 @@ def blocks(text: str) -> list[Block]:
     return found
 
 
-def rule_at(text: str, offset: int) -> Block | None:
+def rule_at(text: str, offset: int) -> LawBlock | None:
     """The rule or other part that an offset lies in."""
     return next((block for block in blocks(text) if block.start <= offset <= block.end), None)
 
 
-def paths(text: str) -> list[Named]:
+def paths(text: str) -> list[PathMention]:
     """The `@paths` that the law means, code left out: in it, an at sign begins a decorator or a package.
 
     A bare word is a person or a decorator, so it counts only with a slash, a dot in its name, or in quotes.
     """
     fences = [(block.start, block.end) for block in blocks(text) if block.kind == "code"]
     code = [fences, [(match.start(), match.end()) for match in _CODE_SPAN.finditer(text)]]
-    found: list[Named] = []
+    found: list[PathMention] = []
     for mention in named(text):
         last = mention.path.rpartition("/")[2]
         if not (mention.quoted or "/" in mention.path or "." in last.lstrip(".")):
@@ -258,7 +258,7 @@ def _hidden(text: str) -> list[Problem]:
 
 
 def _duplicates(text: str) -> list[Problem]:
-    first: dict[str, Block] = {}
+    first: dict[str, LawBlock] = {}
     found: list[Problem] = []
     for block in blocks(text):
         if block.kind != "item" or block.text.rstrip().endswith(":"):

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from codelaw.context.mentions import BEFORE, Named, spell
+from codelaw.context.mentions import BEFORE, PathMention, spell
 from codelaw.context.system.law import is_law_name
-from codelaw.context.system.law_check import Block, paths, rule_at, shadowed
+from codelaw.context.system.law_check import LawBlock, paths, rule_at, shadowed
 from codelaw.context.tokens import estimate
 from codelaw.domain.files import Buffer
 from codelaw.domain.laws import LawFile, LawState, NamedPath
@@ -164,7 +164,9 @@ def _item(item: MentionItem, begun: _Begun, number: int) -> types.CompletionItem
     )
 
 
-def _hover(context: Context, text: str, starts: list[int], told: list[str], where: Block | Named | None) -> types.Hover:
+def _hover(
+    context: Context, text: str, starts: list[int], told: list[str], where: LawBlock | PathMention | None
+) -> types.Hover:
     markdown = context.client.markdown
     value = ("\n\n" if markdown else "\n").join(told)
     kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
@@ -192,7 +194,7 @@ def _path_told(named: NamedPath) -> list[str]:
     return [f"`{named.path}`: {_bytes(named.size)}{tokens}."]
 
 
-def _law_told(file: LawFile, state: LawState, block: Block | None) -> list[str]:
+def _law_told(file: LawFile, state: LawState, block: LawBlock | None) -> list[str]:
     told: list[str] = []
     if block is not None:
         what = "This rule" if block.rule else "This part"

@@ -28,7 +28,7 @@ _TELLING = frozenset({"Bash", "Task"})
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedFile:
+class FileChanges:
     """A file that was changed, and how."""
 
     path: str
@@ -44,7 +44,7 @@ class ChangedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class CommandRuns:
     """A command and how its runs ended."""
 
     text: str
@@ -68,23 +68,23 @@ class FailedCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ArchiveFacts:
     """All of it, newest last."""
 
     started: float | None = None
     """When the first turn began, in seconds since the epoch."""
     ended: float | None = None
     """When the last turn began."""
-    files: tuple[ChangedFile, ...] = ()
-    commands: tuple[Command, ...] = ()
+    files: tuple[FileChanges, ...] = ()
+    commands: tuple[CommandRuns, ...] = ()
     failures: tuple[FailedCall, ...] = ()
 
 
-def facts(messages: Sequence[Message], started: Mapping[str, float]) -> Facts:
+def facts(messages: Sequence[Message], started: Mapping[str, float]) -> ArchiveFacts:
     """The facts of `messages`; `started` tells when each turn began, in seconds since the epoch. Never raises."""
-    files: dict[str, ChangedFile] = {}
+    files: dict[str, FileChanges] = {}
     texts: list[tuple[str, str]] = []
-    commands: dict[str, Command] = {}
+    commands: dict[str, CommandRuns] = {}
     failures: dict[tuple[str, str, str], FailedCall] = {}
     for outcome in outcomes(messages):
         changes, lines = _changes(outcome)
@@ -96,7 +96,7 @@ def facts(messages: Sequence[Message], started: Mapping[str, float]) -> Facts:
             _note_failure(outcome, failures)
     named = names_by_place(texts)
     times = [time for message in messages if (time := _time(started.get(message.turn_id))) is not None]
-    return Facts(
+    return ArchiveFacts(
         min(times, default=None),
         max(times, default=None),
         tuple(replace(one, names=named.get(one.path, ())) for one in files.values()),
@@ -119,11 +119,11 @@ def _time(value: object) -> float | None:
     return None
 
 
-def _changes(outcome: Outcome) -> tuple[list[ChangedFile], str | None]:
+def _changes(outcome: Outcome) -> tuple[list[FileChanges], str | None]:
     """What a call changed, and the text of that; None where only the files are known."""
     data, tool = outcome.data, outcome.call.tool
     if tool in _TELLING:
-        how = ChangedFile("", by_command=True) if tool == "Bash" else ChangedFile("", edits=1)
+        how = FileChanges("", by_command=True) if tool == "Bash" else FileChanges("", edits=1)
         return [replace(how, path=as_text(name)) for name in as_list(data.get("changed"))], None
     done = tool in _WRITERS and outcome.status == "success" and data.get("applied") is not False
     if not (done or data.get("applied") is True) or outcome.status == "error" or data.get("dry_run") is True:
@@ -132,8 +132,8 @@ def _changes(outcome: Outcome) -> tuple[list[ChangedFile], str | None]:
         # The editor worked it out: what was changed stands in the result alone.
         paths = [as_object(file).get("path") for file in as_list(data.get("files"))]
         named = " ".join(as_text(outcome.call.arguments.get(name)) for name in ("symbol", "new_name"))
-        return [ChangedFile(as_text(path), edits=1) for path in (*paths, *as_list(data.get("also")))], named
-    change = ChangedFile(as_text(data.get("path")) or outcome.text("path"))
+        return [FileChanges(as_text(path), edits=1) for path in (*paths, *as_list(data.get("also")))], named
+    change = FileChanges(as_text(data.get("path")) or outcome.text("path"))
     if data.get("operation") == "created":
         change = replace(change, created=True)
     elif data.get("operation") == "overwritten" or tool == "Write":
@@ -151,12 +151,12 @@ def _changed_lines(arguments: Mapping[str, Any]) -> Iterator[str]:
         yield from set(old) ^ set(new)
 
 
-def _note(files: dict[str, ChangedFile], more: ChangedFile) -> str:
+def _note(files: dict[str, FileChanges], more: FileChanges) -> str:
     """Take in one change; gives the path as it is shown, empty when there is none."""
     path = one_line(more.path, LONGEST_PATH)
     if path:
-        known = files.pop(path, ChangedFile(path))
-        files[path] = ChangedFile(
+        known = files.pop(path, FileChanges(path))
+        files[path] = FileChanges(
             path,
             known.created or more.created,
             known.edits + more.edits,
@@ -185,14 +185,14 @@ def _ended(outcome: Outcome) -> str:
     return "interrupted" if outcome.code else "done"
 
 
-def _note_command(outcome: Outcome, commands: dict[str, Command]) -> None:
+def _note_command(outcome: Outcome, commands: dict[str, CommandRuns]) -> None:
     text, ended = one_line(outcome.text("command"), LONGEST_COMMAND), _ended(outcome)
     if not text:
         return
-    known = commands.pop(text, Command(text, (), failed=False))
+    known = commands.pop(text, CommandRuns(text, (), failed=False))
     *runs, (last, times) = known.runs or (("", 0),)
     runs = [*runs, (ended, times + 1)] if last == ended else [*known.runs, (ended, 1)]
-    commands[text] = Command(text, tuple(runs[-_MOST_RUNS:]), known.failed or ended not in {"exit 0", "done"})
+    commands[text] = CommandRuns(text, tuple(runs[-_MOST_RUNS:]), known.failed or ended not in {"exit 0", "done"})
 
 
 def _note_failure(outcome: Outcome, failures: dict[tuple[str, str, str], FailedCall]) -> None:

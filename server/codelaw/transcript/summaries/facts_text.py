@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from codelaw.transcript.summaries.facts import LONGEST_MESSAGE, ChangedFile, Command, Facts, FailedCall, one_line
+from codelaw.transcript.summaries.facts import (
+    LONGEST_MESSAGE,
+    ArchiveFacts,
+    CommandRuns,
+    FailedCall,
+    FileChanges,
+    one_line,
+)
 from codelaw.transcript.summaries.identifiers import folded
 
 Count = Callable[[str], int]
@@ -30,7 +38,12 @@ class FactLines:
 
 
 def fact_lines(
-    facts: Facts, budget: int, count: Count, *, most: int | None = None, described: Mapping[str, str] | None = None
+    facts: ArchiveFacts,
+    budget: int,
+    count: Count,
+    *,
+    most: int | None = None,
+    described: Mapping[str, str] | None = None,
 ) -> FactLines:
     """The facts in `budget` tokens as `count` counts them.
 
@@ -60,7 +73,7 @@ def code(text: str) -> str:
     return f"`{text}`" if fence == "`" else f"{fence} {text} {fence}"
 
 
-def _must(facts: Facts, budget: int, most: int, count: Count) -> tuple[list[str], list[str], list[str]]:
+def _must(facts: ArchiveFacts, budget: int, most: int, count: Count) -> tuple[list[str], list[str], list[str]]:
     """What has to be said: the changed files, the commands that failed and those that never ran, newest first.
 
     In the roomiest writing that leaves some of the budget, else in the tightest, in at most `most` tokens.
@@ -79,7 +92,7 @@ def _must(facts: Facts, budget: int, most: int, count: Count) -> tuple[list[str]
     return files, commands, calls
 
 
-def _named(lines: Sequence[str], files: Sequence[ChangedFile], budget: int, count: Count) -> list[str]:
+def _named(lines: Sequence[str], files: Sequence[FileChanges], budget: int, count: Count) -> list[str]:
     """The lines of the files with what their changes name, the best of each file first, as far as the budget goes."""
     shown: list[list[str]] = [[] for _ in files]
     for rank in range(max((len(one.names) for one in files), default=0)):
@@ -92,21 +105,14 @@ def _named(lines: Sequence[str], files: Sequence[ChangedFile], budget: int, coun
     return list(map(str.__add__, lines, named))
 
 
-def _bounded(files: Sequence[ChangedFile], budget: int, count: Count) -> list[str]:
+def _bounded(files: Sequence[FileChanges], budget: int, count: Count) -> list[str]:
     """The newest files, folded, as many as the budget holds, and the number of the others."""
-    low, high = 0, len(files)
 
     def written(size: int) -> list[str]:
         lines = [code(path) for path in folded(one.path for one in files[len(files) - size :])]
         return [*lines, f"and {len(files) - size} more"] if size < len(files) else lines
 
-    while low < high:
-        middle = (low + high + 1) // 2
-        if _cost(written(middle), count) <= budget:
-            low = middle
-        else:
-            high = middle - 1
-    return written(low)
+    return written(bisect_right(range(1, len(files) + 1), budget, key=lambda size: _cost(written(size), count)))
 
 
 def _failures(calls: Sequence[FailedCall], budget: int, count: Count) -> list[str]:
@@ -137,7 +143,7 @@ def _cost(lines: Sequence[str], count: Count) -> int:
     return count("".join(f"* {line}\n" for line in lines)) if lines else 0
 
 
-def _file(one: ChangedFile) -> str:
+def _file(one: FileChanges) -> str:
     said = [
         "created" if one.created else "",
         f"overwritten{_times(one.overwritten)}" if one.overwritten else "",
@@ -148,7 +154,7 @@ def _file(one: ChangedFile) -> str:
     return f"{code(one.path)}: {what}"
 
 
-def _command(one: Command, width: int) -> str:
+def _command(one: CommandRuns, width: int) -> str:
     runs = ", then ".join(f"{ended}{_times(times)}" for ended, times in one.runs)
     return f"{code(one_line(one.text, width))}: {runs}"
 

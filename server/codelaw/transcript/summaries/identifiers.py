@@ -7,6 +7,7 @@ tools showed counts little. Of equals the shorter goes first, because more of th
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -84,14 +85,8 @@ def index(
             commands=commands[: size // 10],
         )
 
-    low, high = 0, len(chosen)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if count(written(middle)) <= budget:
-            low = middle
-        else:
-            high = middle - 1
-    return written(low) if low else ""
+    size = bisect_right(range(1, len(chosen) + 1), budget, key=lambda size: count(written(size)))
+    return written(size) if size else ""
 
 
 def names_by_place(texts: Sequence[tuple[str, str]]) -> dict[str, tuple[str, ...]]:

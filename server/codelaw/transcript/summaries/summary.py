@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from codelaw.domain.messages import Message
 from codelaw.domain.safety.own_tags import escape
 from codelaw.templates.render import render
-from codelaw.transcript.summaries.facts import Facts, facts
+from codelaw.transcript.summaries.facts import ArchiveFacts, facts
 from codelaw.transcript.summaries.facts_text import FactLines, fact_lines
 from codelaw.transcript.summaries.headings import Sections, sections
 from codelaw.transcript.summaries.identifiers import index
@@ -140,7 +140,7 @@ def archive_text(
     return assemble(text, found, names, lines=lines)
 
 
-def assemble(text: str | None, found: Facts, identifiers: str, *, lines: FactLines | None = None) -> str:
+def assemble(text: str | None, found: ArchiveFacts, identifiers: str, *, lines: FactLines | None = None) -> str:
     """The document: the model's text in the template, times, changed files, commands, failed calls and index by code.
 
     `lines` are the facts as they are to be written, by default at length. Without a text (a cut without a summary)
@@ -170,7 +170,7 @@ def _when(seconds: float | None) -> str:
         return "an unknown time"
 
 
-def _described(said: Sections, found: Facts) -> dict[str, str]:
+def _described(said: Sections, found: ArchiveFacts) -> dict[str, str]:
     """What the model says of files that were really changed."""
     described: dict[str, str] = {}
     for path, sentence in said.files.items():

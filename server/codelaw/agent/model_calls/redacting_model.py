@@ -63,7 +63,7 @@ class _Clean:
 
 
 @dataclass(frozen=True, slots=True)
-class Discreet:
+class RedactingModel:
     """A model whose requests and replies are redacted; the deltas of a reply join to its text.
 
     A reply that breaks off, or is cut by the output limit, is gone on with from what was told. What was held back by

@@ -19,7 +19,7 @@ SHORTEST = 200
 """Characters that are left of a string that is cut."""
 
 
-def relieve(
+def shrink_scratchpad(
     scratchpad: Sequence[Message], record: Sequence[Message], *, to_free: int, all_of_it: bool = False
 ) -> Sequence[Message]:
     """The scratchpad with its oldest observations shortened, in one step, until `to_free` tokens are free (C-5).

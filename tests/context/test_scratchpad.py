@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demotable, demoted
-from codelaw.context.shortening.relief import given_way, relieve, truncate
+from codelaw.context.shortening.scratchpad import given_way, shrink_scratchpad, truncate
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Message, Metadata
 from codelaw.domain.results import ToolResult
@@ -38,7 +38,7 @@ def lines_of(spoken: Spoken):
 
 def test_the_oldest_observations_fall_back_to_their_cut_until_enough_is_free():
     spoken = heavy()
-    after = relieve(spoken.full, spoken.record, to_free=9_000)
+    after = shrink_scratchpad(spoken.full, spoken.record, to_free=9_000)
     assert total(spoken.full) - total(after) >= 9_000
     cut = [
         place
@@ -51,41 +51,43 @@ def test_the_oldest_observations_fall_back_to_their_cut_until_enough_is_free():
 
 def test_under_more_pressure_they_become_one_line_and_the_newest_step_stays_whole():
     spoken = running(*(edit(f"{number}.py", size=9_000) for number in range(6)), bash("make", lines=900))
-    after = relieve(spoken.full, spoken.record, to_free=total(spoken.full) - message_tokens(spoken.full[-1]) - 2_000)
+    after = shrink_scratchpad(
+        spoken.full, spoken.record, to_free=total(spoken.full) - message_tokens(spoken.full[-1]) - 2_000
+    )
     assert list(after[:4]) == list(lines_of(spoken)[:4])
     assert after[-1] is spoken.full[-1]
 
 
 def test_the_lines_are_those_that_the_finished_round_will_have():
     spoken = heavy()
-    after = relieve(spoken.full, spoken.record, to_free=10**9, all_of_it=True)
+    after = shrink_scratchpad(spoken.full, spoken.record, to_free=10**9, all_of_it=True)
     assert list(after) == list(lines_of(spoken))
 
 
 def test_the_newest_results_become_one_line_only_when_all_of_it_must_go():
     spoken = heavy(3)
-    after = relieve(spoken.full, spoken.record, to_free=10**9)
+    after = shrink_scratchpad(spoken.full, spoken.record, to_free=10**9)
     assert after[-1] is spoken.record[-1], "its cut, as the last to give way"
-    more = relieve(after, spoken.record, to_free=10**9, all_of_it=True)
+    more = shrink_scratchpad(after, spoken.record, to_free=10**9, all_of_it=True)
     assert "shortened" in json.loads(more[-1].content)
 
 
 def test_a_reminder_after_the_newest_results_does_not_make_them_old():
     spoken = heavy(3)
     said = Message("steer", "now", "user", "go on", Metadata(step=4, note="steer"))
-    after = relieve([*spoken.full, said], [*spoken.record, said], to_free=10**9)
+    after = shrink_scratchpad([*spoken.full, said], [*spoken.record, said], to_free=10**9)
     assert after[5] is spoken.record[5]
     assert after[6] is said
 
 
 def test_when_nothing_helps_the_same_object_comes_back():
     spoken = running(bash("true", lines=1))
-    assert relieve(spoken.full, spoken.full, to_free=10) is spoken.full
-    assert relieve([], [], to_free=10) == []
+    assert shrink_scratchpad(spoken.full, spoken.full, to_free=10) is spoken.full
+    assert shrink_scratchpad([], [], to_free=10) == []
     spoken = heavy()
-    assert relieve(spoken.full, spoken.record, to_free=0) is spoken.full
-    done = relieve(spoken.full, spoken.record, to_free=10**9, all_of_it=True)
-    assert relieve(done, spoken.record, to_free=10**9, all_of_it=True) is done
+    assert shrink_scratchpad(spoken.full, spoken.record, to_free=0) is spoken.full
+    done = shrink_scratchpad(spoken.full, spoken.record, to_free=10**9, all_of_it=True)
+    assert shrink_scratchpad(done, spoken.record, to_free=10**9, all_of_it=True) is done
 
 
 @pytest.mark.parametrize("bound", [300, 1_000, 4_000])
@@ -136,8 +138,8 @@ STEPS = st.lists(
 @given(STEPS, st.integers(0, 20_000), st.booleans(), st.integers(50, 3_000))
 def test_any_relief_shrinks_or_changes_nothing_and_parts_no_pair(steps, to_free, all_of_it, bound):
     spoken = running(*steps)
-    after = relieve(spoken.full, spoken.record, to_free=to_free, all_of_it=all_of_it)
-    again = relieve(spoken.full, spoken.record, to_free=to_free, all_of_it=all_of_it)
+    after = shrink_scratchpad(spoken.full, spoken.record, to_free=to_free, all_of_it=all_of_it)
+    again = shrink_scratchpad(spoken.full, spoken.record, to_free=to_free, all_of_it=all_of_it)
     assert list(after) == list(again)
     assert after is spoken.full or total(after) < total(spoken.full)
     cut = truncate(after, bound=bound)
@@ -158,14 +160,14 @@ def test_a_round_goes_on_as_its_turn_was_shown_last():
         replace(message, metadata=replace(message.metadata, whole=message.role == "tool")) for message in spoken.record
     ]
     assert given_way(spoken.full, record, told) == ()
-    everything = relieve(spoken.full, record, to_free=10**9, all_of_it=True)
+    everything = shrink_scratchpad(spoken.full, record, to_free=10**9, all_of_it=True)
     forms = given_way(everything, record, told)
     assert Demotion("say_t_1", "arguments") in forms
     assert Demotion("result_t_3", "result") in forms
     shown = demoted(record, set(forms))
     assert [message.content for message in shown] == [message.content for message in everything]
     results = [message for message in spoken.full if message.role == "tool"]
-    some = relieve(spoken.full, record, to_free=message_tokens(results[1]) - message_tokens(record[4]))
+    some = shrink_scratchpad(spoken.full, record, to_free=message_tokens(results[1]) - message_tokens(record[4]))
     assert given_way(some, record, told)[-1] == Demotion("result_t_2", "cut")
     cut = truncate(spoken.full, bound=600)
     assert {what.part for what in given_way(cut, record, told)} == {"cut"}
@@ -174,5 +176,5 @@ def test_a_round_goes_on_as_its_turn_was_shown_last():
 def test_where_nothing_is_kept_whole_only_what_became_a_line_is_told_of():
     spoken = Spoken().turn("t", read("a.py", lines=700), read("b.py", lines=700))
     assert given_way(spoken.full, spoken.record, {}) == ()
-    lines = relieve(spoken.full, spoken.record, to_free=10**9, all_of_it=True)
+    lines = shrink_scratchpad(spoken.full, spoken.record, to_free=10**9, all_of_it=True)
     assert {what.part for what in given_way(lines, spoken.record, {})} == {"result"}

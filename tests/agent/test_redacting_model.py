@@ -8,7 +8,7 @@ from itertools import groupby
 
 import pytest
 
-from codelaw.agent.model_calls.discreet import Discreet
+from codelaw.agent.model_calls.redacting_model import RedactingModel
 from codelaw.domain.messages import Call
 from codelaw.domain.models import (
     ApiMessage,
@@ -77,7 +77,7 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 async def test_a_step_costs_what_it_adds(looked: list[str]) -> None:
     model, redaction = Model(), Redaction({KEY: "model.apiKey"})
-    line, messages = Discreet(model, redaction), [said(f"message {number} {KEY}") for number in range(300)]
+    line, messages = RedactingModel(model, redaction), [said(f"message {number} {KEY}") for number in range(300)]
     await line.reply(request(messages), lambda _: None)
     looked.clear()
     messages.append(said(f"one more {LATER}"))
@@ -96,14 +96,17 @@ async def test_a_step_costs_what_it_adds(looked: list[str]) -> None:
 async def test_what_holds_no_key_is_sent_as_the_same_objects() -> None:
     model = Model()
     messages = [said("nothing in it")]
-    await Discreet(model, Redaction({KEY: "model.apiKey"})).reply(request(messages), lambda _: None)
+    await RedactingModel(model, Redaction({KEY: "model.apiKey"})).reply(request(messages), lambda _: None)
     assert model.asked[0] == request(messages)
     assert model.asked[0].messages[0] is messages[0]
 
 
 async def test_a_long_request_without_secrets_is_not_looked_through_text_by_text(looked: list[str]) -> None:
     model = Model()
-    line, messages = Discreet(model, Redaction({KEY: "model.apiKey"})), [said(f"message {n}") for n in range(3000)]
+    line, messages = (
+        RedactingModel(model, Redaction({KEY: "model.apiKey"})),
+        [said(f"message {n}") for n in range(3000)],
+    )
     await line.reply(request(messages), lambda _: None)
     assert len(looked) < 20
     assert all(one is other for one, other in zip(model.asked[0].messages, messages, strict=True))
@@ -125,7 +128,7 @@ async def test_a_long_request_without_secrets_is_not_looked_through_text_by_text
 async def test_a_key_is_found_wherever_it_stands_in_a_long_request(block: Block) -> None:
     model, messages = Model(), [said(f"message {number}") for number in range(300)]
     messages[150] = ApiMessage("assistant", (TextBlock("see"), block))
-    await Discreet(model, Redaction({KEY: "model.apiKey"})).reply(request(messages), lambda _: None)
+    await RedactingModel(model, Redaction({KEY: "model.apiKey"})).reply(request(messages), lambda _: None)
     sent = model.asked[0].messages
     assert KEY not in str(sent)
     assert "[redacted: model.apiKey]" in str(sent[150])
@@ -148,7 +151,7 @@ async def test_others_have_a_turn_before_and_after_a_request_is_looked_through(m
     monkeypatch.setattr(Redaction, "holds", noted)
     model = Model()
     waiting = asyncio.create_task(other())
-    await Discreet(model, Redaction({KEY: "model.apiKey"})).reply(request([said("hello")]), lambda _: None)
+    await RedactingModel(model, Redaction({KEY: "model.apiKey"})).reply(request([said("hello")]), lambda _: None)
     await waiting
     assert len(model.asked) == 1
     assert [what for what, _ in groupby(happened)][:3] == ["another", "looked through", "another"]
@@ -165,6 +168,6 @@ class Thinker(Model):
 
 async def test_a_note_on_the_progress_stays_one() -> None:
     heard: list[Delta] = []
-    await Discreet(Thinker(), Redaction()).reply(request([said("q")]), heard.append)
+    await RedactingModel(Thinker(), Redaction()).reply(request([said("q")]), heard.append)
     assert all(isinstance(delta, ThinkingDelta) and delta.progress for delta in heard)
     assert "".join(delta.text for delta in heard if isinstance(delta, ThinkingDelta)) == "I look at the tests."
