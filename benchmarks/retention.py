@@ -33,9 +33,8 @@ from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.templates.render import render
 from codelaw.transcript.summaries.facts import facts
-from codelaw.transcript.summaries.facts_text import fact_lines
 from codelaw.transcript.summaries.identifiers import index
-from codelaw.transcript.summaries.summary import archive_text, sizes
+from codelaw.transcript.summaries.summary import archive_text, fact_lines, sizes
 
 BUDGETS = (700, 1500, 2000, 2700, 3400)
 FACTS, MOST = 0.25, 0.6

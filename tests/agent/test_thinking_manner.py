@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from codelaw.adapters.models import catalog
-from codelaw.agent.model_calls.thinking import Manner, manner
+from codelaw.agent.model_calls.caching import Manner, manner
 from codelaw.domain.models import ModelRequest
 
 NOTES = Manner("adaptive", "updates", thinks=True)

@@ -11,7 +11,7 @@ from codelaw.context.escaping import one_line
 from codelaw.context.shortening.compressor import compress
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.domain.results import ToolError, ToolResult
-from codelaw.transcript.repair.closing import result_message
+from codelaw.transcript.repair.repairs import result_message
 
 
 def code(name: str, lines: int) -> str:

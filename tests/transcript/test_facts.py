@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.transcript.summaries.facts import ArchiveFacts, CommandRuns, FailedCall, FileChanges, facts
-from codelaw.transcript.summaries.facts_text import code, fact_lines
+from codelaw.transcript.summaries.summary import code, fact_lines
 from tests.transcript.calls import bash, edit, failed, ok, said, wrote
 
 

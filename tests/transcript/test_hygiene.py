@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codelaw.domain.messages import Call, Message, Metadata
-from codelaw.transcript.repair.hygiene import hygiene, limited, opened
-from codelaw.transcript.repair.pairing import MISSING, paired
+from codelaw.transcript.repair.hygiene import MISSING, hygiene, limited, opened, paired
 from codelaw.transcript.repair.repairs import NOTHING, Repairs
 from codelaw.transcript.repair.sanitise import sanitised
 from tests.transcript.histories import (

@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from codelaw.domain.messages import Call, KeptItem, KeptItems, Message, Metadata
-from codelaw.transcript.repair.hygiene import hygiene
-from codelaw.transcript.repair.pairing import MISSING, paired
+from codelaw.transcript.repair.hygiene import MISSING, hygiene, paired
 from codelaw.transcript.repair.repairs import Repairs
 from tests.transcript.histories import acted, answered, asked, noted, observed, whole_turn
 from tests.transcript.wire import blocks, problem

@@ -12,10 +12,9 @@ from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.domain.models import ModelReply
 from codelaw.transcript.summaries.facts import ArchiveFacts, CommandRuns, FailedCall, FileChanges
-from codelaw.transcript.summaries.facts_text import FactLines
-from codelaw.transcript.summaries.headings import REQUIRED, heading, sections
 from codelaw.transcript.summaries.summary import (
     Border,
+    FactLines,
     archive_text,
     assemble,
     border,
@@ -23,7 +22,7 @@ from codelaw.transcript.summaries.summary import (
     is_instruction,
     sizes,
 )
-from codelaw.transcript.summaries.summary_check import BadSummary, check
+from codelaw.transcript.summaries.summary_check import REQUIRED, BadSummary, check, heading, sections
 from tests.transcript.calls import bash, edit, failed, said
 
 HEADINGS = [

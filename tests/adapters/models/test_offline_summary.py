@@ -9,9 +9,8 @@ from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call
 from codelaw.domain.models import ApiMessage, CallBlock, ModelRequest, ResultBlock, TextBlock
 from codelaw.templates.render import preload, render
-from codelaw.transcript.summaries.headings import sections
 from codelaw.transcript.summaries.summary import instruction
-from codelaw.transcript.summaries.summary_check import check
+from codelaw.transcript.summaries.summary_check import check, sections
 
 ITSELF = "I am codelaw's offline reader, not a language model: I search the workspace and quote what I find."
 

@@ -13,7 +13,7 @@ from codelaw.domain.events import AnswerDelta, NoticeEvent
 from codelaw.domain.messages import Call
 from codelaw.domain.models import Usage
 from codelaw.domain.permissions import Grant
-from codelaw.transcript.repair.closing import ALTERED, altered
+from codelaw.transcript.repair.repairs import ALTERED, altered
 from tests.adapters.stores.suite import a_chat, a_checkpoint, a_turn, said
 
 TORN = b"\xff\xfe torn"

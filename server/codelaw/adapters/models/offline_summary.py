@@ -9,8 +9,8 @@ from codelaw.context.past.thread import is_request
 from codelaw.domain.models import ApiMessage, CallBlock, ModelRequest, TextBlock
 from codelaw.templates.render import render
 from codelaw.transcript.summaries.facts import one_line
-from codelaw.transcript.summaries.headings import sections
 from codelaw.transcript.summaries.summary import is_instruction
+from codelaw.transcript.summaries.summary_check import sections
 
 _LIMIT = re.compile(r"[Aa]t most (\d+) words")
 _CHARACTERS = 5

@@ -25,7 +25,7 @@ from codelaw.domain.events import (
 )
 from codelaw.domain.messages import Message
 from codelaw.domain.models import Usage
-from codelaw.transcript.repair.closing import CRASHED, final_message, open_calls, result_message
+from codelaw.transcript.repair.repairs import CRASHED, final_message, open_calls, result_message
 from codelaw.transcript.transcript import own
 
 if TYPE_CHECKING:

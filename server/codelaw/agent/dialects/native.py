@@ -28,7 +28,7 @@ from codelaw.domain.models import (
 from codelaw.templates.render import render
 from codelaw.tools.finding.call_tool import BROUGHT, CALL_TOOL
 from codelaw.tools.toolbox import Toolbox
-from codelaw.transcript.repair.closing import unmarked
+from codelaw.transcript.repair.repairs import unmarked
 
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 

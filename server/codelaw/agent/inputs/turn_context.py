@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.spelling import MOST
-from codelaw.agent.model_calls.caching import SECONDS
-from codelaw.agent.model_calls.thinking import Manner, manner
+from codelaw.agent.model_calls.caching import SECONDS, Manner, manner
 from codelaw.context.builder import ViewBudget
 from codelaw.context.calibration import Calibration
 from codelaw.context.system.law import tokens_of

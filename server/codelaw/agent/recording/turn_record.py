@@ -21,7 +21,7 @@ from codelaw.domain.events import Event, NoticeEvent, of_child
 from codelaw.domain.messages import Call, Fragment, Message, Metadata, Note
 from codelaw.domain.models import CacheMiss, Prices, Usage
 from codelaw.domain.results import FileChange, ToolResult
-from codelaw.transcript.repair.closing import final_message, open_calls, result_message
+from codelaw.transcript.repair.repairs import final_message, open_calls, result_message
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import ParsedReply

@@ -11,7 +11,7 @@ from codelaw.agent.effects.undoing import of_turn
 from codelaw.agent.turn.laws import TurnLaws
 from codelaw.domain.chats import TurnError, TurnResult, TurnStop
 from codelaw.ports.cancelling import give_cancel
-from codelaw.transcript.repair.closing import STOPPED
+from codelaw.transcript.repair.repairs import STOPPED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

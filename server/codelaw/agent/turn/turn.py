@@ -24,7 +24,7 @@ from codelaw.domain.errors import ModelFailure, Refusal, RefusalCode
 from codelaw.domain.events import RetryEvent, UsageEvent
 from codelaw.domain.results import failure
 from codelaw.templates.render import render
-from codelaw.transcript.repair.closing import CANCELLED
+from codelaw.transcript.repair.repairs import CANCELLED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codelaw.context.past.quoting import speaker, spoken
+from codelaw.context.past.spans import speaker, spoken
 from codelaw.context.past.strategies import cut_to, fitting, newest, round_tokens
 from codelaw.context.shortening.demotion import demoted
 from codelaw.context.tokens import estimate

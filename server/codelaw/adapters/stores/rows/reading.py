@@ -25,7 +25,7 @@ from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, Part, Thread
 from codelaw.domain.messages import Message, Metadata, Role
 from codelaw.domain.models import Effort, Usage
 from codelaw.domain.permissions import Grant
-from codelaw.transcript.repair.closing import altered
+from codelaw.transcript.repair.repairs import altered
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
