@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import codelaw
@@ -79,25 +79,25 @@ def home_itself(world: World) -> None:
         world.guarded.append(world.ws / name)
 
 
-def obeyed(world: World) -> None:
-    """The files of S-8, at the top and in a folder below."""
-    for name in (*OBEYED, *START_UP):
-        for top in (world.ws, world.ws / "sub"):
+def written(world: World, names: Sequence[str], guarded: Sequence[str]) -> None:
+    """Files at the top and in a folder below, some of which must stay as they are."""
+    for top in (world.ws, world.ws / "sub"):
+        for name in names:
             (top / name).parent.mkdir(parents=True, exist_ok=True)
             (top / name).write_text("as it was\n")
-            if name in OBEYED:
-                world.guarded.append(top / name)
+        world.guarded += [top / name for name in guarded]
+
+
+def obeyed(world: World) -> None:
+    """The files of S-8, at the top and in a folder below."""
+    written(world, (*OBEYED, *START_UP), guarded=OBEYED)
     for folder in (".vscode", ".idea", ".husky"):
         world.guarded += [world.ws / folder, world.ws / "sub" / folder]
 
 
 def obeyed_by_editors(world: World) -> None:
     """What more editors obey, at the top and in a folder below."""
-    for name in EDITORS:
-        for top in (world.ws, world.ws / "sub"):
-            (top / name).parent.mkdir(parents=True, exist_ok=True)
-            (top / name).write_text("as it was\n")
-            world.guarded.append(top / name)
+    written(world, EDITORS, guarded=EDITORS)
 
 
 def obeyed_by_editors_absent(world: World) -> None:
@@ -171,12 +171,18 @@ def hooks_absent(world: World) -> None:
     git(world, "config", "core.hooksPath", "tools/hooks")
 
 
+def tool(world: World, name: str, text: str) -> None:
+    """A file of the workspace that git's settings name."""
+    (world.ws / "tools").mkdir()
+    (world.ws / "tools" / name).write_text(text)
+    (world.ws / "tools" / name).chmod(0o755)
+    world.guarded.append(world.ws / "tools" / name)
+
+
 def included(world: World) -> None:
     """The settings include a file of the workspace."""
-    (world.ws / "tools").mkdir()
-    (world.ws / "tools/gitconfig").write_text("[core]\n\tautocrlf = false\n")
+    tool(world, "gitconfig", "[core]\n\tautocrlf = false\n")
     git(world, "config", "include.path", "../tools/gitconfig")
-    world.guarded += [world.ws / "tools/gitconfig"]
 
 
 def included_absent(world: World) -> None:
@@ -186,28 +192,21 @@ def included_absent(world: World) -> None:
 
 def included_if(world: World) -> None:
     """The settings include a file for some branches, as teams do."""
-    (world.ws / "tools").mkdir()
-    (world.ws / "tools/gitconfig").write_text("[core]\n\tautocrlf = false\n")
+    tool(world, "gitconfig", "[core]\n\tautocrlf = false\n")
     git(world, "config", "includeIf.onbranch:**.path", "../tools/gitconfig")
-    world.guarded += [world.ws / "tools/gitconfig"]
 
 
 def filtered(world: World) -> None:
     """The settings name a program of the workspace as a filter, as some projects ask their users to."""
-    (world.ws / "tools").mkdir()
-    (world.ws / "tools/clean").write_text("#!/bin/sh\ncat\n")
-    (world.ws / "tools/clean").chmod(0o755)
+    tool(world, "clean", "#!/bin/sh\ncat\n")
     git(world, "config", "filter.x.clean", "tools/clean")
     (world.ws / ".gitattributes").write_text("*.x filter=x\n")
 
 
 def monitored(world: World) -> None:
     """The settings name a program of the workspace that git starts at every `status`."""
-    (world.ws / "tools").mkdir()
-    (world.ws / "tools/watch").write_text("#!/bin/sh\nexit 1\n")
-    (world.ws / "tools/watch").chmod(0o755)
+    tool(world, "watch", "#!/bin/sh\nexit 1\n")
     git(world, "config", "core.fsmonitor", "tools/watch")
-    world.guarded += [world.ws / "tools/watch"]
 
 
 def git_a_link(world: World) -> None:

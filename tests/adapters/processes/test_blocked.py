@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.processes.rules.blocked import blocked
+from codelaw.adapters.processes.rules.areas import blocked
 from codelaw.adapters.processes.rules.profile import Profile
 
 WS = Path("/w")

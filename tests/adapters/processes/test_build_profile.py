@@ -67,6 +67,10 @@ def git(*words: str | Path) -> None:
     subprocess.run(["git", *map(str, words)], check=True)
 
 
+def outside(around: World, line: str) -> None:
+    subprocess.run(["sh", "-c", line], cwd=around.ws, check=True)
+
+
 def ordinary(task: Callable[[], Any], *folders: Path) -> Any:
     """What `task` gives as an ordinary user, to whom `folders` are given."""
     if os.geteuid() != 0:
@@ -199,46 +203,22 @@ async def test_the_lists_of_the_user_are_kept_to(around: World, run: Run):
 # -------------------------------------------------------------------------------------------------------- git's folders
 
 
-def links(around: World, git: Path) -> dict[str, Callable[[], object]]:
-    """Ways to say that a git folder, or a part of it, lies elsewhere."""
-    other = around.out
-
-    def pointing(name: str, text: str) -> Callable[[], object]:
-        return lambda: (git / name).write_text(text)
-
-    def linked(name: str) -> Callable[[], object]:
-        def make() -> None:
-            shutil.rmtree(git / name, ignore_errors=True)
-            (git / name).unlink(missing_ok=True)
-            (git / name).parent.mkdir(parents=True, exist_ok=True)
-            (git / name).symlink_to(other)
-
-        return make
-
-    return {
-        "commondir": pointing("commondir", f"{other}\n"),
-        "core.worktree": lambda: (git / "config").write_text(f"[core]\n\tworktree = {other}\n"),
-        "core.hooksPath": lambda: (git / "config").write_text(f"[core]\n\thooksPath = {other}\n"),
-        "include": lambda: (git / "config").write_text(f"[include]\n\tpath = {other}/victim\n"),
-        "hooks": linked("hooks"),
-        "config": linked("config"),
-        "objects": linked("objects"),
-        "objects/info": linked("objects/info"),
-        "modules": linked("modules"),
-        "modules/x": linked("modules/x"),
-        "worktrees/x": linked("worktrees/x"),
-    }
-
-
-ELSEWHERE = ("commondir", "core.worktree", "core.hooksPath", "include", "hooks", "config", "objects", "objects/info")
-ELSEWHERE += ("modules", "modules/x", "worktrees/x")
+ELSEWHERE = {
+    "commondir": "echo {out} > .git/commondir",
+    "core.worktree": "printf '[core]\\n\\tworktree = {out}\\n' > .git/config",
+    "core.hooksPath": "printf '[core]\\n\\thooksPath = {out}\\n' > .git/config",
+    "include": "printf '[include]\\n\\tpath = {out}/victim\\n' > .git/config",
+    **{
+        name: f"rm -rf .git/{name}; mkdir -p $(dirname .git/{name}); ln -s {{out}} .git/{name}"
+        for name in ("hooks", "config", "objects", "objects/info", "modules", "modules/x", "worktrees/x")
+    },
+}
+"""Ways to say that a git folder, or a part of it, lies elsewhere."""
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)
 async def test_nothing_in_a_git_folder_opens_another(around: World, run: Run, name: str):
-    (around.home / "private").mkdir()
-    (around.home / "private/f").write_text("SECRET" + "MARK")
-    links(around, around.ws / ".git")[name]()
+    outside(around, ELSEWHERE[name].format(out=around.out))
     profile = await asyncio.to_thread(drawn, around)
     assert access(profile, around.out / "victim") != "write"
     result = await run(f"echo x > {around.out}/victim; git status >/dev/null 2>&1; echo ran")

@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 
 from codelaw.adapters.processes.local import LocalProcesses
-from codelaw.adapters.processes.network.proxied import PORT
 from codelaw.adapters.processes.network.proxy import Proxy
-from codelaw.adapters.processes.sandbox import Sandbox, SandboxMeans
+from codelaw.adapters.processes.sandbox import PORT, Sandbox, SandboxMeans
 from codelaw.domain.files import ProcessResult
 from tests.adapters.processes.networks import Handler, Internet, answering, certificate, server_tls
 from tests.attacks.world import USUAL, World

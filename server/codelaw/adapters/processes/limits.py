@@ -98,21 +98,17 @@ def _taken(process: int, most: int) -> tuple[int, int]:
     What several of them share is counted once where that decides.
     """
     found = _statuses()
-    mine = {process}
-    waiting = [process]
     below: dict[int, list[int]] = {}
     for pid, (parent, _, _) in found.items():
         below.setdefault(parent, []).append(pid)
-    while waiting:
-        children = below.get(waiting.pop(), [])
-        mine.update(children)
-        waiting += children
-    known = [pid for pid in mine if pid in found]
-    tasks = sum(found[pid][1] for pid in known)
-    memory = sum(found[pid][2] for pid in known)
+    mine = [process]
+    for pid in mine:  # it grows meanwhile
+        mine += below.get(pid, ())
+    known = {pid: found[pid] for pid in mine if pid in found}
+    memory = sum(resident for _, _, resident in known.values())
     if memory > most:
-        memory = sum(_share(pid, found[pid][2]) for pid in known)
-    return tasks, memory
+        memory = sum(_share(pid, resident) for pid, (_, _, resident) in known.items())
+    return sum(tasks for _, tasks, _ in known.values()), memory
 
 
 def _statuses() -> dict[int, tuple[int, int, int]]:

@@ -10,13 +10,15 @@ import time
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 from codelaw.adapters.leftovers.leftovers import MARK, Leftovers
 from codelaw.adapters.processes.child import Child, Feed, within
 from codelaw.adapters.processes.limits import Limits, size_of
 from codelaw.adapters.processes.quarantine.watching import TOO_OFTEN
-from codelaw.adapters.processes.rules.blocked import blocked
+from codelaw.adapters.processes.rules.areas import blocked
 from codelaw.adapters.processes.rules.withheld import NOTHING, WithheldPaths
 from codelaw.adapters.processes.sandbox import Confined, Sandbox, SandboxMeans
 from codelaw.domain.errors import ToolFailure
@@ -36,6 +38,8 @@ STRAY_LOOKS = 3
 """Through all processes, for those that a call has left behind."""
 KILL_SECONDS = 1.0
 """Between SIGKILL and giving up."""
+
+T = TypeVar("T")
 
 TRIES = 3
 """How often a sandbox is set up of which a part went, or came, while it was: a socket, a folder of another command."""
@@ -87,18 +91,17 @@ class LocalProcesses:
     @property
     def sandboxed(self) -> bool:
         """Whether commands are locked in, by whatever there is."""
-        return self._sandbox is not None and self._means.kind is not None
+        return self._means.kind is not None
 
     @property
     def keeps_to_hosts(self) -> bool:
         """Whether commands reach listed hosts and no others, where hosts are listed (S-4)."""
-        by_name = self._sandbox is not None and self._means.kind == "bubblewrap"
-        return isinstance(self._network, bool) or by_name
+        return isinstance(self._network, bool) or self._means.kind == "bubblewrap"
 
     @property
     def trusted(self) -> bool:
         """Whether they are locked in so well that blanket permissions count."""
-        return self._sandbox is not None and self._means.trusted
+        return self._means.trusted
 
     @property
     def posix(self) -> bool:
@@ -125,11 +128,12 @@ class LocalProcesses:
         Raises:
             ToolFailure: EXECUTION_ERROR when the shell cannot be started, or not in its sandbox.
         """
+        run = partial(self._run, command, cwd=cwd, timeout=timeout, opened=opened, listener=listener, given=given)
         for _ in range(TRIES - 1):
-            ended = await self._run(command, cwd=cwd, timeout=timeout, opened=opened, listener=listener, given=given)
+            ended = await run()
             if self._means.kind != "bubblewrap" or ended.exit_code != 1 or not _NOT_SET_UP.match(ended.stderr):
                 return ended
-        return await self._run(command, cwd=cwd, timeout=timeout, opened=opened, listener=listener, given=given)
+        return await run()
 
     async def _run(
         self,
@@ -170,15 +174,12 @@ class LocalProcesses:
                 finally:
                     # Also after a normal end: nothing that the command left behind outlives its call, and the guardian
                     # does not know a number that becomes another's.
-                    ending = asyncio.ensure_future(self._end(child, mark))
-                    cancelled = await outlast(ending)
-                    ending.result()
+                    _, cancelled = await _to_the_end(self._end(child, mark))
                     if cancelled:
                         raise asyncio.CancelledError
         except (OSError, ValueError) as error:
             raise ToolFailure("EXECUTION_ERROR", f"The command cannot be started: {error}") from error
         code = None if timed_out or limit or stopped else child.returncode
-        seconds = time.monotonic() - started
         said = err.text()
         ended = ProcessResult(
             exit_code=code,
@@ -187,7 +188,7 @@ class LocalProcesses:
             stdout_omitted=out.omitted,
             stderr_omitted=err.omitted,
             timed_out=timed_out,
-            seconds=seconds,
+            seconds=time.monotonic() - started,
             refused=confined.refused,
             limit=limit or self._limits.hit(code, said),
             stopped=stopped,
@@ -213,9 +214,7 @@ class LocalProcesses:
         if self._leftovers is None or self._means.kind == "bubblewrap":
             return False
         # To its end: else the group could be let go of before it is guarded, and be guarded for ever.
-        guarding = asyncio.ensure_future(asyncio.to_thread(self._leftovers.guard, child.pid))
-        cancelled = await outlast(guarding)
-        guarding.result()
+        _, cancelled = await _to_the_end(asyncio.to_thread(self._leftovers.guard, child.pid))
         return cancelled
 
     async def _end(self, child: Child, mark: str) -> None:
@@ -293,21 +292,25 @@ def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 async def _start(confined: Confined, cwd: Path, feeds: tuple[Feed, Feed], given: str) -> tuple[Child, bool]:
     """Start a process group, and tell whether a cancel came meanwhile: the whole of it is to be ended then, too."""
-    starting = asyncio.ensure_future(
-        Child.start(
-            confined.argv,
-            cwd=cwd,
-            env=confined.environment,
-            feeds=feeds,
-            descriptors=confined.descriptors,
-            before=confined.before,
-            given=given.encode("utf-8", "replace"),
-        )
+    starting = Child.start(
+        confined.argv,
+        cwd=cwd,
+        env=confined.environment,
+        feeds=feeds,
+        descriptors=confined.descriptors,
+        before=confined.before,
+        given=given.encode("utf-8", "replace"),
     )
-    cancelled = await outlast(starting)
-    if cancelled and starting.exception() is not None:
+    return await _to_the_end(starting)
+
+
+async def _to_the_end(work: Coroutine[Any, Any, T]) -> tuple[T, bool]:
+    """What comes of work that no cancel breaks off, and whether one came."""
+    task = asyncio.ensure_future(work)
+    cancelled = await outlast(task)
+    if cancelled and task.exception() is not None:
         raise asyncio.CancelledError
-    return starting.result(), cancelled
+    return task.result(), cancelled
 
 
 async def _until(

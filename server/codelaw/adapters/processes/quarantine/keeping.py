@@ -1,11 +1,13 @@
 """Where lies what was taken away from a command: in a folder that no command sees, until the user has decided (S-8).
 
 Nothing is lost: an entry is moved as it is, or copied where it lies on another file system, and no link is followed.
+What commands of this server watch is written down while they run: a killed server's next one takes it over.
 """
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import shutil
@@ -13,10 +15,92 @@ import stat
 import sys
 import threading
 import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from codelaw.adapters.processes.path_fds import folder_at, folder_below, mode_at
 from codelaw.adapters.texts import small_text
+
+SLACK = 5.0
+"""Seconds after the last mark of life in which what was made is still taken for the command's."""
+_LARGEST_NOTE = 4 << 20
+_PREFIX = "."
+"""Of the name of a note that is not locked yet."""
+_MOST_LOOKED_AT = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A file that is locked as long as its server lives."""
+
+    file: Path
+    descriptor: int
+
+    def alive(self) -> None:
+        with suppress(OSError):
+            os.utime(self.descriptor)
+
+    def end(self) -> None:
+        """The command has ended, and nothing is left of it."""
+        self.file.unlink(missing_ok=True)
+        os.close(self.descriptor)
+
+
+def begin_note(folder: Path, said: Mapping[str, Any]) -> Note:
+    """Write down what one command watches.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    name = os.urandom(8).hex()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    new, file = folder / f"{_PREFIX}{name}", folder / name
+    descriptor = os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    os.write(descriptor, json.dumps(said).encode())
+    new.rename(file)
+    return Note(file, descriptor)
+
+
+@contextmanager
+def dead_notes(folder: Path) -> Generator[list[tuple[dict[str, Any], float]]]:
+    """What commands of killed servers watched, and when these were last alive; forgotten afterwards."""
+    found: list[tuple[dict[str, Any], float]] = []
+    locked: list[tuple[Path, int]] = []
+    for file in sorted(folder.glob("[0-9a-f]*")) if folder.is_dir() else ():
+        with suppress(OSError, ValueError):
+            descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                os.close(descriptor)  # its server lives
+                continue
+            locked.append((file, descriptor))
+            found.append((json.loads(small_text(file, _LARGEST_NOTE) or "{}"), os.fstat(descriptor).st_mtime))
+    try:
+        yield found
+    finally:
+        for file, descriptor in locked:
+            file.unlink(missing_ok=True)
+            os.close(descriptor)
+
+
+def last_change(path: Path) -> float:
+    """When something of an entry was changed last, in a way that nobody can set back."""
+    newest = 0.0
+    waiting, left = [path], _MOST_LOOKED_AT
+    while waiting and left > 0:
+        at, left = waiting.pop(), left - 1
+        with suppress(OSError):
+            facts = at.lstat()
+            newest = max(newest, facts.st_ctime)
+            if stat.S_ISDIR(facts.st_mode):
+                waiting += at.iterdir()
+    return newest
+
 
 DAYS = 30
 """That an entry is kept for at least, unless there are too many."""

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from codelaw.adapters.processes.rules.listings import StampedCache
 from codelaw.adapters.processes.rules.repositories import stores
 from codelaw.adapters.programs import find_program, own_environment
 from codelaw.adapters.texts import small_text
@@ -43,7 +44,7 @@ class Refs:
         """`folder` is one of ours, for the repository that git works in."""
         self._folder = folder
         self._environment = environment
-        self._packed: dict[Path, tuple[tuple[int, ...], list[str]]] = {}
+        self._packed = StampedCache[list[str]]()
         self._known: dict[Path, dict[str, None]] = {}
         """By repository what its refs named before some command."""
         self._made: dict[Path, set[str]] = {}
@@ -90,16 +91,9 @@ class Refs:
 
     def _from_packed(self, file: Path) -> list[str]:
         try:
-            facts = os.lstat(file)
+            return self._packed.look(str(file), "", lambda: _packed(file), follow=False)
         except OSError:
             return []
-        stamp = facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
-        known = self._packed.get(file)
-        if known is None or known[0] != stamp:
-            text = small_text(file, LARGEST_PACKED) or ""
-            ids = [one or other for one, other in _PACKED.findall(text)]
-            known = self._packed[file] = stamp, list(dict.fromkeys(ids))[:MOST_REFS]
-        return known[1]
 
     def objects(self, store: Path, ids: Sequence[str], folders: Sequence[Path]) -> Iterator[tuple[str, str, bytes]]:
         """Of the objects in a store those that are what their ids say: id, type, content."""
@@ -206,6 +200,11 @@ class RefsBefore:
             for one, kind, content in self._refs.objects(common / "objects", wanted, self._folders):
                 self._objects[one] = kind, content
             self._missing.update(wanted)
+
+
+def _packed(file: Path) -> list[str]:
+    ids = [one or other for one, other in _PACKED.findall(small_text(file, LARGEST_PACKED) or "")]
+    return list(dict.fromkeys(ids))[:MOST_REFS]
 
 
 def _plain(path: Path) -> bool:

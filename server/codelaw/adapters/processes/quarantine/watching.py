@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from codelaw.adapters.processes.path_fds import folder_below, folder_of_name
-from codelaw.adapters.processes.quarantine import notes
-from codelaw.adapters.processes.quarantine.keeping import Keeping
+from codelaw.adapters.processes.quarantine.keeping import SLACK, Keeping, Note, begin_note, dead_notes, last_change
 from codelaw.adapters.processes.quarantine.names import Found, Name, is_bare, strays
 from codelaw.adapters.processes.quarantine.refs import Refs, RefsBefore
 from codelaw.adapters.processes.rules.areas import within
@@ -49,7 +48,7 @@ class WatchedCommand:
     before: RefsBefore
     roots: dict[Path, int]
     names: list[Name]
-    note: notes.Note
+    note: Note
     stop: Callable[[], object]
     """Ends the command."""
     taken: list[SetAside] = field(default_factory=list[SetAside])
@@ -100,7 +99,7 @@ class Watch:
         names += [Name(WatchedName(path / "HEAD", path), roots[path], bare=True) for path in dict.fromkeys(tops)]
         written = [(str(name.watched.root), name.parts, name.bare) for name in names]
         try:
-            note = notes.begin(self._notes, {"names": written, "refs": before.written()})
+            note = begin_note(self._notes, {"names": written, "refs": before.written()})
         except BaseException:
             _close(roots)
             raise
@@ -155,7 +154,7 @@ class Watch:
 
     def sweep(self) -> list[Notice]:
         """Take away what commands of killed servers have left; says so."""
-        with notes.dead(self._notes) as found:
+        with dead_notes(self._notes) as found:
             return [notice for said, alive in found for notice in self._sweep(said, alive)]
 
     def close(self) -> None:
@@ -275,7 +274,7 @@ class Watch:
                 return
             for parts in strays(*found, before):
                 path = found[2].parent.joinpath(*parts)
-                if notes.changed(path) > alive + notes.SLACK:
+                if last_change(path) > alive + SLACK:
                     continue  # somebody else's by now
                 with contextlib.suppress(OSError), folder_below(found[0], parts[:-1]) as folder:
                     if kept := self.keeping.take(folder, parts[-1], path):

@@ -34,28 +34,28 @@ class Names:
         self.below = {head: Names(filter(None, tails)) for head, tails in rest.items() if any(tails)}
 
 
-class FolderCache(Generic[T]):
-    """What was made of folders, until they change; used from threads, one at a time."""
+class StampedCache(Generic[T]):
+    """What was made of folders and files, until they change."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, Hashable], tuple[tuple[int, ...], T]] = {}
 
-    def look(self, folder: str, key: Hashable, make: Callable[[], T], *, follow: bool) -> T:
-        """What `make` gives, or gave when the folder was as it is.
+    def look(self, path: str, key: Hashable, make: Callable[[], T], *, follow: bool) -> T:
+        """What `make` gives, or gave when what lies at the path was as it is.
 
         Raises:
             OSError: it cannot be looked at.
         """
-        facts = os.stat(folder, follow_symlinks=follow)  # noqa: PTH116 - thousands of them
+        facts = os.stat(path, follow_symlinks=follow)  # noqa: PTH116 - thousands of them
         now = facts.st_ino, facts.st_dev, facts.st_mtime_ns, facts.st_ctime_ns
-        known = self._seen.get((folder, key))
+        known = self._seen.get((path, key))
         if known is not None and known[0] == now:
             return known[1]
         found = make()
         if time.time_ns() - max(now[2:]) >= YOUNG:
             if len(self._seen) >= _MOST_KNOWN:
                 self._seen.clear()
-            self._seen[folder, key] = now, found
+            self._seen[path, key] = now, found
         return found
 
 
@@ -63,7 +63,7 @@ class Listings:
     """Used from threads, one at a time; touches the disk."""
 
     def __init__(self) -> None:
-        self._cache = FolderCache[frozenset[str]]()
+        self._cache = StampedCache[frozenset[str]]()
 
     def present(self, folder: str, names: Names) -> Iterator[str]:
         """Paths of `names` that may lie below `folder`; none that does is left out."""

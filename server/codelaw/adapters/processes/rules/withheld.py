@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codelaw.adapters.processes.rules.listings import FolderCache
+from codelaw.adapters.processes.rules.listings import StampedCache
 from codelaw.permissions.policy import Denied
 
 MOST_FOLDERS = 300_000
@@ -89,7 +89,7 @@ class Walk:
     """Looks for what rules keep back; used from threads, one at a time."""
 
     def __init__(self) -> None:
-        self._cache = FolderCache[_Listing]()
+        self._cache = StampedCache[_Listing]()
         self._key: tuple[object, ...] = ()
         self._linked: set[str] = set()
 
@@ -103,7 +103,7 @@ class Walk:
             return KeptBack()
         key = (withheld.key, tuple(withheld.names.items()))
         if key != self._key:
-            self._key, self._cache = key, FolderCache[_Listing]()
+            self._key, self._cache = key, StampedCache[_Listing]()
         hidden: list[str] = []
         fixed: list[str] = []
         deadline = time.monotonic() + SECONDS
