@@ -135,7 +135,7 @@ async def test_a_store_that_hangs_holds_up_no_turn_and_is_told_once(memory, shel
 
 
 async def test_what_hung_is_given_up_at_last_and_memory_comes_back(memory, shelf, attic, monkeypatch):
-    monkeypatch.setattr(remembering, "LEFT_SECONDS", 0.05)
+    monkeypatch.setattr(question_vectors, "LEFT_SECONDS", 0.05)
     shelf.seconds = LONG
     await hurried(memory)
     await until(lambda: (shelf.running, attic.hangs) == (0, False))

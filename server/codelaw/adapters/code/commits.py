@@ -10,16 +10,13 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from codelaw.adapters.repository import Repository
 from codelaw.adapters.stores.readers import log_unheard
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Folder
-
-if TYPE_CHECKING:
-    from codelaw.ranking.code.frame import Frame
-    from codelaw.ranking.code.history import CommitHistory
+from codelaw.ranking.code.frame import Frame
+from codelaw.ranking.code.history import CommitHistory, LoggedCommit, recorded
 
 _log = logging.getLogger(__name__)
 
@@ -82,8 +79,6 @@ class Commits:
         if not heads or not self.trusted:
             return None
         if self._made is None or self._made[0] is not heads or self._made[1] is not frame.whole:
-            from codelaw.ranking.code.history import LoggedCommit, recorded  # noqa: PLC0415 - numpy
-
             changes = (LoggedCommit(message, tuple(paths)) for _, log in heads.values() for message, paths in log)
             self._made = heads, frame.whole, recorded(changes, frame.whole.places)
         return self._made[2]

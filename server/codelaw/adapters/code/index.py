@@ -15,8 +15,8 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from codelaw.adapters.code import answering
 from codelaw.adapters.code.commits import Commits
 from codelaw.adapters.code.kept import IndexFile, Row
 from codelaw.adapters.code.rows import IndexRows, skipped_by_name, skipped_by_size, skipped_by_text, taken
@@ -27,9 +27,8 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer, Located, Survey
 from codelaw.ports.code import FileOutline, FoundPlaces, IndexState, PlaceKind, Symbol
 from codelaw.ports.workspace import Workspace
-
-if TYPE_CHECKING:
-    from codelaw.ranking.code.frame import Frame
+from codelaw.ranking.code.digest import digested
+from codelaw.ranking.code.frame import Frame
 
 _log = logging.getLogger(__name__)
 
@@ -97,7 +96,7 @@ class WorkspaceIndex:
             self.vectors.follow(workspace, self._kept.path.with_suffix(".vectors.db"), self._rows.all())
         vector = await self.vectors.question(query)
         found = await self._worker.do(
-            lambda: _answering().ranked(
+            lambda: answering.ranked(
                 frame,
                 query,
                 self.commits.history(frame),
@@ -111,31 +110,31 @@ class WorkspaceIndex:
         for path in dict.fromkeys(place.path for place in found):
             texts[path] = await _lines_of(workspace, path)
         known = [(place, lines) for place in found if (lines := texts[place.path]) is not None]
-        told = await self._worker.do(lambda: [_answering().shown(place, lines, query) for place, lines in known])
+        told = await self._worker.do(lambda: [answering.shown(place, lines, query) for place, lines in known])
         return FoundPlaces(tuple(told), self.state())
 
     async def outline(self, workspace: Workspace, below: Sequence[str], limit: int) -> tuple[list[FileOutline], int]:
         frame = await self._current(workspace)
-        chosen = await self._worker.do(lambda: _answering().outlined(frame, below))
+        chosen = await self._worker.do(lambda: answering.outlined(frame, below))
         found: list[FileOutline] = []
         for path, digest in chosen:
             if len(found) == limit:
                 break
             if await _may_be_seen(workspace, path):
-                found.append(_answering().outline_in(path, digest))
+                found.append(answering.outline_in(path, digest))
         if not chosen and len(below) == 1:
             place = await asyncio.to_thread(workspace.locate, below[0])
             if await workspace.exists(place) == "folder":
                 return [], 0
             text = (await workspace.read(place)).text
-            found = [await self._worker.do(lambda: _answering().outline_of(below[0], text))]
+            found = [await self._worker.do(lambda: answering.outline_of(below[0], text))]
         return found, max(len(chosen), len(found))
 
     async def named(
         self, workspace: Workspace, name: str, limit: int, *, begun: bool = False
     ) -> list[tuple[str, Symbol]]:
         frame = await self._current(workspace)
-        chosen = await self._worker.do(lambda: _answering().named(frame, name, begun=begun))
+        chosen = await self._worker.do(lambda: answering.named(frame, name, begun=begun))
         found: list[tuple[str, Symbol]] = []
         for path, symbol in chosen:
             if len(found) == limit:
@@ -188,7 +187,7 @@ class WorkspaceIndex:
             return await asyncio.shield(self._framing)
         if self._frame is None or (self._framed != self._rows.edition and not done):
             rows, last = self._rows.all(), self._partial or self._frame
-            self._partial = await self._worker.do(lambda: _answering().framed_over(rows, last, most=MOST_NEW))
+            self._partial = await self._worker.do(lambda: answering.framed_over(rows, last, most=MOST_NEW))
             return self._partial
         return self._frame
 
@@ -222,11 +221,11 @@ class WorkspaceIndex:
         """The frame of all rows; where few have changed since the `whole` one was made, a small one over that."""
         self._partial = None  # two of them at once would be too much memory
         edition, changed = self._rows.edition, self._rows.changed
-        if whole is not None and _answering().are_few(len(changed), whole):
-            framing = self._worker.do(lambda: _answering().framed_few(changed, whole))
+        if whole is not None and answering.are_few(len(changed), whole):
+            framing = self._worker.do(lambda: answering.framed_few(changed, whole))
         else:
             rows = self._rows.all()
-            framing = self._worker.do(lambda: _answering().framed_over(rows, None))
+            framing = self._worker.do(lambda: answering.framed_over(rows, None))
             whole = None
         self._framing = asyncio.ensure_future(framing)
         try:
@@ -320,12 +319,6 @@ class WorkspaceIndex:
         return len(closed) + len(made)
 
 
-def _answering():  # noqa: ANN202 - the module
-    from codelaw.adapters.code import answering  # noqa: PLC0415 - numpy and the grammars are heavy
-
-    return answering
-
-
 def _located(workspace: Workspace, paths: Iterable[str]) -> Iterator[tuple[str, Located]]:
     """Where the paths lie, those left out that cannot be reached."""
     for path in paths:
@@ -354,8 +347,6 @@ def _read_of(path: str, buffer: Buffer) -> _TextToDigest:
 
 
 def _digested(texts: Sequence[_TextToDigest]) -> dict[str, Row]:
-    from codelaw.ranking.code.digest import digested  # noqa: PLC0415 - numpy and the grammars are heavy
-
     rows: dict[str, Row] = {}
     for one in texts:
         reason = skipped_by_text(one.text)

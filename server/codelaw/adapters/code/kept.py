@@ -1,7 +1,8 @@
-"""The index on the disk: a SQLite file for each workspace folder, shared by all servers (X-5).
+"""The index on the disk: two SQLite files for each workspace, shared by all servers; one is for vectors (X-5).
 
-It holds nothing that cannot be made anew: what is damaged, or of another format, is thrown away. What cannot be written
-is not kept, and the index goes on in memory.
+They hold nothing that cannot be made anew: what is damaged, or of another format, is thrown away. What cannot be
+written is not kept, and the index goes on in memory. Vectors are valid for the very text and the embedder that they
+were made of.
 """
 
 from __future__ import annotations
@@ -9,13 +10,17 @@ from __future__ import annotations
 import hashlib
 import logging
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from codelaw.adapters.code.yielding import spare
 from codelaw.adapters.stores.sqlite.damage import Damaged, is_damage
 from codelaw.ranking.code.digest import FORMAT, Digest, unpacked
+from codelaw.ranking.code.nearness import Halves
 from codelaw.ranking.code.symbols import has_grammar
 
 _log = logging.getLogger(__name__)
@@ -28,6 +33,15 @@ CREATE TABLE IF NOT EXISTS files (
   parsed INTEGER NOT NULL, digest BLOB
 ) WITHOUT ROWID
 """
+
+
+_VECTORS = """
+CREATE TABLE IF NOT EXISTS vectors (
+  path TEXT PRIMARY KEY, hash TEXT NOT NULL, embedder TEXT NOT NULL, digests BLOB NOT NULL, numbers BLOB NOT NULL
+) WITHOUT ROWID
+"""
+DIGEST = 16
+"""Bytes that stand for the text of a piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +72,14 @@ class IndexFile:
         """All rows by path; none where there is nothing that can be read."""
         for anew in (False, True):
             try:
-                return self._loaded(self._opened())
+                return dict(self._rows(self._opened()))
             except (sqlite3.Error, OSError) as error:
                 self.close()
                 if anew or not isinstance(error, sqlite3.Error) or not is_damage(error):
                     self._fail(error)
                     return {}
                 _log.warning("the index %s is damaged and made anew: %s", self.path, error)
-                self._remove()
+                _remove(self.path)
         return {}
 
     def store(self, changed: dict[str, Row], gone: Iterable[str] = ()) -> None:
@@ -95,7 +109,7 @@ class IndexFile:
                 connection.execute("DELETE FROM files")
         except (sqlite3.Error, OSError):
             self.close()
-            self._remove()
+            _remove(self.path)
 
     def close(self) -> None:
         connection, self._connection = self._connection, None
@@ -104,11 +118,7 @@ class IndexFile:
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, check_same_thread=False)
-            self._connection = connection
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
+            self._connection = connection = _connected(self.path)
             if connection.execute("PRAGMA user_version").fetchone()[0] != FORMAT:
                 with connection:
                     connection.execute("BEGIN IMMEDIATE")
@@ -117,14 +127,8 @@ class IndexFile:
                     connection.execute(f"PRAGMA user_version = {FORMAT}")
         return self._connection
 
-    def _loaded(self, connection: sqlite3.Connection) -> dict[str, Row]:
-        rows: dict[str, Row] = {}
-        for path, row in self._rows(connection):
-            rows[path] = row
-            spare(len(rows))
-        return rows
-
     def _rows(self, connection: sqlite3.Connection) -> Iterator[tuple[str, Row]]:
+        count = 0
         for path, mtime, size, hashed, skipped, parsed, packed in connection.execute("SELECT * FROM files"):
             if not skipped and bool(parsed) is not has_grammar(path):
                 continue  # a grammar has come or gone since
@@ -133,13 +137,8 @@ class IndexFile:
             except ValueError as error:
                 raise Damaged(f"{path}: {error}") from error
             yield path, Row(mtime, size, hashed, skipped, digest)
-
-    def _remove(self) -> None:
-        for side in _SIDES:
-            try:
-                Path(f"{self.path}{side}").unlink(missing_ok=True)
-            except OSError as error:
-                _log.warning("the index %s cannot be removed: %s", self.path, error)
+            count += 1
+            spare(count)
 
     def _fail(self, error: Exception) -> None:
         self.failed = f"The index cannot be kept on the disk ({error}): it is made anew by every server."
@@ -152,3 +151,93 @@ def _packed(row: Row) -> bytes | None:
 
 def _plain(path: str) -> str:
     return path.encode("utf-8", "replace").decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A file's vectors."""
+
+    hash: str
+    """SHA-256 of the text that they were made of."""
+    digests: tuple[bytes, ...]
+    """What each piece was, so that pieces that stay the same keep their vectors."""
+    rows: Halves
+
+
+class KeptVectors:
+    """Those of one workspace; to be used from one thread at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def load(self, embedder: str) -> dict[str, Embedded]:
+        """All that this embedder has made, by path."""
+        found: dict[str, Embedded] = {}
+        try:
+            with closing(self._opened()) as connection:
+                for path, hashed, digests, numbers in connection.execute(
+                    "SELECT path, hash, digests, numbers FROM vectors WHERE embedder = ?", (embedder,)
+                ):
+                    parts = tuple(bytes(digests[at : at + DIGEST]) for at in range(0, len(digests), DIGEST))
+                    rows = np.frombuffer(numbers, "<f2").reshape(len(parts), -1) if parts else np.zeros((0, 1), "<f2")
+                    found[path] = Embedded(hashed, parts, rows)
+            _check([one.rows for one in found.values() if one.digests])
+        except (sqlite3.Error, OSError, ValueError, TypeError) as error:
+            _log.warning("the vectors in %s are made anew: %s", self._path, error)
+            _remove(self._path)
+            return {}
+        return found
+
+    def store(self, embedder: str, changed: Mapping[str, Embedded]) -> None:
+        self._write(
+            "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?, ?)",
+            [
+                (path, one.hash, embedder, b"".join(one.digests), one.rows.astype("<f2").tobytes())
+                for path, one in changed.items()
+            ],
+        )
+
+    def forget(self, paths: list[str]) -> None:
+        self._write("DELETE FROM vectors WHERE path = ?", [(path,) for path in paths])
+
+    def _write(self, statement: str, values: list[tuple[object, ...]]) -> None:
+        try:
+            with closing(self._opened()) as connection, connection:
+                connection.executemany(statement, values)
+        except (sqlite3.Error, OSError, ValueError) as error:
+            _log.warning("vectors cannot be kept in %s: %s", self._path, error)
+
+    def _opened(self) -> sqlite3.Connection:
+        connection = _connected(self._path)
+        connection.execute(_VECTORS)
+        return connection
+
+
+def _check(vectors: Sequence[Halves]) -> None:
+    """Nothing, unless something else than numbers is among them, or they have several sizes.
+
+    Raises:
+        ValueError: it is so.
+    """
+    if len({rows.shape[1] for rows in vectors}) > 1 or not all(np.isfinite(rows).all() for rows in vectors):
+        raise ValueError("these are not vectors of one embedder")
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _remove(path: Path) -> None:
+    for side in _SIDES:
+        try:
+            Path(f"{path}{side}").unlink(missing_ok=True)
+        except OSError as error:
+            _log.warning("%s cannot be removed: %s", path, error)

@@ -15,18 +15,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from codelaw.adapters.code.kept import Embedded, KeptVectors, Row
 from codelaw.adapters.stores.readers import Worker, log_unheard
 from codelaw.agent.recall.question_vectors import Late, QuestionVectors
 from codelaw.domain.errors import EmbeddingFailure, ToolFailure
 from codelaw.domain.safety.redaction import Redaction
+from codelaw.ranking.code.nearness import Singles, Vectors, beside, nearest
 
 if TYPE_CHECKING:
-    from codelaw.adapters.code.kept import Row
-    from codelaw.adapters.code.kept_vectors import Embedded, KeptVectors
     from codelaw.ports.embedder import Embedder, Vector
     from codelaw.ports.workspace import Workspace
     from codelaw.ranking.code.chunks import Chunk
-    from codelaw.ranking.code.nearness import Singles, Vectors
 
 _log = logging.getLogger(__name__)
 
@@ -138,7 +139,6 @@ class CodeVectors:
         """What the pieces are worth that lie near a question, by path. May take a while: not on the event loop."""
         if vector is None:
             return {}
-        from codelaw.ranking.code.nearness import beside, nearest  # noqa: PLC0415 - numpy
 
         # An endpoint may give vectors of another size from one day to the next.
         edition, size = self._edition, len(vector) // 4
@@ -169,8 +169,6 @@ class CodeVectors:
 
     async def _load(self, file: Path, name: str, rows: Mapping[str, Row]) -> None:
         if self._loaded != (file, name):
-            from codelaw.adapters.code.kept_vectors import KeptVectors  # noqa: PLC0415 - numpy
-
             opened = KeptVectors(file)
             held = await self._worker.do(lambda: opened.load(name))
             self._kept, self._held, self._loaded = opened, held, (file, name)
@@ -251,10 +249,6 @@ def passages(path: str, text: str, chunks: Sequence[Chunk]) -> tuple[str, ...]:
 
 def _joined(files: Sequence[_Pieces], held: Mapping[str, Embedded], made: Sequence[Vector]) -> dict[str, Embedded]:
     """The vectors of files, of those that they had and those that were made, in order."""
-    import numpy as np  # noqa: PLC0415 - heavy
-
-    from codelaw.adapters.code.kept_vectors import Embedded  # noqa: PLC0415 - numpy
-
     new = iter(made)
     found: dict[str, Embedded] = {}
     for one in files:

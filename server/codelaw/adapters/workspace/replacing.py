@@ -72,12 +72,7 @@ def put(
 
 def _unchanged(located: Located, over: FileText | None) -> Raw | None:
     """What is there now, when it is still `over`."""
-    try:
-        raw = read_raw(located)
-    except ToolFailure as missing:
-        if missing.code != "NOT_FOUND":
-            raise
-        raw = None
+    raw = _raw(located)
     if over is None:
         if raw is not None:
             raise ToolFailure("CONFLICT", f"{located.shown} exists by now: read it first.")

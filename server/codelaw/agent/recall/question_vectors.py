@@ -11,7 +11,7 @@ import logging
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codelaw.domain.errors import EmbeddingFailure
 
@@ -28,7 +28,7 @@ class EmbedderInUse:
 
 
 LEFT_SECONDS = 30.0
-"""How long an embedder may be late before it is stopped."""
+"""How long something that was left behind may go on; while it does, no turn waits for memory again."""
 LOOKED_AT = 2_000
 """Characters of a question that are embedded: its beginning and its end."""
 KEPT = 32
@@ -125,14 +125,7 @@ class QuestionVectors:
         if key in self._late:
             return
         self._late.add(key)
-        timer = asyncio.get_running_loop().call_later(LEFT_SECONDS, task.cancel)
-
-        def ended(done: asyncio.Task[Vector]) -> None:
-            timer.cancel()
-            if not done.cancelled() and (error := done.exception()) is not None:
-                _log.info("a question's vector came late, and failed: %s", error)
-
-        task.add_done_callback(ended)
+        leave(task, "a question's vector")
 
     async def _measured(self, embedder: Embedder) -> Chance:
         background = await asyncio.to_thread(load_background)
@@ -151,6 +144,19 @@ class QuestionVectors:
         self._not_before[name] = asyncio.get_running_loop().time() + AGAIN_SECONDS
         expected = isinstance(error, EmbeddingFailure)
         _log.warning("%s could not be measured: %s", name, error, exc_info=None if expected else error)
+
+
+def leave(work: asyncio.Future[Any], what: str) -> None:
+    """Wait for it no more: it is cancelled when it has not ended after a while, and a failure is logged."""
+    timer = asyncio.get_running_loop().call_later(LEFT_SECONDS, work.cancel)
+    work.add_done_callback(lambda _: timer.cancel())
+    work.add_done_callback(lambda done: log_failure(done, what))
+
+
+def log_failure(work: asyncio.Future[Any], what: str) -> None:
+    """Note why something failed that nobody waits for any more."""
+    if not work.cancelled() and (error := work.exception()) is not None:
+        _log.info("%s came late, and failed: %s", what, error)
 
 
 def patience(seconds: float) -> float:

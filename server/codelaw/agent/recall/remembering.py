@@ -10,7 +10,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
-from codelaw.agent.recall.question_vectors import Late, QuestionVectors, late_message, looked_at, patience
+from codelaw.agent.recall.question_vectors import (
+    Late,
+    QuestionVectors,
+    late_message,
+    leave,
+    log_failure,
+    looked_at,
+    patience,
+)
 from codelaw.context.shortening.economy import PROFILE
 from codelaw.context.tokens import estimate
 from codelaw.domain.chats import Notice
@@ -31,8 +39,6 @@ T = TypeVar("T")
 
 PATIENCE = 5.0
 """Seconds that the embedder has where no turn waits: a save, a search."""
-LEFT_SECONDS = 30.0
-"""How long something that was left behind may go on; while it does, no turn waits for memory again."""
 SLOW = "embedder_slow"
 """The notice's code."""
 NEIGHBOURS = 30
@@ -85,26 +91,18 @@ class EmbeddingTasks:
     def leave(self, work: asyncio.Future[Any]) -> None:
         """Wait for it no more; it is cancelled when it has not ended after a while."""
         if work.done():
-            _heard(work)
-            return
-        if work in self._left:
-            return
-        self._left.add(work)
-        timer = asyncio.get_running_loop().call_later(LEFT_SECONDS, work.cancel)
-
-        def ended(done: asyncio.Future[Any]) -> None:
-            timer.cancel()
-            self._left.discard(done)
-            _heard(done)
-
-        work.add_done_callback(ended)
+            log_failure(work, "what memory waited for")
+        elif work not in self._left:
+            self._left.add(work)
+            work.add_done_callback(self._left.discard)
+            leave(work, "what memory waited for")
 
     def later(self, work: Coroutine[Any, Any, None]) -> None:
         """Do it in the background; a failure is logged."""
         task = asyncio.create_task(work)
         self._later.add(task)
         task.add_done_callback(self._later.discard)
-        task.add_done_callback(_heard)
+        task.add_done_callback(lambda done: log_failure(done, "what memory does in the background"))
 
     async def settle(self) -> None:
         """Wait for what goes on in the background."""
@@ -392,9 +390,3 @@ class _Gathering:
         finally:
             self._memory.attic.leave(task)
         return None
-
-
-def _heard(work: asyncio.Future[Any]) -> None:
-    """Its failure is known, and none of a turn's."""
-    if not work.cancelled() and (error := work.exception()) is not None:
-        _log.info("memory: what nobody waited for failed: %s", error)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import fnmatch
 import re
 import shlex
 from collections.abc import AsyncGenerator, Collection, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from codelaw.domain.chats import Notice
@@ -49,7 +49,7 @@ class FileImages:
     """What is too large, or too much, to be kept."""
 
 
-@asynccontextmanager
+@contextlib.asynccontextmanager
 async def kept(command: str, env: ToolEnvironment) -> AsyncGenerator[list[MadeChange]]:
     """Let what a command does to files be undone, also if it is stopped, and if codelaw dies meanwhile.
 
@@ -111,7 +111,8 @@ async def imaged(command: str, env: ToolEnvironment) -> FileImages:
     if env.journal is None:
         return FileImages()
     taking = _ImageTaker(env)
-    await taking.take_touched([place.path for place in env.journal.touched() if place.path.is_absolute()])
+    touched = [place.path for place in env.journal.touched() if place.path.is_absolute()]
+    await taking.take(await asyncio.to_thread(_located, env.workspace, touched), MAX_READ)
     await taking.take([entry.located for entry in env.ledger.entries()], MAX_READ)
     await taking.take_named(await asyncio.to_thread(_words, command))
     saves = tuple(env.workspace.buffers.saves(place.path) for place, _ in taking.files)
@@ -201,7 +202,7 @@ async def _marks(places: Sequence[Located], env: ToolEnvironment) -> list[Mark]:
         except ToolFailure:
             marks.append(stamp)  # it is a file, or gone
         else:
-            marks.append(await asyncio.to_thread(_names, entries))
+            marks.append(frozenset(entry.name for entry in entries))
     return marks
 
 
@@ -211,12 +212,6 @@ class _Listing:
 
     files: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
-
-    def matching(self, pattern: str) -> list[str]:
-        return [name for name in (*self.files, *self.folders) if fnmatchcase(name, pattern)]
-
-    def folders_like(self, pattern: str) -> list[str]:
-        return [name for name in self.folders if fnmatchcase(name, pattern)]
 
 
 def _listing(entries: Sequence[Entry]) -> _Listing:
@@ -255,9 +250,6 @@ class _ImageTaker:
                 self.beyond.append(place)
         return folders
 
-    async def take_touched(self, paths: Sequence[Path]) -> None:
-        await self.take(await self._located(paths), MAX_READ)
-
     async def take_named(self, words: Sequence[str]) -> None:
         root = self._env.workspace.folders[0].root
         folders = await self._take_words([root], words)
@@ -285,12 +277,15 @@ class _ImageTaker:
                 continue
             places = await self._located(folders)
             folders = [
-                place.path / name for place in places for name in (await self._listing(place)).folders_like(part)
+                place.path / name
+                for place in places
+                for name in fnmatch.filter((await self._listing(place)).folders, part)
             ][:MAX_LISTED]
         found: list[Located] = []
         for folder in await self._located(folders):
             listing = await self._listing(folder)
-            names = await asyncio.to_thread(listing.matching, pattern.name)
+            every = (*listing.files, *listing.folders)
+            names = await asyncio.to_thread(fnmatch.filter, every, pattern.name)
             self.beyond += [folder] if len(names) > MAX_BELOW else []
             found += await self.take(await self._located([folder.path / name for name in names[:MAX_BELOW]]))
         return found
@@ -314,36 +309,24 @@ class _ImageTaker:
         self.beyond += todo[:MAX_FOLDERS]
 
     async def _listing(self, folder: Located) -> _Listing:
-        known = self._listed.get(folder.path)
-        if known is None:
-            self._listed[folder.path] = known = await self._listed_now(folder)
-        return known
-
-    async def _listed_now(self, folder: Located) -> _Listing:
-        if in_git_folder(folder):
-            return _Listing()
-        try:
-            entries = await self._env.workspace.entries(folder, hidden=True, ignored=True)
-        except ToolFailure:
-            return _Listing()
-        return await asyncio.to_thread(_listing, entries)
+        if folder.path not in self._listed:
+            entries: Sequence[Entry] = ()
+            if not in_git_folder(folder):
+                with contextlib.suppress(ToolFailure):
+                    entries = await self._env.workspace.entries(folder, hidden=True, ignored=True)
+            self._listed[folder.path] = await asyncio.to_thread(_listing, entries)
+        return self._listed[folder.path]
 
     async def _located(self, paths: Sequence[Path]) -> list[Located]:
         """Those that lie inside the workspace."""
         return await asyncio.to_thread(_located, self._env.workspace, paths) if paths else []
 
 
-def _names(entries: Sequence[Entry]) -> frozenset[str]:
-    return frozenset(entry.name for entry in entries)
-
-
 def _located(workspace: Workspace, paths: Sequence[Path]) -> list[Located]:
     places: list[Located] = []
     for path in paths:
-        try:
+        with contextlib.suppress(ToolFailure):
             places.append(workspace.locate(str(path)))
-        except ToolFailure:
-            continue
     return places
 
 
