@@ -195,8 +195,6 @@ class Life:
                 continue
             event = message["params"]
             if event["event"]["kind"] == "tool_output":
-                continue
-            if event["event"]["kind"] == "tool_output":
                 continue  # it has the number of the event before it, and is not kept
             seen = self.seen[event["chatId"]]
             assert event["seq"] not in seen, f"shown twice: {event} and {seen[event['seq']]}"

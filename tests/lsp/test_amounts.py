@@ -126,18 +126,6 @@ async def test_a_thousand_changes_do_not_read_the_document_a_thousand_times(line
     assert read <= 20 * len(text)
 
 
-async def test_texts_between_the_changes_of_one_notification_are_only_made_for_whoever_wants_them():
-    documents = EditorDocuments()
-    documents.opened(types.TextDocumentItem("untitled:1", "text", 1, ""))
-    at = types.Range(types.Position(0, 0), types.Position(0, 0))
-    changes = [types.TextDocumentContentChangePartial(at, "x") for _ in range(100)]
-    with documents.following("untitled:1", "x" * 50) as met, documents.following("untitled:1", "y") as missed:
-        identifier = types.VersionedTextDocumentIdentifier(2, "untitled:1")
-        documents.changed(types.DidChangeTextDocumentParams(identifier, changes))
-    assert (met.met, missed.met) == (True, False)
-    assert [*met.texts] == [*missed.texts] == ["x" * 98, "x" * 99, "x" * 100]
-
-
 @pytest.mark.parametrize("given", ["x" * MANY, [1] * MANY, {str(number): 1 for number in range(MANY)}, 7])
 def test_what_is_no_array_is_one_error_and_a_wrong_one_few(given: Any):
     error = structured("workspace/didChangeWorkspaceFolders", {"event": {"added": given, "removed": []}})

@@ -39,29 +39,22 @@ async def edited(text: str, *edits, encoding: Encoding = "utf-16") -> str:
 
 
 @pytest.mark.parametrize(
-    ("encoding", "start"), [("utf-16", 3), ("utf-8", 5), ("utf-32", 2)], ids=["utf-16", "utf-8", "utf-32"]
+    ("text", "edits", "after"),
+    [
+        *((f"a{mark}b\nsecond\n", [((1, 0, 1, 6), "X")], f"a{mark}b\nX\n") for mark in "\f\v\x1c\x85\u2028\u2029"),
+        *((f"a{end}b{end}c", [((1, 0, 2, 0), "")], f"a{end}c") for end in ("\n", "\r\n", "\r")),
+        ("one", [((0, 0, 0, 3), "two"), ((0, 3, 0, 3), "!")], "two!"),
+        ("one", [((0, 0, 0, 3), "two"), (None, "three")], "three"),
+        ("ab\ncd", [((0, 99, 0, 99), "X"), ((9, 0, 9, 0), "Y")], "abX\ncdY"),
+    ],
 )
+async def test_changes_apply_in_order_and_only_line_breaks_break_lines(text: str, edits: list, after: str) -> None:
+    assert await edited(text, *edits) == after
+
+
+@pytest.mark.parametrize(("encoding", "start"), [("utf-16", 3), ("utf-8", 5), ("utf-32", 2)])
 async def test_characters_are_counted_in_the_agreed_encoding(encoding: Encoding, start: int) -> None:
     assert await edited("a😀bc\n", ((0, start, 0, start + 1), "X"), encoding=encoding) == "a😀Xc\n"
-
-
-@pytest.mark.parametrize("mark", ["\f", "\v", "\x1c", "\x85", "\u2028", "\u2029"])
-async def test_only_line_breaks_break_lines(mark: str) -> None:
-    assert await edited(f"a{mark}b\nsecond\n", ((1, 0, 1, 6), "X")) == f"a{mark}b\nX\n"
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-async def test_every_line_break_counts_once(end: str) -> None:
-    assert await edited(f"a{end}b{end}c", ((1, 0, 2, 0), "")) == f"a{end}c"
-
-
-async def test_changes_apply_in_order_and_a_whole_text_replaces() -> None:
-    assert await edited("one", ((0, 0, 0, 3), "two"), ((0, 3, 0, 3), "!")) == "two!"
-    assert await edited("one", ((0, 0, 0, 3), "two"), (None, "three")) == "three"
-
-
-async def test_places_past_the_end_mean_the_end() -> None:
-    assert await edited("ab\ncd", ((0, 99, 0, 99), "X"), ((9, 0, 9, 0), "Y")) == "abX\ncdY"
 
 
 async def test_a_document_is_found_by_path_until_it_is_closed(tmp_path: Path) -> None:

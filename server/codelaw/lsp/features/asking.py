@@ -14,11 +14,11 @@ from codelaw.domain.requests import EditorState, Enclosed, Snippet
 from codelaw.lsp.cancelling import SCOPE
 from codelaw.lsp.documents import convert
 from codelaw.lsp.documents.documents import path_of
-from codelaw.lsp.features.texts import OWN_CHATS, normal
+from codelaw.lsp.features.chat_file_index import OWN_CHATS
 from codelaw.protocol import editor as params
 from codelaw.protocol.enclosed import AttachmentParams, Position, Range
 from codelaw.templates.render import render
-from codelaw.transcript.chat_file.chat_file import SUFFIX, YOU, block, harmless, header
+from codelaw.transcript.chat_file.chat_file import SUFFIX, YOU, block, harmless, header, normal
 from codelaw.transcript.chat_file.fences import fenced
 from codelaw.transcript.chat_file.story import Story, block_body, stories
 

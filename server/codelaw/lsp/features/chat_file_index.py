@@ -14,6 +14,8 @@ from codelaw.lsp.client_calls.window import put
 
 log = logging.getLogger(__name__)
 
+OWN_CHATS = "chats"
+"""The folder, in the user's data folder, of the chat files that code actions make."""
 KEPT_CHATS = 1000
 """Chats that are remembered; a forgotten one is resumed all the same."""
 KEPT_NAMES = 20

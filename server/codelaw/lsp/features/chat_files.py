@@ -16,11 +16,10 @@ from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent
 from codelaw.lsp.client_calls.edits import ClientEditor
 from codelaw.lsp.documents.documents import DocumentMoment, path_of
-from codelaw.lsp.features.chat_file_index import ChatFileIndex, FilesOfChat
+from codelaw.lsp.features.chat_file_index import OWN_CHATS, ChatFileIndex, FilesOfChat
 from codelaw.lsp.features.stream_writer import StreamWriter
-from codelaw.lsp.features.texts import OWN_CHATS, normal
 from codelaw.lsp.transport.errors import ClientError, Disconnected
-from codelaw.transcript.chat_file.chat_file import ChatFile, named_chat_file, parse
+from codelaw.transcript.chat_file.chat_file import ChatFile, named_chat_file, normal, parse
 from codelaw.transcript.chat_file.story import Story, stories
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from lsprotocol import types
 
 from codelaw.lsp.documents.positions import units
 from codelaw.lsp.features.contents import SCHEME
-from codelaw.lsp.features.texts import normal
-from codelaw.transcript.chat_file.chat_file import named_chat_file
+from codelaw.transcript.chat_file.chat_file import named_chat_file, normal
 from codelaw.transcript.chat_file.outline import OutlineItem, folds, outline
 
 if TYPE_CHECKING:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from codelaw.domain.edits import DocumentEdit, Splice
 from codelaw.domain.errors import ToolFailure
-from codelaw.lsp.features.texts import document_edit, normal
-from codelaw.transcript.chat_file.chat_file import parse
+from codelaw.lsp.documents.positions import line_starts
+from codelaw.transcript.chat_file.chat_file import normal, parse
 from codelaw.transcript.chat_file.patches import TurnText, opened, updated
 from codelaw.transcript.chat_file.story import Story, block_body, status
 
@@ -141,3 +143,19 @@ class StreamWriter:
                 await follow.more()
                 return False
         return True
+
+
+def document_edit(buffer: Buffer, splices: Sequence[Splice]) -> DocumentEdit:
+    """Changes of the buffer's normal text as an edit of the document, whose lines may end in any way.
+
+    It has no label: some editors announce every edit that has one.
+    """
+    starts, own = line_starts(normal(buffer.text)), line_starts(buffer.text)
+    ending = "\r\n" if "\r\n" in buffer.text else "\n"
+
+    def place(offset: int) -> int:
+        line = bisect_right(starts, offset) - 1
+        return own[line] + offset - starts[line]
+
+    made = [Splice(place(one.start), place(one.end), one.text.replace("\n", ending)) for one in splices]
+    return DocumentEdit(buffer.uri, buffer.version, buffer.text, tuple(made), "")

@@ -18,7 +18,6 @@ from pygls.protocol import LanguageServerProtocol
 
 from codelaw.lsp.transport.errors import (
     INTERNAL_ERROR,
-    INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     NOT_INITIALIZED,
@@ -76,7 +75,7 @@ class Rpc(LanguageServerProtocol):
         self.notifications: dict[str, NotificationHandler] = {}
         self.on_initialize: Callable[[types.InitializeParams], types.InitializeResult] = _not_set_up
         self._running: dict[RequestId, asyncio.Task[None]] = {}
-        self._waiting: dict[RequestId, tuple[str, asyncio.Future[Any]]] = {}
+        self._waiting: dict[RequestId, asyncio.Future[Any]] = {}
         self._next_id = 0
 
     # ------------------------------------------------------------------------------------------------ what comes in
@@ -131,18 +130,23 @@ class Rpc(LanguageServerProtocol):
     # ------------------------------------------------------------------------------------------------- requests to us
 
     def _on_request(self, request_id: RequestId, method: str, message: dict[str, Any]) -> None:
-        refused = self._unfit(request_id, method)
-        if refused is not None:
-            self._answer_error(request_id, refused)
-            return
         try:
+            self._check(request_id, method)
             if method == types.INITIALIZE:
-                self._initialize(request_id, self._typed(method, message))
+                self._answer(request_id, method, self.on_initialize(self._typed(method, message)))
+                # At once, so that a client which sends on without waiting for the answer finds us initialized.
+                self.state = "running"
                 return
-            handler = self._handler(method)
+            handler = self.requests.get(method)
+            if handler is None:
+                raise WireError(METHOD_NOT_FOUND, f"Method not found: {method[:200]}")  # noqa: TRY301
             params = self._typed(method, message)
         except WireError as error:
             self._answer_error(request_id, error)
+            return
+        except Exception:
+            log.exception("%s failed", method)
+            self._answer_error(request_id, internal_error())
             return
         if method == types.SHUTDOWN:
             self.state = "shutdown"
@@ -150,25 +154,19 @@ class Rpc(LanguageServerProtocol):
         self._running[request_id] = task
         task.add_done_callback(lambda ended: self._ended(request_id, ended))
 
-    def _unfit(self, request_id: RequestId, method: str) -> WireError | None:
-        """Why a request cannot be served in this state."""
+    def _check(self, request_id: RequestId, method: str) -> None:
+        """Refuse a request that cannot be served in this state."""
         if self.state in {"shutdown", "closed"}:
-            return WireError(INVALID_REQUEST, "The server is shut down")
+            raise WireError(INVALID_REQUEST, "The server is shut down")
         if method == types.INITIALIZE:
-            return None if self.state == "new" else WireError(INVALID_REQUEST, "The server is already initialized")
-        if self.state != "running":
-            return WireError(NOT_INITIALIZED, "The server is not initialized")
-        if request_id in self._running:
-            return WireError(INVALID_REQUEST, "A request with this id is still running")
-        if len(self._running) >= MAX_RUNNING:
-            return WireError(INTERNAL_ERROR, f"More than {MAX_RUNNING} requests are running")
-        return None
-
-    def _handler(self, method: str) -> RequestHandler:
-        handler = self.requests.get(method)
-        if handler is None:
-            raise WireError(METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
-        return handler
+            if self.state != "new":
+                raise WireError(INVALID_REQUEST, "The server is already initialized")
+        elif self.state != "running":
+            raise WireError(NOT_INITIALIZED, "The server is not initialized")
+        elif request_id in self._running:
+            raise WireError(INVALID_REQUEST, "A request with this id is still running")
+        elif len(self._running) >= MAX_RUNNING:
+            raise WireError(INTERNAL_ERROR, f"More than {MAX_RUNNING} requests are running")
 
     def _typed(self, method: str, message: dict[str, Any]) -> Any:
         kind = self.get_message_type(method)
@@ -179,33 +177,16 @@ class Rpc(LanguageServerProtocol):
         except Exception as error:
             raise bad_params(field_paths(error)) from error
 
-    def _initialize(self, request_id: RequestId, params: Any) -> None:
-        # At once, so that a client which sends on without waiting for the answer finds us initialized.
-        try:
-            result = self.on_initialize(params)
-        except WireError:
-            raise
-        except Exception:
-            log.exception("initialize failed")
-            self._answer_error(request_id, internal_error())
-            return
-        self.state = "running"
-        self._answer(request_id, types.INITIALIZE, result)
-
     async def _run(self, request_id: RequestId, method: str, handler: RequestHandler, params: Any) -> None:
-        error: WireError | None = None
-        result: Any = None
         try:
             result = await handler(params)
-        except WireError as refused:
-            error = refused
-        except Exception:
-            log.exception("%s failed", method)
-            error = internal_error()
-        self._running.pop(request_id, None)
-        if error is not None:
-            self._answer_error(request_id, error)
+        except Exception as error:
+            if not isinstance(error, WireError):
+                log.exception("%s failed", method)
+            del self._running[request_id]
+            self._answer_error(request_id, error if isinstance(error, WireError) else internal_error())
         else:
+            del self._running[request_id]
             self._answer(request_id, method, result)
 
     def _ended(self, request_id: RequestId, task: asyncio.Task[None]) -> None:
@@ -243,13 +224,11 @@ class Rpc(LanguageServerProtocol):
 
     # ----------------------------------------------------------------------------------------------------- our own
 
-    async def request(self, method: str, params: Any, kind: type[Any] | None = None) -> Any:
+    async def request(self, method: str, params: Any) -> Any:
         """Ask the client. Cancelling the task withdraws the question; waits without limit.
 
-        With `kind`, an lsprotocol response type, the result is read as that type.
-
         Raises:
-            ClientError: it answered with an error or with what is not an answer.
+            ClientError: it answered with an error.
             Disconnected: the connection ended.
         """
         if self.state == "closed":
@@ -257,7 +236,7 @@ class Rpc(LanguageServerProtocol):
         self._next_id += 1
         request_id = f"codelaw-{self._next_id}"
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._waiting[request_id] = (method, future)
+        self._waiting[request_id] = future
         try:
             self._send({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
             message = await future
@@ -271,21 +250,16 @@ class Rpc(LanguageServerProtocol):
             error = cast("dict[str, Any]", message["error"]) if isinstance(message["error"], dict) else {}
             code = error.get("code")
             raise ClientError(code if isinstance(code, int) else INTERNAL_ERROR, str(error.get("message"))[:500])
-        if kind is None:
-            return message.get("result")
-        try:
-            return self._converter.structure(message, kind).result
-        except Exception as error:
-            raise ClientError(INVALID_PARAMS, f"The answer to {method} makes no sense") from error
+        return message.get("result")
 
     def tell(self, method: str, params: Any) -> None:
         """Send a notification."""
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
     def _on_response(self, request_id: RequestId, message: dict[str, Any]) -> None:
-        waiting = self._waiting.pop(request_id, None)
-        if waiting is not None and not waiting[1].done():
-            waiting[1].set_result(message)
+        future = self._waiting.pop(request_id, None)
+        if future is not None and not future.done():
+            future.set_result(message)
 
     # ------------------------------------------------------------------------------------------------- what goes out
 
@@ -336,7 +310,7 @@ class Rpc(LanguageServerProtocol):
     def close(self) -> None:
         """The connection is gone: nothing is sent any more, and whoever waits for the client learns it."""
         self.state = "closed"
-        for _, future in list(self._waiting.values()):
+        for future in list(self._waiting.values()):
             if not future.done():
                 future.set_exception(Disconnected())
         self._waiting.clear()

@@ -124,14 +124,13 @@ class PipeReader(Incoming):
         self._descriptor = descriptor
         self._on_closed = on_closed
         self._loop = asyncio.get_running_loop()
-        self._gate = PipeGate()
-        self.set_transport(self._gate)
+        self._handed = threading.Semaphore(MAX_HANDED)
         threading.Thread(target=self._run, name="codelaw-reader", daemon=True).start()
 
     def _run(self) -> None:
         try:
             while data := os.read(self._descriptor, CHUNK):
-                self._gate.handed.acquire()
+                self._handed.acquire()
                 self._loop.call_soon_threadsafe(self._take, data)
         except OSError as error:
             log.warning("Standard input broke: %s", error)
@@ -143,31 +142,4 @@ class PipeReader(Incoming):
 
     def _take(self, data: bytes) -> None:
         self.feed_data(data)
-        self._gate.taken()
-
-
-class PipeGate(asyncio.ReadTransport):
-    """Lets a thread read ahead of the event loop, but not far."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.handed = threading.Semaphore(MAX_HANDED)
-        self._paused = False
-        self._held = 0
-
-    def taken(self) -> None:
-        """A chunk was taken; the next one may be read when there is room for it."""
-        self._held += 1
-        if not self._paused:
-            self.resume_reading()
-
-    def pause_reading(self) -> None:
-        """Nobody takes messages."""
-        self._paused = True
-
-    def resume_reading(self) -> None:
-        """There is room again."""
-        self._paused = False
-        if self._held:
-            self.handed.release(self._held)
-            self._held = 0
+        self._handed.release()

@@ -34,6 +34,7 @@ YOU = "## You"
 
 BlockKind = Literal["turn", "summary"]
 
+_BREAK = re.compile(r"\r\n|\r")
 _ID = r"[A-Za-z0-9_.-]{1,200}"
 _CHAT = re.compile(rf"\s*<!-- codelaw chat (?P<id>{_ID}) -->\s*\Z")
 _OPENING = re.compile(rf"#{{1,6}}\s.*<!-- (?P<kind>turn|summary) (?P<id>{_ID}) -->\s*\Z")
@@ -96,6 +97,11 @@ class ChatFile:
     def block(self, turn_id: str) -> ChatBlock | None:
         """The last block of that turn."""
         return next((block for block in reversed(self.blocks) if block.kind == "turn" and block.id == turn_id), None)
+
+
+def normal(text: str) -> str:
+    """A text whose lines end with a line feed."""
+    return _BREAK.sub("\n", text) if "\r" in text else text
 
 
 def named_chat_file(name: str) -> bool:
