@@ -68,8 +68,8 @@ async def test_a_line_that_is_too_long_alone_is_cut_inside(bench: Bench):
 
 
 async def test_untitled_and_foreign_open_documents(bench: Bench):
-    bench.buffers.open["u"] = Buffer("untitled:Untitled-1", None, "draft\nMARK\n", 4)
-    bench.buffers.open["v"] = Buffer("git:/old/a.py?HEAD", None, "past\n", 1)
+    bench.buffers.buffers["u"] = Buffer("untitled:Untitled-1", None, "draft\nMARK\n", 4)
+    bench.buffers.buffers["v"] = Buffer("git:/old/a.py?HEAD", None, "past\n", 1)
     bench.vendor.reset([bench.act("Read", {"path": "untitled:Untitled-1"}), bench.finish("ok", times=0)])
     await bench.turn(
         'see @"untitled:Untitled-1"',

@@ -36,7 +36,7 @@ def opened(bench: Bench, name: str = "a.py", text: str = TEXT, version: int = 7)
     path = bench.root / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("on the disk\n")
-    bench.buffers.open[path.as_uri()] = Buffer(path.as_uri(), path, text, version, "python")
+    bench.buffers.buffers[path.as_uri()] = Buffer(path.as_uri(), path, text, version, "python")
     return path.as_uri()
 
 
@@ -185,7 +185,7 @@ async def test_a_new_document_and_several_folders(bench: Bench):
     other = bench.root.parent / "lib"
     other.mkdir()
     bench.session.set_folders([Folder(root.name, root, root.as_uri()) for root in (bench.root, other)])
-    bench.buffers.open["u"] = Buffer("untitled:Untitled-1", None, "draft\n", 3, "plaintext")
+    bench.buffers.buffers["u"] = Buffer("untitled:Untitled-1", None, "draft\n", 3, "plaintext")
     (block,) = await look(bench, EditorState("untitled:Untitled-1", 0, LineRange(0, 0, 0, 5), None, 3))
     assert 'path="untitled:Untitled-1" language="plaintext" version="3"' in block
     assert "1\tdraft" in block

@@ -3,38 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 
-from codelaw.domain.files import Buffer
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion
+from tests.fakes.documents import FakeDocuments
 
 
-class Buffers:
-    """Open documents, set by the test."""
+class Buffers(FakeDocuments):
+    """Open documents, set by the test, which says too how often each was saved."""
 
     def __init__(self) -> None:
-        self.open: dict[str, Buffer] = {}
+        super().__init__()
         self.saved: dict[Path, int] = {}
 
     def put(self, path: Path, text: str, version: int = 1) -> None:
-        self.open[path.as_uri()] = Buffer(path.as_uri(), path, text, version)
-
-    def close(self, path: Path) -> None:
-        del self.open[path.as_uri()]
-
-    def at(self, path: Path) -> Buffer | None:
-        return next((buffer for buffer in self.open.values() if buffer.path == path), None)
-
-    def all(self) -> Sequence[Buffer]:
-        return tuple(self.open.values())
+        self.open(path, text, version)
 
     def saves(self, path: Path) -> int:
         return self.saved.get(path, 0)
-
-    def formed(self, path: Path) -> Sequence[tuple[str, str]]:
-        del path
-        return ()
 
 
 class User:

@@ -7,7 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from codelaw.domain.brought import Sheet
-from codelaw.skills.skill import LONGEST_BODY, LONGEST_NAME, body_of, name_of, parted, skill
+from codelaw.skills.front_matter import LONGEST_NAME
+from codelaw.skills.skill import LONGEST_BODY, body_of, name_of, parted, skill
 
 SHEET = Sheet("pdf", ".codelaw/skills/pdf/SKILL.md", "file:///SKILL.md", own=False)
 

@@ -3,7 +3,7 @@
 What a setting does is decided where it is used.
 """
 
-from codelaw.settings.effective import EffectiveSettings, WorkspaceFile, load_settings, readable
+from codelaw.settings.effective import EffectiveSettings, WorkspaceFile, load_settings
 from codelaw.settings.model import Settings
 from codelaw.settings.places import WORKSPACE_FILE, home, login_name, own_folders, process_environment, user_file
 from codelaw.settings.trust import set_trust, trusted_folders
@@ -18,7 +18,6 @@ __all__ = [
     "login_name",
     "own_folders",
     "process_environment",
-    "readable",
     "set_trust",
     "trusted_folders",
     "user_file",

@@ -147,7 +147,7 @@ def load_settings(
         known = layer.digest is not None and (trusted or {}).get(file) == layer.digest
         if layer.digest is not None:
             held = {path: value for path, value in layer.values.items() if path not in narrow.values}
-            told = {readable(dotted(path)): _spelled(path, value) for path, value in held.items()}
+            told = {visible_line(dotted(path)): _spelled(path, value) for path, value in held.items()}
             files.insert(0, WorkspaceFile(file, layer.digest, known, told))
         counts = layer if known else narrow
         for path, entries in added.items():
@@ -272,7 +272,7 @@ def _spelled(path: KeyPath, value: Any) -> str:
         value = {name: _without_secrets(server) for name, server in value.items()}
     else:
         value = _masked(path, value)
-    return readable(json.dumps(value, ensure_ascii=False, default=str))
+    return visible_line(json.dumps(value, ensure_ascii=False, default=str))
 
 
 def _without_secrets(server: Mapping[str, Any]) -> dict[str, Any]:
@@ -284,11 +284,6 @@ def _without_secrets(server: Mapping[str, Any]) -> dict[str, Any]:
     if "url" in shown:
         shown["url"] = _without_password(str(shown["url"]))
     return shown
-
-
-def readable(text: str) -> str:
-    """The text on one line, with what is not seen written as its code."""
-    return visible_line(text)
 
 
 def _masked_server(server: Mapping[str, Any]) -> dict[str, Any]:

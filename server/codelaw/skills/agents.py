@@ -7,12 +7,11 @@ one whose tools cannot be read does not count, as it would have all of them (S-1
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import replace
 
 from codelaw.domain.brought import AgentSheet, Sheet
 from codelaw.domain.safety.unseen import without_hidden
-from codelaw.skills.front_matter import Written, effort_of, written
+from codelaw.skills.front_matter import Written, effort_of, plain_name, written
 
 PLACES = (".codelaw/agents", ".claude/agents")
 """Where a workspace folder has them; of two with one name the first counts."""
@@ -21,10 +20,8 @@ LONGEST_AGENT = 100_000
 """Characters of a file (S-6)."""
 LONGEST_BODY = 20_000
 """Characters that such a subagent is told."""
-LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 1_024
 SAME_MODEL = frozenset({"", "inherit", "default"})
-_MARKS = "-_.:+"
 _RESTRICTING = {"tools": "tools", "disallowedtools": "disallowedTools"}
 """Fields that take tools away, as they are spelt."""
 _TOOLS = {"WebFetch": "web_fetch", "WebSearch": "web_search", "Skill": "load_skill"}
@@ -35,14 +32,14 @@ _COUNT = re.compile(r"[1-9][0-9]{0,5}")
 def name_of(path: str) -> str:
     """What a file is called by where its head says nothing, from its path below the folder; empty where it is none."""
     name = path.removesuffix(ENDING).rpartition("/")[2] if path.endswith(ENDING) else ""
-    return _name(name)
+    return plain_name(name)
 
 
 def agent(sheet: Sheet, text: str) -> AgentSheet:
     """Read a kind's file; its head may call it otherwise than its file is called."""
     found = written(text[:LONGEST_AGENT])
     problems = [found.problem]
-    said = _name(found.fields.get("name", "").strip())
+    said = plain_name(found.fields.get("name", "").strip())
     description = " ".join(without_hidden(found.fields.get("description", "")).split())
     if not description:
         problems.append("It has no description: a model cannot tell when to use it.")
@@ -85,10 +82,3 @@ def _tools(found: Written, field: str) -> tuple[str, ...] | None:
     # What a name has in brackets is a rule of another program: codelaw judges each call by its own.
     names = (one.partition("(")[0].strip() for one in listed)
     return tuple(dict.fromkeys(_TOOLS.get(name, name) for name in names if name))
-
-
-def _name(said: str) -> str:
-    """A name as one word of at most `LONGEST_NAME` characters."""
-    plain = unicodedata.normalize("NFC", said)
-    kept = (char if char in _MARKS or char.isalnum() or unicodedata.category(char)[0] == "M" else "-" for char in plain)
-    return "".join(kept).strip("-.:")[:LONGEST_NAME]

@@ -7,6 +7,7 @@ allows none.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast, get_args
@@ -17,6 +18,9 @@ LONGEST = 20_000
 """Characters between the lines of dashes (S-6)."""
 MOST_BRACKETS = 500
 """In them: the library takes time in the square of those that are open."""
+LONGEST_NAME = 64
+"""Characters of what a skill or a kind of subagent is called by."""
+_MARKS = "-_.:+"
 _EFFORTS: dict[str, Effort] = {one: one for one in get_args(Effort)}
 _HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _COLON = re.compile(r"[A-Za-z][\w-]*:[ \t]+[^\"'\[{\s].*:(?:[ \t].*)?")
@@ -37,6 +41,13 @@ class Written:
     """Those whose value is a list, as far as its items are texts."""
     unread: frozenset[str] = frozenset()
     """Names, in lower case, of fields that are there and whose value could not be read whole."""
+
+
+def plain_name(said: str) -> str:
+    """A name as one word, which can be typed; empty where it is none."""
+    plain = unicodedata.normalize("NFC", said)
+    kept = (char if char in _MARKS or char.isalnum() or unicodedata.category(char)[0] == "M" else "-" for char in plain)
+    return "".join(kept).strip("-.:")[:LONGEST_NAME].rstrip("-.:")
 
 
 def effort_of(head: Written) -> tuple[Effort | None, str]:

@@ -10,7 +10,7 @@ import unicodedata
 from codelaw.domain.brought import Sheet, Skill
 from codelaw.domain.safety.own_tags import openings
 from codelaw.domain.safety.unseen import concealed, without_hidden
-from codelaw.skills.front_matter import LONGEST, Written, effort_of, written
+from codelaw.skills.front_matter import LONGEST, Written, effort_of, plain_name, written
 
 FILE = "SKILL.md"
 PLACES = (".codelaw/skills", ".claude/skills", ".agents/skills", ".github/skills")
@@ -19,20 +19,14 @@ LONGEST_BODY = 50_000
 """Characters of a body, or of another file, that are loaded (S-6)."""
 LONGEST_DESCRIPTION = 1_024
 """Characters (the convention's own bound)."""
-LONGEST_NAME = 64
-"""Characters of what a skill is called by."""
 HEAD = LONGEST + 10_000
 """Characters of a file that say what it is: its head, and the line that stands for a missing description."""
 _SHOWN = 80
-_MARKS = "-_.:+"
 
 
 def name_of(folder: str) -> str:
     """What the skill in a folder of that name is called by: one word, which can be typed; empty where it is none."""
-    plain = unicodedata.normalize("NFC", folder)
-    kept = (char if char in _MARKS or char.isalnum() or unicodedata.category(char)[0] == "M" else "-" for char in plain)
-    name = "".join(kept).strip("-")[:LONGEST_NAME].rstrip("-")
-    return "" if name.startswith((".", ":")) else name
+    return "" if folder.startswith((".", ":")) else plain_name(folder)
 
 
 def skill(sheet: Sheet, folder: str, text: str) -> Skill:

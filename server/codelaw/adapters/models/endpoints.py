@@ -140,7 +140,7 @@ def _each_event() -> Bound:
 def _bounded(body: AsyncByteStream, bound: Bound) -> AsyncByteStream:
     from httpx2 import AsyncByteStream  # noqa: PLC0415 - heavy; loaded by now
 
-    class Stream(AsyncByteStream):
+    class BoundedStream(AsyncByteStream):
         async def __aiter__(self) -> AsyncIterator[bytes]:
             async for piece in body:
                 let = bound(piece)
@@ -153,7 +153,7 @@ def _bounded(body: AsyncByteStream, bound: Bound) -> AsyncByteStream:
         async def aclose(self) -> None:
             await body.aclose()
 
-    return Stream()
+    return BoundedStream()
 
 
 def place_of(url: str) -> str:

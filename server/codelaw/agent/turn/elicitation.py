@@ -124,7 +124,7 @@ class ServerAsking:
         return answer(put, given)
 
     def told(self, line: str) -> None:
-        """Who listens to a call gets it from the tool (`tools/served/asking`)."""
+        """Who listens to a call gets it from the tool (`tools/served/served_tool`)."""
 
 
 def _accept(name: str, shown: str) -> ApprovalOption:

@@ -16,7 +16,7 @@ from codelaw.adapters.processes.local import child_environment
 from codelaw.adapters.programs import outside
 from codelaw.app.ruling import served_rules
 from codelaw.app.servers import messages
-from codelaw.app.servers.looking import NOT_BEGUN, RESTRICTED, KnownServers, looked
+from codelaw.app.servers.looking import NOT_BEGUN, RESTRICTED, ServerSurvey, looked
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import McpEvent
@@ -98,7 +98,7 @@ class BroughtServers:
         """Opens pages on which the user logs in to a server."""
         self._clean: dict[str, str] = {}
         """What programs get of the environment."""
-        self._looked = KnownServers()
+        self._looked = ServerSurvey()
         self._begun: tuple[ServerSpec, ...] = ()
         self._call_seconds = self._seconds_begun = CALL_SECONDS
         self._wanted = False
@@ -109,7 +109,7 @@ class BroughtServers:
         """By name the digest of what the user was shown of a server."""
         self._tools: tuple[Offer, frozenset[str], tuple[Served, ...]] = (Offer(), frozenset(), ())
 
-    async def look(self, settings: Settings, *, restricted: bool) -> KnownServers:
+    async def look(self, settings: Settings, *, restricted: bool) -> ServerSurvey:
         """Read anew what names servers; nothing is started, and what may no longer run is ended."""
         found = await asyncio.to_thread(self._look, settings, restricted=restricted)
         self._looked = found
@@ -119,7 +119,7 @@ class BroughtServers:
             self._begin(tuple(spec for spec in self._begun if still.get(spec.name) == spec))
         return found
 
-    def _look(self, settings: Settings, *, restricted: bool) -> KnownServers:
+    def _look(self, settings: Settings, *, restricted: bool) -> ServerSurvey:
         folders = self._workspace.folders
         self._clean = child_environment(self._environment)
         # A workspace's own programs are none that the user has named (S-8).

@@ -30,7 +30,7 @@ _NO_ONE = "`codelaw mcp list` shows the servers in a terminal."
 
 
 @dataclass(frozen=True, slots=True)
-class KnownServers:
+class ServerSurvey:
     """What is written down, and what of it may start."""
 
     servers: tuple[WrittenServer, ...] = ()
@@ -56,7 +56,7 @@ class KnownServers:
 
 def looked(
     settings: Settings, folders: Sequence[Folder], around: Variables, known: Answers, *, restricted: bool
-) -> KnownServers:
+) -> ServerSurvey:
     """Read what names servers. Touches the disk."""
     readings = [written.read_table(settings.mcp.servers, written.SETTINGS)]
     for name, key in FILES:
@@ -87,7 +87,7 @@ def looked(
             if one not in servers:
                 servers.append(one)
             kept[one.name] = ServerState(one.name, "failed", message=str(problem))
-    return KnownServers(tuple(servers), tuple(specs), kept, whole.notices, frozenset(asking))
+    return ServerSurvey(tuple(servers), tuple(specs), kept, whole.notices, frozenset(asking))
 
 
 def _with_variables(server: WrittenServer, around: Variables) -> WrittenServer:

@@ -22,7 +22,8 @@ from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.privileges import ROOT, is_root
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, YELLOW, Screen
-from codelaw.settings import WORKSPACE_FILE, home, process_environment, readable, user_file
+from codelaw.domain.safety.unseen import visible_line
+from codelaw.settings import WORKSPACE_FILE, home, process_environment, user_file
 
 _PACKAGES = ("pygls", "lsprotocol", "anthropic", "pydantic", "websockets")
 _LEVELS = {"info": "good", "warning": "lacking", "error": "broken"}
@@ -131,7 +132,7 @@ async def _trust(client: Client, workspace: Path) -> list[Health]:
         return [Health("trust", "good", f"{workspace} has no {WORKSPACE_FILE}")]
     found: list[Health] = []
     for file in files:
-        name = readable(file["file"])
+        name = visible_line(file["file"])
         if file["trusted"]:
             found.append(Health("trust", "good", f"{name} is trusted as it is now: it counts in full"))
         elif file["values"]:
@@ -147,11 +148,11 @@ async def _servers(client: Client) -> list[Health]:
     """The servers that people bring along; none is started for it (X-3)."""
     listed = await client.request("codelaw/mcp/list", {})
     problems: list[str] = listed.get("problems", [])
-    found = [Health("mcp", "lacking", readable(problem)) for problem in problems]
+    found = [Health("mcp", "lacking", visible_line(problem)) for problem in problems]
     for one in listed["servers"]:
         state = "lacking" if one["state"] in {"needs_trust", "failed", "needs_auth"} else "good"
         message = f": {one['message']}" if one.get("message") else ""
-        found.append(Health("mcp", state, readable(f"{one['name']} of {one['source']} is {one['state']}{message}")))
+        found.append(Health("mcp", state, visible_line(f"{one['name']} of {one['source']} is {one['state']}{message}")))
     return found
 
 

@@ -83,9 +83,9 @@ def index(server: Server, arguments: argparse.Namespace) -> int:
             state = await client.request("codelaw/index/status", {})
         _show(screen, state, as_json=arguments.json)
         if not arguments.json:
-            from codelaw.app.health import packages  # noqa: PLC0415 - a search does without
+            from codelaw.app.health import machine  # noqa: PLC0415 - a search does without
 
-            for finding in await asyncio.to_thread(packages.extras):
+            for finding in await asyncio.to_thread(machine.extras):
                 screen.line(f"Missing: {finding.name}. {finding.detail}", style=DIM)
         return FINISHED
 

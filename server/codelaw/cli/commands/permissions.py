@@ -24,7 +24,6 @@ from codelaw.settings import (
     load_settings,
     login_name,
     process_environment,
-    readable,
     set_trust,
     trusted_folders,
     user_file,
@@ -109,7 +108,7 @@ def _show(screen: Screen, file: WorkspaceFile) -> None:
 
 
 def _name(path: Path) -> str:
-    return readable(str(path))
+    return visible_line(str(path))
 
 
 _STYLES = {"allow": GREEN, "grant": GREEN, "trust": GREEN, "deny": YELLOW, "violation": RED}
@@ -153,9 +152,9 @@ def permissions(server: Server, arguments: argparse.Namespace) -> int:
 
 def _grant(screen: Screen, grant: Json) -> None:
     """The whole rule and its whole folder on one line; they are what is allowed."""
-    line = f"{grant['id']}  {grant['scope']:<6}  {readable(grant['rule'])}"
+    line = f"{grant['id']}  {grant['scope']:<6}  {visible_line(grant['rule'])}"
     where = grant.get("problem") or (f"in {grant['folder']}" if "folder" in grant else "")
-    screen.line(f"{line}  {readable(where)}".rstrip(), aside=False)
+    screen.line(f"{line}  {visible_line(where)}".rstrip(), aside=False)
 
 
 def _revoked(screen: Screen, _: Json) -> None:

@@ -13,7 +13,6 @@ from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, YELLOW, Screen
 from codelaw.domain.safety.unseen import visible_line
-from codelaw.settings import readable
 
 Json = dict[str, Any]
 
@@ -52,15 +51,15 @@ def servers(server: Server, arguments: argparse.Namespace) -> int:
         found = next((one for one in listed["servers"] if one["name"] == arguments.name), None)
         enabled = arguments.action == "enable"
         if found is not None and enabled and found["state"] == "needs_trust" and not arguments.yes:
-            screen.line(readable(found["message"]), style=BOLD)
+            screen.line(visible_line(found["message"]), style=BOLD)
             if not await asyncio.to_thread(agreed, screen, "Let it start whenever you talk in this folder?"):
                 screen.line("It is not started.", style=DIM)
                 return FAILED
         answer = await client.request("codelaw/mcp/enable", {"name": arguments.name, "enabled": enabled})
         said = "may start, as it is written now" if enabled else "is switched off"
-        screen.line(f"{readable(arguments.name)} {said}. {_LATER}", style=GREEN if enabled else DIM)
+        screen.line(f"{visible_line(arguments.name)} {said}. {_LATER}", style=GREEN if enabled else DIM)
         for problem in answer.get("problems", ()):
-            screen.line(readable(problem), style=RED)
+            screen.line(visible_line(problem), style=RED)
         return FINISHED
 
     return with_client(server, arguments, work)
@@ -68,7 +67,7 @@ def servers(server: Server, arguments: argparse.Namespace) -> int:
 
 def _log_out(server: Server, arguments: argparse.Namespace) -> int:
     def show(screen: Screen, answer: Json) -> None:
-        name = readable(arguments.name)
+        name = visible_line(arguments.name)
         if answer["forgotten"]:
             screen.line(f"The login to {name} is forgotten. {_STILL}", style=GREEN)
         else:
@@ -81,4 +80,6 @@ def _show(screen: Screen, server: Json) -> None:
     """Name, state, where it is written, and why; nothing in it is cut, as it may be what would be run."""
     tools = f"{server['tools']} tools" if server["state"] == "ready" else ""
     told = "  ".join(filter(None, (server.get("source", ""), tools, server.get("message", ""))))
-    screen.line(f"{readable(server['name']):<24}  {server['state']:<11}  {readable(told)}".rstrip(), aside=False)
+    screen.line(
+        f"{visible_line(server['name']):<24}  {server['state']:<11}  {visible_line(told)}".rstrip(), aside=False
+    )

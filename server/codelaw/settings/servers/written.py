@@ -74,7 +74,7 @@ class WrittenServer:
 
 
 @dataclass(frozen=True, slots=True)
-class ServerList:
+class WrittenServers:
     """What a source says, and what is wrong with it."""
 
     servers: tuple[WrittenServer, ...] = ()
@@ -92,26 +92,28 @@ def safe_name(name: str) -> str:
     return f"{plain[: LONGEST_NAME - 7].rstrip('_')}_{mark}".lstrip("_")
 
 
-def read_file(text: str, key: str, source: str, folder: Path) -> ServerList:
+def read_file(text: str, key: str, source: str, folder: Path) -> WrittenServers:
     """The servers of a workspace's file, `.mcp.json` or `.vscode/mcp.json`, below `key`."""
     if len(text) > LONGEST_FILE:
-        return ServerList(notices=(_problem(source, f"it has more than {LONGEST_FILE} characters"),))
+        return WrittenServers(notices=(_problem(source, f"it has more than {LONGEST_FILE} characters"),))
     try:
         document = lenient_json(text)
     except ValueError as error:
-        return ServerList(notices=(_problem(source, f"it is not JSON: {error}"),))
+        return WrittenServers(notices=(_problem(source, f"it is not JSON: {error}"),))
     table: Any = cast("dict[str, Any]", document).get(key, {}) if isinstance(document, dict) else None
     if not isinstance(table, dict):
-        return ServerList(notices=(_problem(source, f"an object with the servers below `{key}` is expected"),))
+        return WrittenServers(notices=(_problem(source, f"an object with the servers below `{key}` is expected"),))
     return read_table(cast("dict[str, Any]", table), source, folder)
 
 
-def unreadable(source: str) -> ServerList:
+def unreadable(source: str) -> WrittenServers:
     """A file that is there and gives nothing."""
-    return ServerList(notices=(_problem(source, f"it is not a file of at most {LONGEST_FILE} bytes that can be read"),))
+    return WrittenServers(
+        notices=(_problem(source, f"it is not a file of at most {LONGEST_FILE} bytes that can be read"),)
+    )
 
 
-def read_table(table: Mapping[str, Any], source: str, folder: Path | None = None) -> ServerList:
+def read_table(table: Mapping[str, Any], source: str, folder: Path | None = None) -> WrittenServers:
     """The servers of a table by name."""
     servers: list[WrittenServer] = []
     notices: list[Notice] = []
@@ -132,7 +134,7 @@ def read_table(table: Mapping[str, Any], source: str, folder: Path | None = None
         servers.append(WrittenServer(safe_name(name), kept, source, folder))
     if len(table) > MOST_SERVERS:
         notices.append(_problem(source, f"it names {len(table)} servers, and the first {MOST_SERVERS} count"))
-    return ServerList(tuple(servers), tuple(notices))
+    return WrittenServers(tuple(servers), tuple(notices))
 
 
 def problem_of(table: Mapping[str, Any]) -> str:
@@ -141,7 +143,7 @@ def problem_of(table: Mapping[str, Any]) -> str:
     return next(told, "").removesuffix(".")
 
 
-def in_force(readings: Iterable[ServerList]) -> ServerList:
+def in_force(readings: Iterable[WrittenServers]) -> WrittenServers:
     """Of several sources, the one that counts most first: one server of each name."""
     chosen: dict[str, WrittenServer] = {}
     notices: list[Notice] = []
@@ -152,7 +154,7 @@ def in_force(readings: Iterable[ServerList]) -> ServerList:
             if first is not server:
                 message = f"The server {server.name} of {server.source} is left out: {first.source} names it too."
                 notices.append(Notice("info", PROBLEM, message))
-    return ServerList(tuple(sorted(chosen.values(), key=lambda server: server.name)), tuple(notices))
+    return WrittenServers(tuple(sorted(chosen.values(), key=lambda server: server.name)), tuple(notices))
 
 
 def with_env_file(server: WrittenServer, text: str) -> WrittenServer:
