@@ -10,7 +10,7 @@ import pytest
 
 from codelaw.agent.chat.retrieved_context import SpanLimits
 from codelaw.domain.errors import Refusal
-from codelaw.domain.passages import Hit
+from codelaw.domain.memories import Hit
 from tests.agent.conftest import Bench
 
 BLOCK = "<earlier-messages>"

@@ -14,7 +14,7 @@ from codelaw.agent.recall.question_vectors import EmbedderInUse
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import EmbeddingFailure, Refusal
 from codelaw.domain.memories import Memory
-from codelaw.ports.embedder import Vector
+from codelaw.ports.memories import Vector
 from tests.fakes.index import MemoryIndex, SharedPassages
 
 

@@ -18,7 +18,7 @@ from typing import cast
 from codelaw.adapters import processes
 from codelaw.adapters.processes.sandbox import Kind, Sandbox
 from codelaw.adapters.processes.sandbox import SandboxMeans as Found
-from codelaw.domain.safety.obeyed import NAMES
+from codelaw.domain.safety.sensitive_files import NAMES
 from tests.attacks.row import FENCES, UNSAFE, Attack, Means, NotRun
 from tests.attacks.starts import STARTS
 from tests.attacks.world import USUAL, World, world

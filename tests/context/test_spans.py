@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from codelaw.context.past.spans import Stretch, filled, spans_fragment, spans_of
 from codelaw.context.tokens import estimate
+from codelaw.domain.memories import Hit
 from codelaw.domain.messages import Call, Message, Metadata
-from codelaw.domain.passages import Hit
 from codelaw.transcript.transcript import Transcript
 
 DAY = 86_400.0

@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from codelaw.domain.errors import Refusal
-from codelaw.domain.passages import Hit, Passage
-from codelaw.ports.embedder import Vector
+from codelaw.domain.memories import Hit, Passage
+from codelaw.ports.memories import Vector
 
 
 @dataclass

@@ -4,9 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import ssl
 import threading
 from collections.abc import Callable
+from functools import cache
 from typing import TypeVar
+
+
+@cache
+def trusted() -> ssl.SSLContext:
+    """Those of this machine, or of SSL_CERT_FILE or SSL_CERT_DIR; reads the disk.
+
+    Raises:
+        OSError: they cannot be read; the next call tries again.
+    """
+    from httpx2 import create_ssl_context  # noqa: PLC0415 - a tenth of a second, which clients load when they are needed
+
+    return create_ssl_context()
+
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -14,8 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codelaw.adapters.asking import started
-from codelaw.adapters.programs import find_program, own_environment
+from codelaw.adapters.programs import find_program, own_environment, started
 from codelaw.domain.errors import ToolFailure
 
 SECONDS = 8.0

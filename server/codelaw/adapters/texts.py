@@ -15,6 +15,20 @@ from codelaw.adapters.descent import folder_of
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileText, Located
 
+
+def content_stamp(facts: os.stat_result) -> int:
+    """It stays when the file is moved, and when only its mode is changed; the same in every process."""
+    return hash((facts.st_mtime_ns, facts.st_size, facts.st_ino))
+
+
+def stamp_of(path: Path) -> int | None:
+    """The same of a file; None where there is none."""
+    try:
+        return content_stamp(path.lstat())
+    except OSError:
+        return None
+
+
 MAX_BYTES = 50_000_000
 """Of a file larger than this only parts are read (S-6)."""
 MAX_MIDDLE = 4_000

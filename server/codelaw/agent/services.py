@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from codelaw.agent.recording.recorder import Recorder
     from codelaw.domain.events import ChatEvent
     from codelaw.ports.code import CodeIndex
-    from codelaw.ports.held import HeldImages
+    from codelaw.ports.editor import LanguageServices
+    from codelaw.ports.journal import HeldImages
     from codelaw.ports.servers import KnownServers
-    from codelaw.ports.services import LanguageServices
     from codelaw.ports.store import ChatStore
     from codelaw.ports.workspace import Processes, Workspace
 

@@ -15,8 +15,8 @@ from codelaw.context.system.modules import active_task, pin
 from codelaw.context.tokens import estimate
 from codelaw.domain.chats import Strategy
 from codelaw.domain.errors import Refusal
+from codelaw.domain.memories import Hit
 from codelaw.domain.messages import Fragment, Message
-from codelaw.domain.passages import Hit
 from codelaw.domain.reports import BudgetLine, Dropped
 from codelaw.templates.render import render
 from codelaw.transcript.transcript import Transcript, rounds

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from codelaw.app.turns import TurnMaker
     from codelaw.domain.chats import Notice
     from codelaw.domain.safety.redaction import Redaction
-    from codelaw.ports.approver import Approver
+    from codelaw.ports.editor import Approver
 
 
 @dataclass(frozen=True, slots=True)

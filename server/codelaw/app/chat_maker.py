@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from codelaw.domain.events import ChatEvent
     from codelaw.domain.files import Folder
     from codelaw.domain.safety.redaction import Redaction
-    from codelaw.ports.approver import Approver
-    from codelaw.ports.services import LanguageServices
+    from codelaw.ports.editor import Approver, LanguageServices
     from codelaw.ports.store import Stores
     from codelaw.settings import Settings
 

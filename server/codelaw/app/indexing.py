@@ -14,7 +14,7 @@ from codelaw.domain.safety.hosts import is_this_machine, read_host
 
 if TYPE_CHECKING:
     from codelaw.domain.safety.redaction import Redaction
-    from codelaw.ports.embedder import Embedder
+    from codelaw.ports.memories import Embedder
     from codelaw.settings import Settings
 
 

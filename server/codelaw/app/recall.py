@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from codelaw.adapters.code.index import WorkspaceIndex
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.domain.chats import Notice
-    from codelaw.ports.embedder import Embedder
+    from codelaw.ports.memories import Embedder
     from codelaw.ports.store import Stores
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings

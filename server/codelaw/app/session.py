@@ -47,10 +47,8 @@ if TYPE_CHECKING:
     from codelaw.domain.events import ChatEvent
     from codelaw.domain.files import Folder
     from codelaw.domain.reports import ModelInfo
-    from codelaw.ports.approver import Approver
-    from codelaw.ports.editor import Editor
+    from codelaw.ports.editor import Approver, Editor, LanguageServices
     from codelaw.ports.servers import Browser, ToolServers
-    from codelaw.ports.services import LanguageServices
     from codelaw.ports.workspace import OpenDocuments
     from codelaw.settings import EffectiveSettings
 

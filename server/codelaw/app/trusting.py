@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.stores.opening import open_stores
-from codelaw.domain.audit import AuditEntry
+from codelaw.domain.permissions import AuditEntry
 
 if TYPE_CHECKING:
     from codelaw.settings import Settings

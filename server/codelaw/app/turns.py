@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from codelaw.domain.chats import Chat, Strategy
     from codelaw.domain.models import ModelProfile
     from codelaw.ports.code import CodeIndex
+    from codelaw.ports.editor import LanguageServices
     from codelaw.ports.model import ChatModel
-    from codelaw.ports.services import LanguageServices
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from codelaw.ports.embedder import Vector
+from codelaw.ports.memories import Vector
 
 DEVIATIONS = 4.0
 """Standard deviations above the mean of chance from which a similarity is evidence."""

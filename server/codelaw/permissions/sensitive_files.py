@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.safety.globs import alternatives, translate
-from codelaw.domain.safety.obeyed import NAMES, WORKSPACES, about, folded, obeyed
+from codelaw.domain.safety.sensitive_files import NAMES, WORKSPACES, about, folded, obeyed
 from codelaw.permissions.expand_command import inner_commands
 from codelaw.permissions.risky_flags import has_risky_flag
 from codelaw.permissions.shell import Simple, Word, listed, program, read

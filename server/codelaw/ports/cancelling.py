@@ -1,4 +1,4 @@
-"""What a cancel stops: one scope for whatever is asked for, from its arrival until its work has ended (R-8)."""
+"""What a cancel stops, and what outlasts it: one scope for whatever is asked for, until its work has ended (R-8)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,22 @@ from contextlib import contextmanager, suppress
 from typing import Any, Protocol, TypeVar
 
 from codelaw.domain.errors import Refusal
+
+
+async def outlast(work: asyncio.Future[Any]) -> bool:
+    """Wait until `work` is done, through every cancel of the caller; gives whether one came.
+
+    A turn that is slow to end is cancelled again and again. What the work has come to is left for the caller to look
+    at, who raises the cancel.
+    """
+    cancelled = False
+    while not work.done():
+        try:
+            await asyncio.wait([work])
+        except asyncio.CancelledError:
+            cancelled = True
+    return cancelled
+
 
 T = TypeVar("T")
 

@@ -6,16 +6,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from codelaw.domain.audit import AuditEntry
 from codelaw.domain.chats import Chat, ChatHead, Notice, StoredChat, StoredTurn, Todo
 from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.edits import KeptChange
 from codelaw.domain.events import ChatEvent, Event, Numbers
 from codelaw.domain.messages import Message
-from codelaw.domain.permissions import Grant
+from codelaw.domain.permissions import AuditEntry, Grant
 from codelaw.domain.reports import ChatRecord
-from codelaw.ports.index import MessageIndex
-from codelaw.ports.memories import MemoryStore
+from codelaw.ports.memories import MemoryStore, MessageIndex
 
 
 class ChatStore(Protocol):

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from codelaw.domain.audit import AuditKind, By, Decided
+from codelaw.domain.permissions import AuditKind, By, Decided
 from codelaw.protocol.base import Method, Params, Payload
 
 

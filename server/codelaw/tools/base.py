@@ -15,13 +15,12 @@ from pydantic import BaseModel, ConfigDict
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.permissions import PathUse
 from codelaw.domain.results import ToolResult, failure
+from codelaw.ports.abilities import Skills, Subagents
 from codelaw.ports.code import CodeIndex
+from codelaw.ports.editor import LanguageServices
 from codelaw.ports.journal import Journal
 from codelaw.ports.memories import Remembering
 from codelaw.ports.servers import Asking, KnownServers
-from codelaw.ports.services import LanguageServices
-from codelaw.ports.skills import Skills
-from codelaw.ports.subagents import Subagents
 from codelaw.ports.workspace import OutputListener, Processes, Workspace
 from codelaw.tools.bounds import bounded, shortened
 from codelaw.tools.freshness import Ledger

@@ -14,7 +14,7 @@ from codelaw.domain.models import ToolSchema
 from codelaw.domain.permissions import PathUse
 from codelaw.domain.safety.unseen import title
 from codelaw.domain.served import ServerState
-from codelaw.ports.web import Fetched, Web
+from codelaw.ports.abilities import Fetched, Web
 from codelaw.tools.base import PATH_ARGUMENT, AnyTool, Arguments
 from codelaw.tools.categories import offered_in
 from codelaw.tools.changing.edits import Edit, MultiEdit, Write

@@ -17,7 +17,7 @@ from codelaw.adapters.embedders.local import LocalEmbedder
 from codelaw.domain.safety.redaction import Redaction
 from codelaw.permissions.policy import denied_to
 from codelaw.permissions.rules import parse
-from codelaw.ports.embedder import Embedder
+from codelaw.ports.memories import Embedder
 from codelaw.tools.withholding import withheld
 from tests.adapters.embedders.folders import bert_folder
 from tests.fakes.desk import Desk, folder, make_desk

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from codelaw.adapters.certificates import trusted
 from codelaw.adapters.embedders.http import ATTEMPTS, CHARACTERS_AT_ONCE, LONGEST_TEXT, TEXTS_AT_ONCE, HttpEmbedder
 from codelaw.adapters.embedders.http_answers import SHOWN, of_answer
+from codelaw.adapters.loading import trusted
 from codelaw.domain.errors import EmbeddingFailure
 from tests.loopback.embeddings import Answer, LoopbackEmbeddings, vector
 

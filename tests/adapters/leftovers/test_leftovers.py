@@ -19,7 +19,7 @@ from codelaw.adapters.leftovers.guardian_child import end_marked
 from codelaw.adapters.leftovers.leftovers import MARK, Leftovers
 from codelaw.domain.chats import Notice
 from codelaw.domain.files import Folder, Located
-from codelaw.ports.held import HeldFile, LeftCommand
+from codelaw.ports.journal import HeldFile, LeftCommand
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 

@@ -26,7 +26,7 @@ from codelaw.adapters.processes.sandboxes import landlock
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import ProcessResult
-from codelaw.domain.safety.obeyed import FILES, FOLDERS
+from codelaw.domain.safety.sensitive_files import FILES, FOLDERS
 from codelaw.permissions.policy import denied_to
 from codelaw.permissions.rules import parse
 from tests.attacks.world import World

@@ -17,7 +17,7 @@ import pytest
 
 from codelaw.adapters.processes.sandbox import Sandbox
 from codelaw.domain.files import ProcessResult
-from codelaw.domain.safety.obeyed import FILES, FOLDERS, at_once
+from codelaw.domain.safety.sensitive_files import FILES, FOLDERS, at_once
 from tests.adapters.processes.inside import line
 from tests.attacks.world import World
 from tests.fakes.seen import seen

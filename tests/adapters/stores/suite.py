@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from codelaw.adapters.stores import permissions
-from codelaw.domain.audit import AuditEntry
 from codelaw.domain.chats import Chat, StoredTurn, Todo, TurnError, TurnResult
 from codelaw.domain.checkpoints import Checkpoint, CompactionReport, Demotion
 from codelaw.domain.errors import Refusal
@@ -30,7 +29,7 @@ from codelaw.domain.events import (
 )
 from codelaw.domain.messages import Call, Fragment, Message, Metadata, Role
 from codelaw.domain.models import Usage
-from codelaw.domain.permissions import Decision, Grant
+from codelaw.domain.permissions import AuditEntry, Decision, Grant
 from codelaw.domain.results import FileChange
 
 NASTY = "a\0b \ud800 \ud83d\ude00 😀 \u2028 '; DROP TABLE chats; --"

@@ -25,7 +25,7 @@ from codelaw.domain.safety.redaction import Redaction
 from codelaw.ranking.code.nearness import Singles, Vectors, beside, nearest
 
 if TYPE_CHECKING:
-    from codelaw.ports.embedder import Embedder, Vector
+    from codelaw.ports.memories import Embedder, Vector
     from codelaw.ports.workspace import Workspace
     from codelaw.ranking.code.chunks import Chunk
 

@@ -10,7 +10,7 @@ from codelaw.adapters.embedders.http import HttpEmbedder
 from codelaw.adapters.embedders.local import LocalEmbedder
 
 if TYPE_CHECKING:
-    from codelaw.ports.embedder import Embedder
+    from codelaw.ports.memories import Embedder
 
 
 class EmbedderSettings(Protocol):

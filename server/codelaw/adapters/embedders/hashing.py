@@ -17,7 +17,7 @@ from math import log, sqrt
 from zlib import crc32
 
 from codelaw.domain.errors import EmbeddingFailure
-from codelaw.ports.embedder import Vector
+from codelaw.ports.memories import Vector
 from codelaw.ranking.words import terms
 
 DIMENSION = 512

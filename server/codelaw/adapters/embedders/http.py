@@ -7,11 +7,11 @@ import random
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from codelaw.adapters.certificates import trusted
 from codelaw.adapters.embedders.http_answers import Trouble, of_answer, of_error, read_reply
+from codelaw.adapters.loading import trusted
 from codelaw.adapters.models.endpoints import guards
 from codelaw.domain.errors import EmbeddingFailure
-from codelaw.ports.embedder import Vector
+from codelaw.ports.memories import Vector
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient

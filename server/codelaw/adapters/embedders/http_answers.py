@@ -13,7 +13,7 @@ from codelaw.adapters.models.endpoints import Misbehaved
 from codelaw.domain.errors import CodelawError
 
 if TYPE_CHECKING:
-    from codelaw.ports.embedder import Vector
+    from codelaw.ports.memories import Vector
 
 LARGEST_DIMENSION = 16_000
 """More no database for vectors keeps."""

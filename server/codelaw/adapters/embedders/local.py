@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from codelaw.adapters.embedders.folder import ModelFolder, cut_at, load_tokenizer, load_weights, look_into
 from codelaw.adapters.embedders.hashing import arbitrary
 from codelaw.domain.errors import EmbeddingFailure
-from codelaw.ports.embedder import Vector
+from codelaw.ports.memories import Vector
 
 if TYPE_CHECKING:
     from numpy import float32

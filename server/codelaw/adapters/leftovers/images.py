@@ -18,9 +18,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from codelaw.adapters.stamps import stamp_of
+from codelaw.adapters.texts import stamp_of
 from codelaw.domain.files import Folder, Located
-from codelaw.ports.held import HeldFile, LeftCommand, LeftFile
+from codelaw.ports.journal import HeldFile, LeftCommand, LeftFile
 
 KEPT = 100_000_000
 """Bytes of texts that stay for the next command, beyond those of the commands that run."""

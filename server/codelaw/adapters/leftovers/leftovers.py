@@ -26,7 +26,7 @@ from codelaw.adapters.leftovers.images import Images, forget, left
 from codelaw.adapters.stores.sqlite.server_liveness import FileOwners, alone
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
-from codelaw.ports.held import HeldFile, Settle
+from codelaw.ports.journal import HeldFile, Settle
 
 MARK = "CODELAW_CALL"
 """The variable by which the processes of a server, and those of one call, know each other."""

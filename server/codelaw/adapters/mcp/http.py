@@ -8,7 +8,7 @@ from http import HTTPStatus
 
 import httpx2
 
-from codelaw.adapters.certificates import trusted
+from codelaw.adapters.loading import trusted
 from codelaw.adapters.mcp.bounds import LINE_BYTES, mended, too_rich
 from codelaw.adapters.mcp.means import ASK, NeedsAuth, ServerFailure
 from codelaw.domain.served import Address

@@ -14,7 +14,7 @@ from codelaw.adapters.leftovers.leftovers import MARK, Leftovers
 from codelaw.adapters.mcp.bounds import HELD_BYTES, Lines
 from codelaw.adapters.processes.child import Child, within
 from codelaw.domain.served import Program
-from codelaw.ports.finishing import outlast
+from codelaw.ports.cancelling import outlast
 
 GRACE_SECONDS = 0.5
 """After the end of its input, and again after SIGTERM."""

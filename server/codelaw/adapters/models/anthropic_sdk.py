@@ -18,7 +18,7 @@ from anthropic import AsyncStream, DefaultAsyncHttpxClient, Timeout
 from anthropic.lib.bedrock import AsyncAnthropicBedrockMantle
 from anthropic.lib.vertex import AsyncAnthropicVertex
 
-from codelaw.adapters.certificates import trusted
+from codelaw.adapters.loading import trusted
 from codelaw.adapters.models.anthropic_blocks import EndlessReply, MalformedEvent
 from codelaw.adapters.models.anthropic_body import BodyWriter, beta_headers, unknown_fields
 from codelaw.adapters.models.anthropic_failures import (

@@ -24,7 +24,7 @@ from codelaw.adapters.processes.sandbox import Confined, Sandbox, SandboxMeans
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import OutputStream, ProcessResult
 from codelaw.domain.safety.hosts import Network
-from codelaw.ports.finishing import outlast
+from codelaw.ports.cancelling import outlast
 from codelaw.ports.workspace import OutputListener
 
 STDOUT_ENDS = (12_000, 12_000)

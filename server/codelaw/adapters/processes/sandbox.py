@@ -29,9 +29,9 @@ from codelaw.adapters.processes.sandboxes.scratch import Scratch
 from codelaw.adapters.programs import own_programs
 from codelaw.domain.chats import Notice
 from codelaw.domain.safety.hosts import Network, read_rules
-from codelaw.domain.safety.obeyed import at_once
+from codelaw.domain.safety.sensitive_files import at_once
+from codelaw.ports.cancelling import outlast
 from codelaw.ports.editor import Editor
-from codelaw.ports.finishing import outlast
 
 PORT = 30_128
 """On the loopback device of the command's own namespace; below those that the system gives out."""

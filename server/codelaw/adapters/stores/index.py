@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from codelaw.adapters.stores.rows import passage_rows
 from codelaw.adapters.stores.rows.database import Database, Owners, Session
-from codelaw.domain.passages import Hit, Passage
-from codelaw.ports.embedder import Vector
+from codelaw.domain.memories import Hit, Passage
+from codelaw.ports.memories import Vector
 
 if TYPE_CHECKING:
     from codelaw.adapters.stores.frames import Frames

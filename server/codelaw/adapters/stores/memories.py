@@ -30,7 +30,7 @@ from codelaw.adapters.stores.rows.memory_rows import (
 from codelaw.adapters.stores.sqlite import memory_search
 from codelaw.adapters.stores.sqlite.log_keeping import empty_log
 from codelaw.domain.memories import Candidate, Category, Memory, MemoryScope, Places
-from codelaw.ports.embedder import Vector
+from codelaw.ports.memories import Vector
 
 if TYPE_CHECKING:
     from codelaw.adapters.stores.sqlite.vectors import Vectors

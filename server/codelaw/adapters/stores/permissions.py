@@ -9,8 +9,7 @@ from codelaw.adapters.stores.rows.chat_rows import require
 from codelaw.adapters.stores.rows.checks import checksum
 from codelaw.adapters.stores.rows.database import Session
 from codelaw.adapters.stores.rows.reading import Reading
-from codelaw.domain.audit import AuditEntry
-from codelaw.domain.permissions import Grant
+from codelaw.domain.permissions import AuditEntry, Grant
 
 MOST_OF_CHAT = 10_000
 """Entries kept of one chat, and of what is about none; the oldest go first."""

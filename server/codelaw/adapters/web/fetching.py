@@ -17,7 +17,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from codelaw.adapters.processes.network.addresses import Dial, Resolve, SystemResolver, dial, meant, shut
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.safety.hosts import Address, HostRule, Network, is_this_machine, read_host, read_rules
-from codelaw.ports.web import Fetched
+from codelaw.ports.abilities import Fetched
 
 MOST_BYTES = 2_000_000
 """Of an answer, its headers included."""

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from codelaw.adapters.stamps import content_stamp
+from codelaw.adapters.texts import content_stamp
 from codelaw.adapters.workspace.ignore import IgnoreTree, exclude_file
 from codelaw.adapters.workspace.walk import WalkBudget
 from codelaw.domain.files import Buffer, Folder, Survey

@@ -16,7 +16,7 @@ from codelaw.domain.permissions import ApprovalOption, ApprovalQuestion
 if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.recording.turn_record import TurnRecord
-    from codelaw.ports.approver import Approver
+    from codelaw.ports.editor import Approver
 
 Decided = Literal["send", "stay"]
 

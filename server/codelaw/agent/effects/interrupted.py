@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from codelaw.domain.files import Located, Survey
     from codelaw.domain.safety.redaction import Redaction
-    from codelaw.ports.held import HeldImages, LeftCommand, LeftFile
+    from codelaw.ports.journal import HeldImages, LeftCommand, LeftFile
     from codelaw.ports.store import ChatStore
     from codelaw.ports.workspace import Workspace
 

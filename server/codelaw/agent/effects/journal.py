@@ -14,12 +14,12 @@ from codelaw.domain.chats import Notice
 from codelaw.domain.edits import BINARY, FOLDER, LOST, KeptChange
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.safety.redaction import Redaction
-from codelaw.ports.held import HeldFile
+from codelaw.ports.journal import HeldFile
 
 if TYPE_CHECKING:
     from codelaw.agent.recording.turn_record import TurnRecord
     from codelaw.domain.files import FileImage, FileText, Located
-    from codelaw.ports.held import HeldImages
+    from codelaw.ports.journal import HeldImages
     from codelaw.ports.store import ChatStore
     from codelaw.ports.workspace import Workspace
 

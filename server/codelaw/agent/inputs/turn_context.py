@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from codelaw.domain.chats import Mode, Strategy
     from codelaw.domain.messages import Fragment, Message
     from codelaw.domain.models import Effort, ModelProfile, Prices, Ttl, Usage
+    from codelaw.ports.abilities import Skills
     from codelaw.ports.model import ChatModel
-    from codelaw.ports.skills import Skills
     from codelaw.tools.toolbox import Toolbox
     from codelaw.transcript.transcript import Transcript
 

@@ -13,10 +13,8 @@ from codelaw.domain.errors import EmbeddingFailure, Refusal
 
 if TYPE_CHECKING:
     from codelaw.agent.recall.question_vectors import EmbedderInUse
-    from codelaw.domain.passages import Passage
-    from codelaw.ports.embedder import Embedder
-    from codelaw.ports.index import MessageIndex
-    from codelaw.ports.memories import MemoryStore
+    from codelaw.domain.memories import Passage
+    from codelaw.ports.memories import Embedder, MemoryStore, MessageIndex
 
 BATCH = 16
 """Passages of one step in the background: small, so that a turn waits little for whatever they share."""

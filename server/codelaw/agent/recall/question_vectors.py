@@ -17,7 +17,7 @@ from codelaw.domain.errors import EmbeddingFailure
 
 if TYPE_CHECKING:
     from codelaw.memory.background import Chance
-    from codelaw.ports.embedder import Embedder, Vector
+    from codelaw.ports.memories import Embedder, Vector
 
 
 @dataclass(slots=True)

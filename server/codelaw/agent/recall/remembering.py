@@ -32,8 +32,7 @@ from codelaw.memory.recall import MemoryBlock, ranked, shown
 
 if TYPE_CHECKING:
     from codelaw.agent.recall.question_vectors import EmbedderInUse
-    from codelaw.ports.embedder import Vector
-    from codelaw.ports.memories import MemoryStore
+    from codelaw.ports.memories import MemoryStore, Vector
 
 T = TypeVar("T")
 

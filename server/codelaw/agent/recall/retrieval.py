@@ -10,9 +10,8 @@ from codelaw.agent.recall.question_vectors import Late, QuestionVectors
 from codelaw.domain.errors import EmbeddingFailure
 
 if TYPE_CHECKING:
-    from codelaw.domain.passages import Hit
-    from codelaw.ports.embedder import Embedder, Vector
-    from codelaw.ports.index import MessageIndex
+    from codelaw.domain.memories import Hit
+    from codelaw.ports.memories import Embedder, MessageIndex, Vector
 
 _WITH_FLOOR = 500
 """Messages that are looked at when some may fall below the floor."""

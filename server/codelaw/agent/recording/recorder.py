@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from codelaw.domain.audit import AuditEntry, AuditKind, By, Decided
 from codelaw.domain.errors import Refusal
+from codelaw.domain.permissions import AuditEntry, AuditKind, By, Decided
 
 if TYPE_CHECKING:
     from codelaw.domain.permissions import Decision, Grant

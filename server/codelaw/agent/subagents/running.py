@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import Agents, TurnInputs
     from codelaw.domain.models import Usage
     from codelaw.domain.results import FileChange
-    from codelaw.ports.subagents import Order
+    from codelaw.ports.abilities import Order
     from codelaw.tools.toolbox import Toolbox
 
 EXPLORE, PLAN, GENERAL = "explore", "plan", "general"

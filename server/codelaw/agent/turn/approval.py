@@ -12,7 +12,7 @@ from uuid import uuid4
 from codelaw.domain.chats import Mode
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion, Decision, Grant, PathUse, Risk
-from codelaw.domain.safety.obeyers import who_obeys
+from codelaw.domain.safety.sensitive_files import who_obeys
 from codelaw.permissions.options import options_for
 from codelaw.permissions.persistent_grants import Folders, home, in_force, kept_rule
 from codelaw.permissions.policy import CallFacts, Default, Denied, Rules, denied_to, judge
@@ -23,7 +23,7 @@ from codelaw.tools.paths import located
 if TYPE_CHECKING:
     from codelaw.agent.recording.recorder import Recorder
     from codelaw.domain.messages import Call
-    from codelaw.ports.approver import Approver
+    from codelaw.ports.editor import Approver
     from codelaw.ports.store import ChatStore
     from codelaw.ports.workspace import Workspace
     from codelaw.tools.base import Preview

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from codelaw.agent.turn.approval import Verdict
     from codelaw.agent.turn.hooking import CallHooks
     from codelaw.agent.turn.running import TurnRun
-    from codelaw.domain.audit import By
     from codelaw.domain.messages import Call
+    from codelaw.domain.permissions import By
     from codelaw.domain.results import ToolResult
     from codelaw.tools.base import Tool, ToolEnvironment
 

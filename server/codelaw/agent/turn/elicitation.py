@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from codelaw.domain.messages import Call
     from codelaw.domain.permissions import ApprovalAnswer
     from codelaw.domain.served import ServerQuestion
-    from codelaw.ports.approver import Approver
+    from codelaw.ports.editor import Approver
 
 MOST_CHOICES = 8
 LONGEST_TEXT = 4_000

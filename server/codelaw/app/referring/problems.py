@@ -11,7 +11,7 @@ from codelaw.templates.render import render
 from codelaw.tools.paths import located
 
 if TYPE_CHECKING:
-    from codelaw.ports.services import LanguageServices
+    from codelaw.ports.editor import LanguageServices
     from codelaw.ports.workspace import Workspace
 
 MOST_PROBLEMS = 100

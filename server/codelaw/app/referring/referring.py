@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from codelaw.domain.messages import Message
     from codelaw.permissions.policy import Denied
     from codelaw.ports.code import CodeIndex
-    from codelaw.ports.services import LanguageServices
+    from codelaw.ports.editor import LanguageServices
     from codelaw.ports.workspace import Workspace
 
 MOST = 5

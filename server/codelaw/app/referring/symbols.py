@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from codelaw.domain.code import NamedCode
     from codelaw.domain.files import Located
     from codelaw.ports.code import CodeIndex
-    from codelaw.ports.services import LanguageServices
+    from codelaw.ports.editor import LanguageServices
     from codelaw.ports.workspace import Workspace
 
 MOST_PLACES = 8

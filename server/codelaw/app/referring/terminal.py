@@ -16,7 +16,7 @@ from codelaw.tools.bounds import cut_middle
 
 if TYPE_CHECKING:
     from codelaw.domain.messages import Message
-    from codelaw.ports.services import LanguageServices
+    from codelaw.ports.editor import LanguageServices
 
 LAST = "last"
 NOTHING = "no terminal of the editor has printed anything yet, and no command has run in this chat."

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from codelaw.agent.recording.recorder import Recorder
     from codelaw.app.chats import OpenChats, StandingGrants
     from codelaw.app.in_force import SettingsInForce
-    from codelaw.domain.audit import AuditEntry
     from codelaw.domain.chats import Notice
-    from codelaw.domain.permissions import Grant
+    from codelaw.domain.permissions import AuditEntry, Grant
     from codelaw.ports.workspace import Workspace
 
 

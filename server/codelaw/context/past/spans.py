@@ -16,8 +16,8 @@ from datetime import UTC, datetime
 from codelaw.context.escaping import quoted
 from codelaw.context.observations.text import shown
 from codelaw.context.tokens import estimate
+from codelaw.domain.memories import Hit
 from codelaw.domain.messages import Fragment, Message
-from codelaw.domain.passages import Hit
 from codelaw.domain.safety.own_tags import escape
 from codelaw.templates.render import render
 from codelaw.transcript.transcript import Transcript

@@ -11,8 +11,7 @@ from codelaw.domain.safety.unseen import visible_line
 from codelaw.protocol import permissions as wire
 
 if TYPE_CHECKING:
-    from codelaw.domain.audit import AuditEntry
-    from codelaw.domain.permissions import Grant
+    from codelaw.domain.permissions import AuditEntry, Grant
     from codelaw.lsp.context import Context
 
 PAGE = 100

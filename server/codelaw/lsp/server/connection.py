@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from codelaw.lsp.folders import Folders
     from codelaw.lsp.transport.rpc import Rpc
     from codelaw.ports.cancelling import Scopes
-    from codelaw.ports.services import LanguageServices
+    from codelaw.ports.editor import LanguageServices
 
 log = logging.getLogger(__name__)
 

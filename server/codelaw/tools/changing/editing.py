@@ -13,7 +13,7 @@ from codelaw.domain.edits import fragments
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileText, Located
 from codelaw.domain.results import FileChange, ToolResult
-from codelaw.ports.finishing import outlast
+from codelaw.ports.cancelling import outlast
 from codelaw.tools.base import Preview, ToolEnvironment
 from codelaw.tools.changing.diffs import Diff, difference
 from codelaw.tools.changing.matching import Replaced, Replacement, replaced, same_lines

@@ -14,7 +14,7 @@ from pathlib import Path
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Entry, FileImage, Located, MadeChange, Stamp
-from codelaw.ports.finishing import outlast
+from codelaw.ports.cancelling import outlast
 from codelaw.ports.workspace import Workspace
 from codelaw.tools.base import ToolEnvironment
 from codelaw.tools.paths import in_git_folder

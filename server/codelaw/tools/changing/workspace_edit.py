@@ -12,7 +12,7 @@ from codelaw.domain.edits import Splice, fragments, spliced
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileText, Located
 from codelaw.domain.results import FileChange, ToolResult
-from codelaw.ports.services import LanguageServices
+from codelaw.ports.editor import LanguageServices
 from codelaw.tools.base import Preview, ToolEnvironment
 from codelaw.tools.changing.diffs import difference
 from codelaw.tools.changing.editing import MAX_CHANGED, FileEdit, made, shown_whole, writable

@@ -13,7 +13,7 @@ from codelaw.domain.code import DocumentFindings, Finding
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Located
 from codelaw.domain.results import ToolResult
-from codelaw.ports.services import LanguageServices
+from codelaw.ports.editor import LanguageServices
 from codelaw.tools.base import Arguments, Tool, ToolEnvironment
 from codelaw.tools.code.symbols import editor_uri, services_of
 from codelaw.tools.paths import is_top, located

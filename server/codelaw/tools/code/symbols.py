@@ -14,7 +14,7 @@ from codelaw.domain.code import CodePlace, Position
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileText, Located
 from codelaw.domain.results import ToolResult
-from codelaw.ports.services import LanguageServices
+from codelaw.ports.editor import LanguageServices
 from codelaw.tools.base import Arguments, Tool, ToolEnvironment
 from codelaw.tools.paths import located
 

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.results import ToolResult
-from codelaw.ports.web import Web
+from codelaw.ports.abilities import Web
 from codelaw.tools.base import Arguments, Preview, Tool, ToolEnvironment
 
 LONGEST_URL = 2_000

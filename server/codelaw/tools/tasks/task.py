@@ -10,7 +10,7 @@ from pydantic import Field
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.results import ToolResult
 from codelaw.domain.safety.unseen import title
-from codelaw.ports.subagents import Order
+from codelaw.ports.abilities import Order
 from codelaw.tools.base import Arguments, Tool, ToolEnvironment
 
 TASK = "Task"

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 
 from codelaw.adapters.processes.rules.profile import Profile, WatchedName
-from codelaw.domain.safety.obeyed import about
+from codelaw.domain.safety.sensitive_files import about
 
 MOST_LINES = 2_000
 """Of what a command has said; errors come last."""

@@ -22,7 +22,7 @@ from codelaw.adapters.processes.rules.profile import TEMPORARY, Access, Place, P
 from codelaw.adapters.processes.rules.repositories import guard, linked_git, own_git_folders
 from codelaw.adapters.processes.rules.withheld import NOTHING, ChangedError, UndrawableError, Walk, WithheldPaths
 from codelaw.domain.safety.hosts import Network
-from codelaw.domain.safety.obeyed import FILES, FOLDERS, START_UP, obeyed
+from codelaw.domain.safety.sensitive_files import FILES, FOLDERS, START_UP, obeyed
 
 RUNTIME = ("/run", "/var/run")
 """Where sockets of other programs lie: docker, D-Bus, keyrings. A read-only mount does not stop a connect."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import islice
 from typing import Generic, TypeVar
 
-from codelaw.domain.safety.obeyed import folded
+from codelaw.domain.safety.sensitive_files import folded
 
 YOUNG = 50_000_000
 """Nanoseconds in which a folder may change twice with the same time."""

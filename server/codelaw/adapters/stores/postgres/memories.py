@@ -11,7 +11,7 @@ from codelaw.adapters.stores.rows.database import Session
 from codelaw.adapters.stores.rows.memory_rows import COLUMNS, LONGEST, Condition, counting, look_around, sized, spelt
 from codelaw.domain.memories import Candidate, Category, Memory, Places
 from codelaw.memory.words import asked, fused, likeness
-from codelaw.ports.embedder import Vector
+from codelaw.ports.memories import Vector
 
 Asked = tuple[str, Vector]
 """The name of an embedder, and the vector of the question."""

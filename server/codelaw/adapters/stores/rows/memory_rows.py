@@ -16,7 +16,7 @@ from codelaw.adapters.stores.rows.database import Session
 from codelaw.domain.errors import Refusal
 from codelaw.domain.memories import Category, Memory, MemoryScope, Places
 from codelaw.memory.words import words
-from codelaw.ports.embedder import Vector
+from codelaw.ports.memories import Vector
 
 LONGEST = 200
 """Of a stem that is kept, in characters."""

@@ -10,9 +10,9 @@ from codelaw.adapters.stores.rows.chat_rows import MESSAGE
 from codelaw.adapters.stores.rows.codec import legible
 from codelaw.adapters.stores.rows.database import Owners, Session
 from codelaw.adapters.stores.rows.reading import Reading
+from codelaw.domain.memories import Passage
 from codelaw.domain.messages import Message
-from codelaw.domain.passages import Passage
-from codelaw.ports.embedder import Vector
+from codelaw.ports.memories import Vector
 from codelaw.ranking.dates import tells_time
 from codelaw.ranking.passages import readable, split
 from codelaw.ranking.words import packed

@@ -19,12 +19,11 @@ from codelaw.adapters.stores.rows.codec import (
     salvaged_items,
     whole,
 )
-from codelaw.domain.audit import AuditEntry, AuditKind, By, Decided
 from codelaw.domain.chats import Chat, Mode, StoredTurn, Strategy, Todo, TurnStatus, TurnStop
 from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, Part, ThreadSummary
 from codelaw.domain.messages import Message, Metadata, Role
 from codelaw.domain.models import Effort, Usage
-from codelaw.domain.permissions import Grant
+from codelaw.domain.permissions import AuditEntry, AuditKind, By, Decided, Grant
 from codelaw.transcript.repair.repairs import altered
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from codelaw.adapters.stores.rows.database import Session
 from codelaw.adapters.stores.rows.memory_rows import COLUMNS, counting
 from codelaw.domain.memories import Candidate, Category, Places
 from codelaw.memory.words import asked, fused, likeness
-from codelaw.ports.embedder import Vector
+from codelaw.ports.memories import Vector
 
 if TYPE_CHECKING:
     from codelaw.adapters.stores.sqlite.vectors import Vectors

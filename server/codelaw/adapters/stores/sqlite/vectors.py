@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codelaw.ports.embedder import Vector
+from codelaw.ports.memories import Vector
 
 MAX_BYTES = 192 * 2**20
 """Of the vectors that are kept, the newest; entries with older ones are found by their words only (S-6)."""
