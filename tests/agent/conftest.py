@@ -101,18 +101,6 @@ async def open_session(bench: Bench, settings: dict[str, Any]) -> Session:
     )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A file about what no dialect changes names those it is played in, as `DIALECTS`."""
-    left_out = [
-        item
-        for item in items
-        if isinstance(item, pytest.Function)
-        and hasattr(item, "callspec")
-        and item.callspec.params.get("dialect", "react") not in getattr(item.module, "DIALECTS", ("react", "native"))
-    ]
-    items[:] = [item for item in items if item not in left_out]
-
-
 @pytest.fixture(params=["react", "native"])
 def dialect(request: pytest.FixtureRequest) -> str:
     return request.param

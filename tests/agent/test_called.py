@@ -11,8 +11,6 @@ from codelaw.domain.errors import Refusal
 from codelaw.domain.files import Folder
 from tests.agent.conftest import Bench
 
-DIALECTS = ("react",)
-
 
 def said(bench: Bench) -> str:
     """All texts of the newest request's conversation, without the system prompt."""

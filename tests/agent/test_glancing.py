@@ -18,8 +18,6 @@ from tests.agent.conftest import Bench
 from tests.agent.talking import due
 from tests.agent.test_control import until
 
-DIALECTS = ("react",)
-
 
 async def long_chat(bench: Bench, turns: int) -> str:
     bench.vendor.reset([bench.finish("x", times=0)])

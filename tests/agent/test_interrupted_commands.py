@@ -18,8 +18,6 @@ from codelaw.tools.watching import CLOCK
 from tests.agent.conftest import Bench, open_session
 from tests.agent.test_control import until
 
-DIALECTS = ("react",)
-
 REFUSAL = Refusal("store_unavailable", "The disk is full.", "Free some space.")
 
 

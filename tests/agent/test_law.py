@@ -11,8 +11,6 @@ from codelaw.domain.errors import Refusal
 from codelaw.domain.files import Folder
 from tests.agent.conftest import Bench
 
-DIALECTS = ("react",)
-
 
 async def law_of(bench: Bench) -> tuple[str, list[str]]:
     bench.vendor.reset([bench.finish("ok")])

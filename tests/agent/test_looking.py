@@ -12,8 +12,6 @@ from codelaw.domain.requests import Attachment, EditorState, LineRange
 from tests.agent.conftest import Bench
 from tests.agent.test_control import until
 
-DIALECTS = ("react",)
-
 TEXT = "".join(f"line {number}\n" for number in range(1, 41))
 
 

@@ -12,8 +12,6 @@ from tests.agent.conftest import Bench
 from tests.agent.test_broken_store import agree, script
 from tests.agent.test_control import until
 
-DIALECTS = ("react",)
-
 
 class LostAnswer:
     """Lets the answer to the n-th call of one method of the real store be lost."""

@@ -9,8 +9,6 @@ import pytest
 from codelaw.domain.files import Folder
 from tests.agent.conftest import Bench
 
-DIALECTS = ("react",)
-
 
 @pytest.fixture
 async def several(bench: Bench) -> Bench:

@@ -8,8 +8,6 @@ import pytest
 
 from tests.agent.conftest import Bench
 
-DIALECTS = ("react",)
-
 FORGED: list[tuple[str, str, dict[str, Any]]] = [
     ("ask", "Write", {"path": "made", "content": "x"}),
     ("ask", "Bash", {"command": "touch made"}),

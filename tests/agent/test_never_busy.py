@@ -13,8 +13,6 @@ from codelaw.domain.models import Usage
 from tests.agent.conftest import Bench
 from tests.loopback.script import VendorReply
 
-DIALECTS = ("react",)
-
 
 async def goes_on(bench: Bench, chat_id: str) -> None:
     """The chat takes another message, and so does the next server."""

@@ -12,8 +12,6 @@ from tests.agent.conftest import Bench
 from tests.agent.test_hooks import hooked
 from tests.agent.test_revert import edit, played, uris
 
-DIALECTS = ("react",)
-
 LOST = "cannot be undone: nothing was kept of it before a command changed it."
 
 

@@ -8,8 +8,6 @@ from codelaw.agent.chat.chat import AgentChat
 from codelaw.app import chats
 from tests.agent.conftest import Bench
 
-DIALECTS = ("react",)
-
 
 async def test_chats_that_are_not_used_leave_memory_and_know_what_they_had_read(bench: Bench):
     (bench.root / "a.txt").write_text("one\n")

@@ -12,8 +12,6 @@ from codelaw.domain.errors import Refusal
 from tests.agent.conftest import Bench
 from tests.agent.test_revert import edit, played
 
-DIALECTS = ("react",)
-
 OLD = "".join(f"line {number}\n" for number in range(30))
 
 

@@ -22,8 +22,6 @@ from tests.agent.conftest import Bench, open_session
 from tests.agent.test_control import texts, until
 from tests.agent.test_two_servers import die
 
-DIALECTS = ("react",)
-
 
 @pytest.fixture
 async def other(bench: Bench) -> AsyncIterator[Bench]:

@@ -11,8 +11,6 @@ from tests.agent.conftest import Bench
 from tests.agent.test_control import until
 from tests.agent.test_revert import edit, played, uris
 
-DIALECTS = ("react",)
-
 SHELL = """\
 set -e
 printf 'x\\0y' > data.bin

@@ -11,8 +11,6 @@ from codelaw.domain.edits import RevertReport
 from tests.agent.conftest import Bench
 from tests.agent.test_revert import edit, kept_by_command, played, refused
 
-DIALECTS = ("react",)
-
 OLD = "one\r\ntwo\r\n"
 
 

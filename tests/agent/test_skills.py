@@ -14,8 +14,6 @@ from tests.agent.conftest import Bench
 from tests.agent.talking import blocks, notices, said, system, whole
 from tests.fakes.editor import User
 
-DIALECTS = ("react",)
-
 HEADED = "---\nname: {0}\ndescription: {1}\n---\n{2}\n"
 
 

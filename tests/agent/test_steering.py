@@ -15,8 +15,6 @@ from tests.agent.test_control import never, texts, until
 from tests.agent.test_interrupts import check
 from tests.loopback.script import VendorReply, fault
 
-DIALECTS = ("react",)
-
 
 def states(bench: Bench) -> list[tuple[str, str]]:
     return [(event.text, event.state) for event in bench.kinds("steer")]

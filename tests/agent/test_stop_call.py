@@ -8,8 +8,6 @@ from codelaw.domain.events import ToolCallEvent, ToolOutputEvent
 from tests.agent.conftest import Bench
 from tests.agent.test_control import until
 
-DIALECTS = ("react",)
-
 COMMAND = "echo begun; exec sleep 600"
 
 

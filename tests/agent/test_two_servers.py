@@ -18,8 +18,6 @@ from tests.agent.test_broken_store import agree
 from tests.agent.test_control import never, texts, until
 from tests.agent.test_interrupts import check
 
-DIALECTS = ("react",)
-
 
 @pytest.fixture
 async def other(bench: Bench) -> AsyncIterator[Bench]:

@@ -12,8 +12,6 @@ from codelaw.domain.requests import Attachment, LineRange
 from tests.agent.conftest import Bench
 from tests.agent.talking import notices, whole
 
-DIALECTS = ("react",)
-
 DENY = {"deny": ["Read(secrets/**)", "Read(**/*.{key,pem})"]}
 
 
