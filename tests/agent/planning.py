@@ -15,10 +15,10 @@ from codelaw.agent.turn.window_plan import (
     Compact,
     Compactions,
     Demote,
+    FitProgress,
     Lighten,
     Moment,
     Narrow,
-    Progress,
     Shorten,
     next_action,
 )
@@ -148,7 +148,7 @@ class Running:
         if self.selection.strategy != "layered":
             self.chosen = self.selection
 
-    def play(self, progress: Progress, most: int = 20) -> tuple[list[Action], Progress]:
+    def play(self, progress: FitProgress, most: int = 20) -> tuple[list[Action], FitProgress]:
         """All actions until the last word, which is one to send or to refuse."""
         self.begin()
         done: list[Action] = []

@@ -80,7 +80,7 @@ async def test_whatever_fails_around_a_turn_ends_it(bench: Bench, place: str, mo
     await goes_on(bench, first.chat_id)
 
 
-@pytest.mark.parametrize("place", ["TurnRecord", "TurnRun", "RunningTurn", "named"])
+@pytest.mark.parametrize("place", ["TurnRecord", "TurnRun", "TurnTask", "named"])
 async def test_whatever_fails_where_a_turn_begins_leaves_the_chat_free(
     bench: Bench, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

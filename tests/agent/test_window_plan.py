@@ -18,9 +18,9 @@ from codelaw.agent.turn.window_plan import (
     Compact,
     Compactions,
     Demote,
+    FitProgress,
     Lighten,
     Narrow,
-    Progress,
     Refuse,
     Send,
     Shorten,
@@ -60,7 +60,7 @@ def overflow(limit: int | None = None, size: int | None = None) -> ModelFailure:
     return ModelFailure("overflow", "prompt is too long", limit=limit, size=size)
 
 
-def refused(running: Running, failure: ModelFailure, progress: Progress) -> tuple[list[Action], Progress]:
+def refused(running: Running, failure: ModelFailure, progress: FitProgress) -> tuple[list[Action], FitProgress]:
     """What follows when the vendor has refused the view of `running`."""
     running.begin()
     learned = heard(running.inputs, progress, running.now.view, failure)
@@ -177,16 +177,16 @@ def test_where_economy_is_off_results_are_cut_at_once():
 
 def test_a_view_that_fits_is_sent_and_nothing_is_tried():
     made = chat(3).step(read("a.py"))
-    action, progress = next_action(made.now, Progress())
+    action, progress = next_action(made.now, FitProgress())
     assert isinstance(action, Send)
-    assert progress == Progress()
+    assert progress == FitProgress()
 
 
 def test_finished_rounds_give_way_before_anything_of_the_turn():
     made = chat(10, 1_500).step(*(read(f"f{number}.py", 300) for number in range(2)))
     assert made.now.near
     pad = made.scratchpad
-    actions, progress = made.play(Progress())
+    actions, progress = made.play(FitProgress())
     assert names(actions) == ["Compact", "Send"]
     assert made.scratchpad is pad
     assert progress.ladder == LADDER, "the window was not in danger"
@@ -196,19 +196,19 @@ def test_the_first_view_of_a_turn_that_fits_is_not_archived_again():
     made = chat(13, 1_900)
     assert made.now.near
     assert made.now.fits
-    assert names(made.play(Progress())[0]) == ["Send"]
+    assert names(made.play(FitProgress())[0]) == ["Send"]
 
 
 def test_finished_rounds_are_tried_again_only_when_the_view_has_grown_and_there_is_more_to_archive():
     made = chat(10, 1_500).step(*(read(f"f{number}.py", 330) for number in range(2)))
-    actions, progress = made.play(replace(Progress(), archived_at=made.now.tokens - 100))
+    actions, progress = made.play(replace(FitProgress(), archived_at=made.now.tokens - 100))
     assert names(actions) == ["Send"], "it has not grown"
-    actions, progress = made.play(replace(Progress(), archived_at=made.now.tokens - WINDOW // 10))
+    actions, progress = made.play(replace(FitProgress(), archived_at=made.now.tokens - WINDOW // 10))
     assert names(actions) == ["Compact", "Send"]
     assert progress.archived_at is not None
     made = Running(inputs_of(WINDOW)).round(20_000, bash("make", lines=1)).step(read("a.py", 330))
     assert made.now.near
-    again = next_action(made.now, replace(Progress(), archived_at=0))
+    again = next_action(made.now, replace(FitProgress(), archived_at=0))
     assert isinstance(again[0], Send), "nothing is left to archive"
     assert again[1].archived_at == made.now.tokens
 
@@ -216,7 +216,7 @@ def test_finished_rounds_are_tried_again_only_when_the_view_has_grown_and_there_
 def test_a_turn_that_is_long_by_itself_is_shortened_in_one_step_to_the_low_water_mark():
     made = chat().step(*(read(f"f{number}.py", 300) for number in range(9)))
     assert not made.now.fits
-    actions, progress = made.play(Progress())
+    actions, progress = made.play(FitProgress())
     assert names(actions)[-2:] == ["Shorten", "Send"]
     assert made.now.tokens <= made.inputs.low_water
     assert made.scratchpad[-1].content == made.record[-1].content or "def " in made.scratchpad[-1].content
@@ -226,7 +226,7 @@ def test_a_turn_that_is_long_by_itself_is_shortened_in_one_step_to_the_low_water
 def test_one_result_larger_than_the_window_is_truncated():
     made = chat().step(bash("make", lines=20_000))
     made.record = made.scratchpad
-    actions, _ = made.play(Progress())
+    actions, _ = made.play(FitProgress())
     assert names(actions)[-2:] == ["Shorten", "Send"]
     assert '"truncated": true' in made.scratchpad[-1].content
 
@@ -235,7 +235,7 @@ def test_what_is_only_lent_to_the_question_goes_last():
     made = chat()
     made.beside = (Fragment("memories", prose(ROOM)),)
     made.inputs = replace(made.inputs, beside=made.beside)
-    actions, _ = made.play(Progress())
+    actions, _ = made.play(FitProgress())
     assert names(actions)[-2:] == ["Lighten", "Send"]
     assert made.beside == ()
 
@@ -243,7 +243,7 @@ def test_what_is_only_lent_to_the_question_goes_last():
 def test_a_question_that_is_too_long_is_refused_with_the_sizes_of_all_there_is():
     made = chat(2)
     made.question = replace(made.question, content=prose(40_000))
-    actions, _ = made.play(Progress())
+    actions, _ = made.play(FitProgress())
     refusal = actions[-1]
     assert isinstance(refusal, Refuse)
     assert f"window of {WINDOW}" in refusal.message
@@ -255,9 +255,9 @@ def test_a_question_that_is_too_long_is_refused_with_the_sizes_of_all_there_is()
 def test_a_compaction_in_flight_is_waited_for_and_nothing_counts_as_tried():
     made = chat(14).step(read("a.py"))
     made.compactions = Compactions(in_flight=True)
-    action, progress = next_action(made.now, Progress())
+    action, progress = next_action(made.now, FitProgress())
     assert action == Wait()
-    assert progress == Progress()
+    assert progress == FitProgress()
     made.compactions = Compactions()
     assert names(made.play(progress)[0])[0] == "Compact"
 
@@ -265,16 +265,16 @@ def test_a_compaction_in_flight_is_waited_for_and_nothing_counts_as_tried():
 def test_one_in_flight_does_not_keep_a_view_that_is_short():
     made = chat(1)
     made.compactions = Compactions(in_flight=True)
-    assert names(made.play(Progress())[0]) == ["Send"]
+    assert names(made.play(FitProgress())[0]) == ["Send"]
 
 
 def test_paused_compactions_do_not_begin_at_the_mark_and_do_in_danger():
     made = chat(10, 1_500).step(*(read(f"f{number}.py", 300) for number in range(2)))
     made.compactions = Compactions(paused=True)
     assert made.now.fits
-    assert names(made.play(Progress())[0]) == ["Send"]
+    assert names(made.play(FitProgress())[0]) == ["Send"]
     made.step(*(read(f"f{number}.py", 330) for number in range(5)))
-    actions, _ = made.play(Progress())
+    actions, _ = made.play(FitProgress())
     assert isinstance(actions[0], Compact)
     assert (actions[0].cause.reason, actions[0].cause.goal) == ("overflow", ROOM)
 
@@ -288,7 +288,7 @@ def test_a_strategy_that_archives_nothing_shows_fewer_rounds_and_thins_those_tha
     for number in range(9):
         made.round(600, read(f"f{number}.py", 300))
     assert not made.now.fits
-    actions, progress = made.play(Progress())
+    actions, progress = made.play(FitProgress())
     assert names(actions)[0] == "Narrow"
     assert names(actions)[-1] == "Send"
     assert made.now.tokens <= ROOM
@@ -299,12 +299,12 @@ def test_one_round_that_is_left_is_thinned():
     made = chat(strategy="last-n")
     made.round(100, *(bash(f"make {number}", lines=3_000) for number in range(90)))
     assert not made.now.fits
-    assert names(made.play(Progress())[0]) == ["Narrow", "Demote", "Send"]
+    assert names(made.play(FitProgress())[0]) == ["Narrow", "Demote", "Send"]
 
 
 def test_a_history_that_was_wanted_in_full_is_never_narrowed():
     made = chat(20, strategy="full")
-    actions, _ = made.play(Progress())
+    actions, _ = made.play(FitProgress())
     refusal = actions[-1]
     assert names(actions) == ["Refuse"]
     assert isinstance(refusal, Refuse)
@@ -317,7 +317,7 @@ def test_a_history_that_was_wanted_in_full_is_never_narrowed():
 def test_a_limit_that_the_vendor_told_becomes_the_window_and_is_given_back():
     made = chat(6)
     sent = made.now.tokens
-    learned = heard(made.inputs, Progress(), made.now.view, overflow(limit=10_000))
+    learned = heard(made.inputs, FitProgress(), made.now.view, overflow(limit=10_000))
     assert learned.limit == 10_000
     assert learned.inputs.limits.window == 10_000
     assert learned.inputs.limits.reserve == 1_000
@@ -330,7 +330,7 @@ def test_a_limit_that_the_vendor_told_becomes_the_window_and_is_given_back():
 def test_a_limit_is_read_in_our_measure_where_the_vendor_told_how_long_it_found_the_prompt():
     made = chat(6)
     sent = made.now.tokens
-    learned = heard(made.inputs, Progress(), made.now.view, overflow(limit=20_000, size=2 * sent))
+    learned = heard(made.inputs, FitProgress(), made.now.view, overflow(limit=20_000, size=2 * sent))
     assert learned.limit == 20_000
     assert learned.inputs.limits.window == 10_000
 
@@ -338,7 +338,7 @@ def test_a_limit_is_read_in_our_measure_where_the_vendor_told_how_long_it_found_
 def test_without_a_number_the_view_comes_down_to_half():
     made = chat(6)
     sent = made.now.tokens
-    learned = heard(made.inputs, Progress(), made.now.view, overflow())
+    learned = heard(made.inputs, FitProgress(), made.now.view, overflow())
     assert learned.limit is None
     assert learned.inputs.limits.window == int(sent * 0.9)
     assert learned.progress.refused is not None
@@ -355,7 +355,7 @@ def test_a_window_only_shrinks_and_a_summary_model_of_its_own_keeps_its_own():
 def test_numbers_that_cannot_be_are_not_believed_and_the_same_view_is_sent_once_more():
     made = chat(6)
     view, nonsense = made.now.view, overflow(size=made.now.tokens * 100, limit=WINDOW)
-    first = heard(made.inputs, Progress(), view, nonsense)
+    first = heard(made.inputs, FitProgress(), view, nonsense)
     assert isinstance(first.action, Send)
     assert first.action.view is view
     assert first.limit is None
@@ -369,7 +369,7 @@ def test_numbers_that_cannot_be_are_not_believed_and_the_same_view_is_sent_once_
 def test_the_ladder_compacts_first_and_sends_what_is_smaller():
     made = chat(12, 1_000)
     before = made.now.tokens
-    actions, progress = refused(made, overflow(limit=9_000), Progress())
+    actions, progress = refused(made, overflow(limit=9_000), FitProgress())
     assert names(actions) == ["Compact", "Send"]
     assert isinstance(actions[0], Compact)
     assert (actions[0].cause.reason, actions[0].cause.goal) == ("overflow", 8_100)
@@ -381,7 +381,7 @@ def test_each_rung_is_climbed_once_in_a_turn_until_none_is_left():
     made = chat(12, 1_000).step(read("a.py", 300), read("b.py", 100), bash("make", lines=3_000))
     made.beside = (Fragment("memories", prose(500)),)
     made.inputs = replace(made.inputs, beside=made.beside)
-    progress, told = Progress(), list[str]()
+    progress, told = FitProgress(), list[str]()
     while True:
         before = made.now.tokens
         actions, progress = refused(made, overflow(), progress)
@@ -397,7 +397,7 @@ def test_each_rung_is_climbed_once_in_a_turn_until_none_is_left():
 def test_what_no_other_rung_makes_shorter_is_truncated():
     made = chat().step(bash("make", lines=5_000))
     made.record = made.scratchpad
-    actions, progress = refused(made, overflow(), Progress())
+    actions, progress = refused(made, overflow(), FitProgress())
     assert names(actions) == ["Compact", "Shorten", "Send"]
     assert progress.ladder == ("lighten",)
     assert '"truncated": true' in made.scratchpad[-1].content
@@ -406,13 +406,13 @@ def test_what_no_other_rung_makes_shorter_is_truncated():
 def test_a_rung_that_changes_nothing_is_passed_over():
     made = chat()
     made.question = replace(made.question, content=prose(9_000))
-    actions, _ = refused(made, overflow(), Progress())
+    actions, _ = refused(made, overflow(), FitProgress())
     assert names(actions) == ["Compact", "Refuse"]
 
 
 def test_a_step_that_has_compacted_in_danger_leaves_the_ladder_without_it():
     made = chat(20)
-    actions, progress = made.play(Progress())
+    actions, progress = made.play(FitProgress())
     assert names(actions) == ["Compact", "Send"]
     assert progress.ladder == LADDER[1:]
     actions, _ = refused(made, overflow(), progress)
@@ -422,7 +422,7 @@ def test_a_step_that_has_compacted_in_danger_leaves_the_ladder_without_it():
 def test_narrowing_after_a_refusal_thins_before_anything_is_sent():
     made = chat(strategy="last-n")
     made.round(100, *(bash(f"make {number}", lines=200) for number in range(20)))
-    actions, _ = refused(made, overflow(), Progress())
+    actions, _ = refused(made, overflow(), FitProgress())
     assert names(actions) == ["Narrow", "Demote", "Send"]
 
 
@@ -446,7 +446,7 @@ def test_any_turn_ends_with_a_view_that_fits_or_a_refusal_and_the_question_stand
         made.round(tokens, *(bash(f"make {number}", lines=tokens // 10) for number in range(results)))
     made.step(*(read(f"f{number}.py", max(1, lines)) for number, lines in enumerate(steps)))
     made.question = replace(made.question, content=prose(asked))
-    actions, progress = made.play(Progress())
+    actions, progress = made.play(FitProgress())
     last = actions[-1]
     if isinstance(last, Send):
         assert made.now.fits

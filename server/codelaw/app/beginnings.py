@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.recording.recorder import Recorder
     from codelaw.agent.turn.pending import Steer
-    from codelaw.agent.turn.running import RunningTurn
+    from codelaw.agent.turn.running import TurnTask
     from codelaw.app.chat_maker import ChatMaker
     from codelaw.app.chats import OpenChats
     from codelaw.app.in_force import SettingsInForce
@@ -53,7 +53,7 @@ class Beginnings:
     recorder: Recorder
     approver: Approver
 
-    async def follow(self, agent: AgentChat, steers: Sequence[Steer]) -> RunningTurn:
+    async def follow(self, agent: AgentChat, steers: Sequence[Steer]) -> TurnTask:
         """Start the turn that waiting steers become, in a chat that is claimed for it (R-9)."""
         settings, mode, told = await self.settings.now(), agent.chat.mode, tuple(steer.id for steer in steers)
         with self.scopes.open(agent.chat.id) as scope:
@@ -82,7 +82,7 @@ class Beginnings:
         scope: Scope,
         *,
         steers: tuple[str, ...] = (),
-    ) -> RunningTurn:
+    ) -> TurnTask:
         """Hear the hooks, gather what stands beside the question, and start the turn.
 
         Without a plan, or where `scope` is cancelled meanwhile, the message is kept in a turn that ends at once (R-8).

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from codelaw.adapters.embedders.choosing import make_embedder
 from codelaw.adapters.workspace.projects import project_keys
-from codelaw.agent.chat.retrieved_context import BesideGatherer, SpanLimits
+from codelaw.agent.chat.retrieved_context import ContextRetriever, SpanLimits
 from codelaw.agent.recall.embedding import Embedding
 from codelaw.agent.recall.question_vectors import EmbedderInUse, load_background, patience
 from codelaw.agent.recall.remembering import ChatMemory, EmbeddingTasks, RecallLimits
@@ -89,7 +89,7 @@ class Recall:
 
     async def gatherer(
         self, stores: Stores, agent: AgentChat | None, settings: Settings, memory: ChatMemory | None = None
-    ) -> BesideGatherer:
+    ) -> ContextRetriever:
         """Gathers what stands beside the questions of a chat, or of a new one (L-3); `memory` where it is known."""
         chosen = settings.retrieval
         limits = SpanLimits(chosen.top_k, chosen.radius, chosen.min_similarity, settings.memory.timeout_ms / 1000)
@@ -97,7 +97,7 @@ class Recall:
             memory = await self.memory_of(stores, agent.chat.id if agent is not None else None, settings)
         past = agent.past if agent is not None else Past("", stores.chats)
         retriever = Retriever(stores.index, self._embedder.now, patience(limits.seconds), memory.attic.questions)
-        return BesideGatherer(past, memory, retriever, limits)
+        return ContextRetriever(past, memory, retriever, limits)
 
     async def warm(self, stores: Stores) -> None:
         """Load what looking for memories needs, where there are any: a first turn should not wait for it."""

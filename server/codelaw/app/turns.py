@@ -13,7 +13,7 @@ from codelaw.adapters.models import catalog
 from codelaw.adapters.models.anthropic import AnthropicModel
 from codelaw.agent.dialects.choosing import SWITCHED, DialectFacts, begun
 from codelaw.agent.inputs.attachments import editor_fragment
-from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called, Facts, UserMessage, question
+from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called, MomentFacts, UserMessage, question
 from codelaw.agent.inputs.law_files import find_law
 from codelaw.agent.inputs.learned import ShownLaws, TokenCalibration
 from codelaw.agent.inputs.turn_context import Agents, ModelFacts, SystemFacts, TurnInputs, TurnLimits
@@ -280,8 +280,8 @@ class TurnMaker:
         return await self.referring.gathered(text, called, self.around(settings, agent, restricted=restricted))
 
     @property
-    def _facts(self) -> Facts:
-        return Facts(time.strftime("%Y-%m-%d", time.localtime()), self._operating_system, "bash")
+    def _facts(self) -> MomentFacts:
+        return MomentFacts(time.strftime("%Y-%m-%d", time.localtime()), self._operating_system, "bash")
 
     async def bare(self, asked: TurnRequest) -> UserMessage:
         """The message as it was sent, with nothing that anybody would have to be asked for."""

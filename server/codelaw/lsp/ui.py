@@ -12,7 +12,7 @@ from codelaw.protocol.outcomes import FAILED, outcome
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from codelaw.agent.turn.running import RunningTurn
+    from codelaw.agent.turn.running import TurnTask
     from codelaw.domain.chats import Level, Notice
     from codelaw.domain.checkpoints import CompactionReport
     from codelaw.domain.events import ChatEvent
@@ -51,7 +51,7 @@ class ClientUI(ClientWindow):
         if len(fresh) > SHOWN_PROBLEMS:
             self.message("warning", f"codelaw settings: {len(fresh) - SHOWN_PROBLEMS} more problems")
 
-    def follow(self, turn: RunningTurn) -> None:
+    def follow(self, turn: TurnTask) -> None:
         """Watch over a turn that nobody waits for; a client without events is shown its answer."""
         self._spawn(self._show(turn))
 
@@ -95,7 +95,7 @@ class ClientUI(ClientWindow):
         if not self._client.events:
             self._spawn(self.document(folder, name, text))
 
-    async def _show(self, turn: RunningTurn) -> None:
+    async def _show(self, turn: TurnTask) -> None:
         result = await turn.result()
         if not self._client.events:
             await self.answer(result)

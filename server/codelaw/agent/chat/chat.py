@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from codelaw.agent.services import ChatServices
     from codelaw.agent.turn.approval import Gate
     from codelaw.agent.turn.pending import Steer
-    from codelaw.agent.turn.running import RunningTurn
+    from codelaw.agent.turn.running import TurnTask
     from codelaw.domain.chats import Chat, StoredChat, StoredTurn
     from codelaw.domain.checkpoints import Checkpoint, CompactionReport
     from codelaw.domain.messages import Message
@@ -47,7 +47,7 @@ class AgentChat:
     chat: Chat
     house: ChatServices
     gate: Gate
-    follow: Callable[[AgentChat, Sequence[Steer]], Awaitable[RunningTurn]]
+    follow: Callable[[AgentChat, Sequence[Steer]], Awaitable[TurnTask]]
     """Starts the turn that waiting steers become, in this chat, which is claimed for it (R-9)."""
     todos: TodoList = field(default_factory=TodoList)
     noticed: set[str] = field(default_factory=set[str])
@@ -58,7 +58,7 @@ class AgentChat:
     tree: TreeWatch = field(default_factory=TreeWatch)
     greeted: bool = False
     """Hooks of the session's start have run here (X-7)."""
-    running: RunningTurn | None = None
+    running: TurnTask | None = None
     opened: TurnRecord | None = None
     """What has been said in the running turn."""
     outbox: Outbox = field(init=False)
@@ -251,7 +251,7 @@ class AgentChat:
         message = f"Damaged on the disk in this chat: {named}. What can still be read of it is shown, and marked."
         self.outbox.tell(NoticeEvent("warning", "record_damaged", message))
 
-    async def _follow(self, steers: Sequence[Steer]) -> RunningTurn:
+    async def _follow(self, steers: Sequence[Steer]) -> TurnTask:
         try:
             return await self.follow(self, steers)
         finally:

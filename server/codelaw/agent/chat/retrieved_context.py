@@ -50,7 +50,7 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True)
-class BesideGatherer:
+class ContextRetriever:
     """Gathers for one turn of one chat. What fails or is late is left out, and told once in a chat (B-8)."""
 
     past: Past

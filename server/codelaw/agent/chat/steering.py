@@ -8,19 +8,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from codelaw.agent.inputs.attachments import check_pictures, pictures_in
-from codelaw.agent.inputs.gathering import NOTHING_CALLED
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent, SteerEvent
 
 if TYPE_CHECKING:
-    from codelaw.agent.inputs.gathering import Called
     from codelaw.agent.recording.outbox import Outbox
     from codelaw.agent.recording.pictures import Pictures
     from codelaw.agent.recording.turn_record import TurnRecord
     from codelaw.agent.turn.pending import PendingMessages, Steer
-    from codelaw.agent.turn.running import RunningTurn
-    from codelaw.domain.messages import Fragment
-    from codelaw.domain.requests import EditorState, Enclosed
+    from codelaw.agent.turn.running import TurnTask
 
 _log = logging.getLogger(__name__)
 
@@ -37,7 +33,7 @@ class SteerQueue:
         outbox: Outbox,
         pending: PendingMessages,
         pictures: Pictures,
-        begin: Callable[[Sequence[Steer]], Awaitable[RunningTurn]],
+        begin: Callable[[Sequence[Steer]], Awaitable[TurnTask]],
     ) -> None:
         """`begin` starts the turn that waiting steers become."""
         self._outbox, self._pending, self._pictures, self._begin = outbox, pending, pictures, begin
@@ -46,7 +42,7 @@ class SteerQueue:
         """Of the turn that runs."""
         self.after = ""
         """The turn that ended last."""
-        self._begun: RunningTurn | None = None
+        self._begun: TurnTask | None = None
         """The one that followed it by itself."""
 
     @property
@@ -54,35 +50,24 @@ class SteerQueue:
         """A next turn is about to begin."""
         return self._task is not None
 
-    async def steer(
-        self,
-        text: str,
-        editor: EditorState | None = None,
-        called: Called = NOTHING_CALLED,
-        *,
-        hooked: Sequence[Fragment] = (),
-        attachments: Sequence[Enclosed] = (),
-    ) -> str:
-        """Queue a message for the model's next step, or the next turn; gives its id once it cannot be lost.
-
-        `hooked` is what hooks have added to it.
+    async def steer(self, steer: Steer) -> None:
+        """Queue a message for the model's next step, or the next turn; returns once it cannot be lost.
 
         Raises:
             Refusal: `turn_not_found`; `invalid_attachment`: the pictures of all that waits are too many.
         """
         self._refuse_idle()
-        waiting = [one for steer in self._pending.waiting for one in pictures_in(steer.attachments)]
-        pictures = pictures_in(attachments)
+        waiting = [one for other in self._pending.waiting for one in pictures_in(other.attachments)]
+        pictures = pictures_in(steer.attachments)
         check_pictures([*waiting, *pictures])
         if pictures:
             # Kept from now on: who takes the message back, or gets it back, has them again.
             await self._pictures.keep(pictures)
             self._refuse_idle()
-        steer = self._pending.steer(text, editor, called, hooked, attachments=attachments)
+        self._pending.steer(steer)
         step = self.record.step or None if self.record is not None else None
-        self._tell(SteerEvent(text, step, steer.id, "waiting", images=steer.images))
+        self._tell(SteerEvent(steer.text, step, steer.id, "waiting", images=steer.images))
         await self._outbox.drain()
-        return steer.id
 
     async def unsteer(self, steer_id: str) -> bool:
         """Take back a steer that still waits; False when it does not (any more)."""
@@ -117,7 +102,7 @@ class SteerQueue:
         if self.record is None and not self.in_flight:
             raise Refusal("turn_not_found", "No turn is running in this chat.", "Send the message instead.")
 
-    async def next(self, after: str | None = None) -> RunningTurn | None:
+    async def next(self, after: str | None = None) -> TurnTask | None:
         """The turn that follows the turn `after`, once it has begun; without `after`, one that is about to begin."""
         if self._task is not None:
             await asyncio.shield(self._task)

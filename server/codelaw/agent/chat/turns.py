@@ -16,8 +16,8 @@ from codelaw.agent.turn.call import report
 from codelaw.agent.turn.running import (
     FAILED,
     Ending,
-    RunningTurn,
     TurnRun,
+    TurnTask,
     changed,
     ending_of,
     last_words,
@@ -55,7 +55,7 @@ async def start(
     *,
     leaving: Leaving | None = None,
     steers: tuple[str, ...] = (),
-) -> RunningTurn:
+) -> TurnTask:
     """Store the question, made of `steers`, and run the turn, `leaving` first; the chat must have been claimed.
 
     Without `inputs` it was cancelled while it began, and ends so (R-8).
@@ -68,7 +68,7 @@ async def start(
     finally:
         agent.release()
     try:
-        agent.running = running = RunningTurn(agent.chat.id, turn_id)
+        agent.running = running = TurnTask(agent.chat.id, turn_id)
         agent.pending.drop(steer for steer in agent.pending.waiting if steer.id in steers)
         known = (agent.chat.id, turn_id, user, agent.house.store, agent.outbox, agent.refs)
         record = TurnRecord(*known, pictures=agent.pictures, noticed=agent.noticed)
@@ -245,7 +245,7 @@ def halt(agent: AgentChat) -> asyncio.Task[None] | None:
     return asyncio.create_task(_halted(agent, turn, before), name=f"stop of chat {agent.chat.id}")
 
 
-async def _halted(agent: AgentChat, turn: RunningTurn | None, before: str | None) -> None:
+async def _halted(agent: AgentChat, turn: TurnTask | None, before: str | None) -> None:
     """`before` is the turn that the one about to begin follows."""
     await agent.compacting.cancel()
     if turn is None and before is not None:

@@ -32,17 +32,9 @@ if TYPE_CHECKING:
 
 NAME = 80
 """Characters of a command that a hook is called by."""
+_At = tuple[int | None, str | None]
+"""The step of a turn and the call that a moment belongs to."""
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class At:
-    """Where in a turn a moment is."""
-
-    step: int | None = None
-    call_id: str | None = None
-    environment: ToolEnvironment | None = None
-    """Its journal keeps what the hooks do to files; None where no turn is open that could be undone (E-2)."""
 
 
 @dataclass(slots=True)
@@ -63,8 +55,19 @@ class Hooks:
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Of two moments whose changes are kept, one waits: a change would be kept twice."""
 
-    async def run(self, event: HookMoment, subject: str, about: Mapping[str, Any], at: At | None = None) -> Merged:
+    async def run(
+        self,
+        event: HookMoment,
+        subject: str,
+        about: Mapping[str, Any],
+        *,
+        step: int | None = None,
+        call_id: str | None = None,
+        environment: ToolEnvironment | None = None,
+    ) -> Merged:
         """Run all hooks of a moment side by side; `about` are the fields beside those that every hook is given.
+
+        The journal of `environment` keeps what they do to files; None where no turn is open that could be undone (E-2).
 
         A hook that fails is told and stops nothing. Cancelled, it ends them all.
 
@@ -74,19 +77,19 @@ class Hooks:
         hooks = concerned(self.declared, event, subject)
         if not hooks:
             return NOTHING
-        at, given = at or At(), self._given(event, about)
-        if at.environment is None:
+        given, at = self._given(event, about), (step, call_id)
+        if environment is None:
             return await self._all(hooks, given, at)
         async with self._changing:
             try:
-                async with kept("\n".join(hook.command for hook in hooks), at.environment) as made:
+                async with kept("\n".join(hook.command for hook in hooks), environment) as made:
                     said = await self._all(hooks, given, at)
             except ToolFailure as failure:
                 # None has run, because what it changes could not be undone.
                 return merged(event, [(hook, HookAnswer(problem=failure.message.rstrip("."))) for hook in hooks])
         return replace(said, changed=tuple(made))
 
-    async def _all(self, hooks: Sequence[Hook], given: str, at: At) -> Merged:
+    async def _all(self, hooks: Sequence[Hook], given: str, at: _At) -> Merged:
         async with asyncio.TaskGroup() as group:
             running = [group.create_task(self._one(hook, given, at)) for hook in hooks]
         return merged(hooks[0].event, [(hook, task.result()) for hook, task in zip(hooks, running, strict=True)])
@@ -102,7 +105,7 @@ class Hooks:
         }
         return json.dumps(self.redaction.value({**known, **about}), ensure_ascii=False, default=str)
 
-    async def _one(self, hook: Hook, given: str, at: At) -> HookAnswer:
+    async def _one(self, hook: Hook, given: str, at: _At) -> HookAnswer:
         name, run = title(hook.command, NAME), uuid4().hex[:12]
         clock = asyncio.get_running_loop()
         began = clock.time()
@@ -117,8 +120,8 @@ class Hooks:
                     status=status,
                     seconds=seconds,
                     message=message or None,
-                    step=at.step,
-                    call_id=at.call_id,
+                    step=at[0],
+                    call_id=at[1],
                 )
             )
 

@@ -43,7 +43,7 @@ NOTHING_CALLED = Called()
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class MomentFacts:
     """Volatile facts about the turn (L-3)."""
 
     date: str
@@ -93,7 +93,7 @@ class UserMessage:
 async def question(
     text: str,
     workspace: Workspace,
-    facts: Facts,
+    facts: MomentFacts,
     attachments: Sequence[Enclosed],
     editor: Fragment | None,
     *,

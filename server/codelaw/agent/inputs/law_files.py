@@ -179,16 +179,9 @@ async def nested_law(
 
     Nothing is said of a folder that cannot be looked into, or that rules deny.
     """
-    reading = _Reading(workspace, denied, folder, inside)
-    try:
-        place = await located(workspace, reading.path(""))
-        if denied is not None and denied.hides(place.shown):
-            return None
-        names = await reading.names(place)
-    except ToolFailure:
-        return None
-    name = laws.choose_beside(names, files)
-    return None if name is None else await reading.law(name, names)
+    path = _Reading(workspace, denied, folder, inside).path("")
+    above = await laws_above(workspace, denied, files, path, Listed(files))
+    return above[-1][1] if above else None
 
 
 @dataclass(frozen=True, slots=True)

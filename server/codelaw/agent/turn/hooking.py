@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from codelaw.agent.effects.journal import journal_of
-from codelaw.agent.hooks.running import At
 from codelaw.agent.recording.redacting import KEEPS_SECRETS
 from codelaw.domain.permissions import Decision
 from codelaw.domain.results import FileChange, ToolResult
@@ -36,7 +35,7 @@ _NO_TEXT = re.compile("[\udc80-\udcff]")
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedFile:
+class HookedFile:
     """One file that was changed."""
 
     located: Located
@@ -49,12 +48,12 @@ class ChangedFile:
     after: str | None
 
 
-def changed_files(made: Iterable[MadeChange], redaction: Redaction) -> list[ChangedFile]:
+def changed_files(made: Iterable[MadeChange], redaction: Redaction) -> list[HookedFile]:
     """The files that are different."""
     return [_changed(one, redaction) for one in made]
 
 
-def _changed(made: MadeChange, redaction: Redaction) -> ChangedFile:
+def _changed(made: MadeChange, redaction: Redaction) -> HookedFile:
     before, after, place = _text(made.before), _text(made.after), made.place
     kind = "created" if before is None else "deleted" if after is None else "modified"
     readable = "\0" not in f"{before}{after}"
@@ -71,7 +70,7 @@ def _changed(made: MadeChange, redaction: Redaction) -> ChangedFile:
         diff="\n".join(told.split("\n")[:DIFF_LINES])[:DIFF_CHARACTERS],
     )
     known = whole if told == whole and kind == "modified" else ""
-    return ChangedFile(place, change, known, _digest(before), _digest(after))
+    return HookedFile(place, change, known, _digest(before), _digest(after))
 
 
 def _text(image: FileImage | None) -> str | None:
@@ -101,7 +100,8 @@ class CallHooks:
     environment: ToolEnvironment
     """With the journal of the call."""
     redaction: Redaction
-    at: At
+    step: int
+    call_id: str
     changes: list[FileChange] = field(default_factory=list[FileChange])
     diffs: list[str] = field(default_factory=list[str])
     """Whole; the model is shown them."""
@@ -163,16 +163,18 @@ class CallHooks:
 
     async def _run(
         self, event: HookMoment, subject: str, about: Mapping[str, Any]
-    ) -> tuple[Merged, Sequence[ChangedFile]]:
+    ) -> tuple[Merged, Sequence[HookedFile]]:
         """What they say, and the files that are different."""
         if self.hooks is None:
             return NOTHING, ()
-        said = await self.hooks.run(event, subject, about, replace(self.at, environment=self.environment))
+        said = await self.hooks.run(
+            event, subject, about, step=self.step, call_id=self.call_id, environment=self.environment
+        )
         files = await asyncio.to_thread(changed_files, said.changed, self.redaction) if said.changed else ()
         self.changes += [file.change for file in files]
         return said, files
 
-    def _take(self, files: Sequence[ChangedFile]) -> None:
+    def _take(self, files: Sequence[HookedFile]) -> None:
         room = SHOWN_DIFF - sum(map(len, self.diffs))
         for file in files:
             shown = bool(file.diff) and len(file.diff) <= room
@@ -188,9 +190,8 @@ def call_hooks(run: TurnRun, call_id: str) -> CallHooks:
     """What hooks do around a call; its journal keeps what they and the call do to files (E-2)."""
     house, workspace = run.house, run.environment.workspace
     journal = journal_of(run.record, call_id, workspace, redaction=house.redaction, held=house.held)
-    return CallHooks(
-        house.hooks, replace(run.environment, journal=journal), house.redaction, At(run.record.step, call_id)
-    )
+    environment = replace(run.environment, journal=journal)
+    return CallHooks(house.hooks, environment, house.redaction, run.record.step, call_id)
 
 
 def _about(call: Call) -> dict[str, Any]:

@@ -32,7 +32,6 @@ CHANGED_NAMED = 5
 class Steer:
     """A message that was sent while a turn ran, and waits."""
 
-    id: str
     text: str
     """As typed."""
     editor: EditorState | None = None
@@ -43,6 +42,7 @@ class Steer:
     """What was sent along (M-6)."""
     hooked: tuple[Fragment, ...] = ()
     """What hooks have added to it (X-7)."""
+    id: str = field(default_factory=lambda: uuid4().hex[:12])
     taken: bool = False
     """It is being told, or becomes a turn, and cannot be withdrawn any more."""
     content: str = ""
@@ -69,19 +69,9 @@ class PendingMessages:
         """The steers that the model has not been told, in the order they came."""
         return tuple(self._steers)
 
-    def steer(
-        self,
-        text: str,
-        editor: EditorState | None = None,
-        called: Called = NOTHING_CALLED,
-        hooked: Sequence[Fragment] = (),
-        *,
-        attachments: Sequence[Enclosed] = (),
-    ) -> Steer:
+    def steer(self, steer: Steer) -> None:
         """Queue the user's words for the next step."""
-        steer = Steer(uuid4().hex[:12], text, editor, called, tuple(attachments), hooked=tuple(hooked))
         self._steers.append(steer)
-        return steer
 
     @property
     def empty(self) -> bool:

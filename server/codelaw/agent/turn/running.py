@@ -83,7 +83,7 @@ FAILED = TurnError("internal_error", "codelaw failed inside; the log says why.",
 _log = logging.getLogger(__name__)
 
 
-class RunningTurn:
+class TurnTask:
     """The handle of a running turn.
 
     `conduct` runs the turn and writes its end; only `work`, the part before the end is written, can be cancelled, so

@@ -18,10 +18,10 @@ from codelaw.agent.turn.window_plan import (
     Compact,
     Compactions,
     Demote,
+    FitProgress,
     Lighten,
     Moment,
     Narrow,
-    Progress,
     Refuse,
     Send,
     Shorten,
@@ -55,7 +55,7 @@ class WindowFitter:
         self.past, self.compacting = run.past, run.compacting
         self._selected: Selection | None = None
         """What the turn shows of the past, decided once (B-1); None for all that no compaction has archived."""
-        self._progress = Progress()
+        self._progress = FitProgress()
         self._around: Surroundings | None = None
         """What stands around the past in the newest view."""
         self._compacting: tuple[bool, int] | None = None

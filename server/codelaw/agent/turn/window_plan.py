@@ -163,7 +163,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class FitProgress:
     """What a turn has tried in order to stay inside the window."""
 
     step: tuple[Measure, ...] = STEP
@@ -182,7 +182,7 @@ class Progress:
         """What is left to try now."""
         return self.step if self.refused is None else self.ladder
 
-    def having(self, left: tuple[Measure, ...]) -> Progress:
+    def having(self, left: tuple[Measure, ...]) -> FitProgress:
         """With this left to try now."""
         return replace(self, step=left) if self.refused is None else replace(self, ladder=left)
 
@@ -193,7 +193,7 @@ class Heard:
 
     inputs: TurnInputs
     """With the window that the vendor really has."""
-    progress: Progress
+    progress: FitProgress
     limit: int | None = None
     """Tokens that the vendor takes, where it told them."""
     action: Send | Refuse | None = None
@@ -238,7 +238,7 @@ def before_first_step(now: Moment, typed: str, at: float) -> Compact | Demote | 
     return Demote(chosen) if chosen else None
 
 
-def next_action(now: Moment, progress: Progress) -> tuple[Action, Progress]:
+def next_action(now: Moment, progress: FitProgress) -> tuple[Action, FitProgress]:
     """What brings the view into the window, or below the length that was refused; and what is left to try after it.
 
     Finished rounds give way before anything of the running turn does (C-5).
@@ -255,7 +255,7 @@ def next_action(now: Moment, progress: Progress) -> tuple[Action, Progress]:
     return Send(now.view), progress
 
 
-def heard(inputs: TurnInputs, progress: Progress, view: View, failure: ModelFailure) -> Heard:
+def heard(inputs: TurnInputs, progress: FitProgress, view: View, failure: ModelFailure) -> Heard:
     """What the vendor's refusal of a view teaches: a smaller window, and a length to come down to (W-6).
 
     Of numbers that cannot be nothing is believed: the same view is sent again, once in a turn.
@@ -288,7 +288,7 @@ def shrunk(inputs: TurnInputs, window: int) -> TurnInputs:
     )
 
 
-def _enough(now: Moment, progress: Progress) -> bool:
+def _enough(now: Moment, progress: FitProgress) -> bool:
     first = progress.left[:1]
     if progress.refused is None:
         return now.fits and not (first == ("archive",) and now.near)
@@ -296,7 +296,7 @@ def _enough(now: Moment, progress: Progress) -> bool:
     return now.tokens < progress.refused.sent and not pending
 
 
-def _tried(measure: Measure, now: Moment, progress: Progress) -> tuple[Action | None, Progress]:
+def _tried(measure: Measure, now: Moment, progress: FitProgress) -> tuple[Action | None, FitProgress]:
     """The action of a measure; None where it changes nothing."""
     refused, room, pad = progress.refused, now.inputs.room, now.scratchpad
     goal = room if refused is None else refused.goal
@@ -324,7 +324,7 @@ def _tried(measure: Measure, now: Moment, progress: Progress) -> tuple[Action | 
     return (None if shorter is pad else Shorten(tuple(shorter))), progress
 
 
-def _archived(now: Moment, progress: Progress) -> tuple[Compact | None, Progress]:
+def _archived(now: Moment, progress: FitProgress) -> tuple[Compact | None, FitProgress]:
     """Finished rounds to their least, before anything of the running turn gives way (C-5): archived, then thinned.
 
     The check of W-2 before a later step; the first one follows the check of `before_first_step`.
@@ -344,7 +344,7 @@ def _archived(now: Moment, progress: Progress) -> tuple[Compact | None, Progress
     return Compact(cause), progress
 
 
-def _compacted(now: Moment, progress: Progress, goal: int) -> tuple[Compact | Narrow | None, Progress]:
+def _compacted(now: Moment, progress: FitProgress, goal: int) -> tuple[Compact | Narrow | None, FitProgress]:
     """Finished rounds down to `goal`, once in a turn: archived, or left out of the view (W-6)."""
     if progress.refused is None:
         if "compact" not in progress.ladder:
@@ -374,7 +374,7 @@ def _around(view: View) -> tuple[tuple[str, int], ...]:
     return tuple((one.name, one.tokens) for one in view.sections if one.layer not in {"L1", "L2", "L3"})
 
 
-def _refusal(now: Moment, progress: Progress) -> Refuse:
+def _refusal(now: Moment, progress: FitProgress) -> Refuse:
     sizes = ", ".join(f"{section.name} {section.tokens}" for section in now.view.sections)
     said = progress.refused.said if progress.refused is not None else ""
     told = f" The vendor says: {said}" if said else ""

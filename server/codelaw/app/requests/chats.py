@@ -16,6 +16,7 @@ from uuid import uuid4
 from codelaw.agent.chat.turns import halt
 from codelaw.agent.inputs.gathering import NOTHING_CALLED
 from codelaw.agent.recording.history import with_summaries
+from codelaw.agent.turn.pending import Steer
 from codelaw.app import models
 from codelaw.app.choices import chosen, wanted, with_effort
 from codelaw.app.hooking import let_through
@@ -29,7 +30,7 @@ from codelaw.ports.cancelling import Cancelled, Scope, Scopes
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
-    from codelaw.agent.turn.running import RunningTurn
+    from codelaw.agent.turn.running import TurnTask
     from codelaw.app.beginnings import Beginnings
     from codelaw.app.chats import OpenChats
     from codelaw.app.in_force import SettingsInForce
@@ -158,7 +159,7 @@ class Chats:
         editor: EditorState | None = None,
         kind: str | None = None,
         scope: Scope | None = None,
-    ) -> RunningTurn:
+    ) -> TurnTask:
         """Start a turn, without `chat_id` in a new chat of `kind`. What can be refused is refused before it starts.
 
         `mode`, `strategy` and `effort` stay with the chat; `mode_once` and `strategy_options` are for this turn alone.
@@ -229,7 +230,9 @@ class Chats:
         if pictures and (unseen := models.unseen(self.settings.value, name, told)) is not None:
             called = replace(called, notices=(*called.notices, Notice("warning", "image_unseen", unseen)))
         called = self.redaction.value(called)
-        return await agent.steering.steer(text, editor, called, hooked=hooked, attachments=attachments)
+        steer = Steer(text, editor, called, tuple(attachments), hooked)
+        await agent.steering.steer(steer)
+        return steer.id
 
     async def picture(self, chat_id: str, digest: str) -> tuple[str, bytes]:
         """A picture of a chat by its digest, sent or of a result: what it is, and its bytes (M-6).

@@ -23,7 +23,7 @@ from codelaw.transcript.chat_file.fences import fenced
 from codelaw.transcript.chat_file.story import Story, block_body, stories
 
 if TYPE_CHECKING:
-    from codelaw.agent.turn.running import RunningTurn
+    from codelaw.agent.turn.running import TurnTask
     from codelaw.domain.chats import TurnResult
     from codelaw.lsp.features.features import Features
 
@@ -139,7 +139,7 @@ async def _begin(
     return params.Asked(chat_id=turn.chat_id, turn_id=turn.turn_id)
 
 
-async def show_end(features: Features, turn: RunningTurn, text: str) -> None:
+async def show_end(features: Features, turn: TurnTask, text: str) -> None:
     """The answer as a chat file, in which the person can go on."""
     result = await turn.result()
     story = await _story(features, result)

@@ -23,7 +23,7 @@ from codelaw.transcript.chat_file.chat_file import ChatFile, named_chat_file, no
 from codelaw.transcript.chat_file.story import Story, stories
 
 if TYPE_CHECKING:
-    from codelaw.agent.turn.running import RunningTurn
+    from codelaw.agent.turn.running import TurnTask
     from codelaw.domain.events import ChatEvent
     from codelaw.lsp.context import Context
     from codelaw.ports.cancelling import Scope
@@ -79,7 +79,7 @@ class ChatFiles:
 
     # ------------------------------------------------------------------------------------------------------- sending
 
-    async def send(self, uri: str, scope: Scope) -> RunningTurn:
+    async def send(self, uri: str, scope: Scope) -> TurnTask:
         """Send the question that is written at the end of a file, which `scope` stops.
 
         Raises:
@@ -134,7 +134,7 @@ class ChatFiles:
         path = path_of(uri)
         return "inline" if path is not None and path.parent == self._context.home / OWN_CHATS else "panel"
 
-    def _begin(self, uri: str, turn: RunningTurn, known: _ChatOfFile, asked: str) -> None:
+    def _begin(self, uri: str, turn: TurnTask, known: _ChatOfFile, asked: str) -> None:
         story = Story(turn.turn_id, doing="Thinking")
         if known.why_new:
             story.parts.append(NoticeEvent("warning", "new_chat", known.why_new))
@@ -163,7 +163,7 @@ class ChatFiles:
                 await self._context.ui.answer(result)
         self.refresh_lenses()
 
-    async def _show(self, turn: RunningTurn) -> None:
+    async def _show(self, turn: TurnTask) -> None:
         """The answer to a client that takes no edits."""
         try:
             result = await turn.result()

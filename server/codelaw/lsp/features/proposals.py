@@ -11,14 +11,14 @@ from codelaw.lsp.documents.positions import line_at, line_starts
 from codelaw.transcript.chat_file.fences import Fences
 
 if TYPE_CHECKING:
-    from codelaw.agent.turn.running import RunningTurn
+    from codelaw.agent.turn.running import TurnTask
 
 
 @dataclass(frozen=True, slots=True)
 class BegunProposal:
     """A turn that was begun to propose something."""
 
-    turn: RunningTurn
+    turn: TurnTask
     text: str
     """What was asked."""
     uri: str = ""

@@ -27,7 +27,7 @@ from codelaw.templates.render import render
 from codelaw.tools.changing.diffs import difference
 
 if TYPE_CHECKING:
-    from codelaw.agent.turn.running import RunningTurn
+    from codelaw.agent.turn.running import TurnTask
     from codelaw.domain.chats import TurnResult
     from codelaw.domain.files import Buffer
     from codelaw.lsp.features.features import Features
@@ -163,7 +163,7 @@ async def _begin(
     attachments: Sequence[Enclosed],
     chat_id: str | None,
     state: EditorState | None,
-) -> RunningTurn:
+) -> TurnTask:
     send = partial(features.context.session.chats.send, mode_once="ask", kind="inline", scope=SCOPE.get())
     return await send(chat_id, text, attachments=attachments, editor=state)
 

@@ -6,7 +6,7 @@ import asyncio
 import base64
 from typing import TYPE_CHECKING
 
-from codelaw.agent.turn.running import RunningTurn
+from codelaw.agent.turn.running import TurnTask
 from codelaw.lsp.cancelling import SCOPE
 from codelaw.lsp.documents import convert
 from codelaw.lsp.transport import encoding
@@ -151,7 +151,7 @@ async def checkpoint(context: Context, params: wire.Checkpoint) -> wire.Checkpoi
     return convert.checkpoint_report(await session.files.checkpoint(chat, turn))
 
 
-async def _begin(context: Context, params: wire.SendMessage) -> RunningTurn:
+async def _begin(context: Context, params: wire.SendMessage) -> TurnTask:
     documents = context.documents
     return await context.session.chats.send(
         params.chat_id,
