@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from codelaw.context.tokens import Memo
 
 
-def test_it_forgets_before_it_holds_too_much() -> None:
-    memo = Memo[str, int](limit=1000)
-    for number in range(50):
-        assert memo.keep(f"{number:>100}", number) == number
-    known = [number for number in range(50) if memo.find(f"{number:>100}") is not None]
-    assert known[-1] == 49
-    assert len(known) <= 11
+@pytest.mark.parametrize("several", [False, True])
+def test_what_was_found_is_known_and_forgotten_before_too_much_is_held(several: bool) -> None:
+    memo: Memo[Any, int] = Memo(limit=1000)
+    keys = [("a" * 60, f"{number:>40}") if several else f"{number:>100}" for number in range(50)]
+    made: list[Any] = []
 
+    def make(key: Any) -> int:
+        made.append(key)
+        return keys.index(key)
 
-def test_several_texts_are_a_key_too_and_all_count() -> None:
-    memo = Memo[tuple[str, ...], int](limit=1000)
-    for number in range(50):
-        memo.keep(("a" * 60, f"{number:>40}"), number)
-    known = [number for number in range(50) if memo.find(("a" * 60, f"{number:>40}")) is not None]
-    assert known[-1] == 49
-    assert len(known) <= 11
+    assert [memo.get(key, make) for key in (*keys, keys[-1], *keys)] == [*range(50), 49, *range(50)]
+    assert made[:51] == [*keys, keys[0]], "the newest was known, the oldest forgotten"
+    assert len(made) >= 90

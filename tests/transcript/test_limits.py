@@ -9,25 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codelaw.domain.messages import Message
-from codelaw.transcript.repair.hygiene import chat_key, hygiene, limited, turn_limit
+from codelaw.transcript.repair.hygiene import hygiene, limited, turn_limit
 from codelaw.transcript.repair.repairs import NOTHING, Repairs
 from tests.transcript.histories import acted, answered, asked, noted, observed, wellformed, whole_turn
-
-KEYS = [
-    ("panel", "c1", "panel:c1"),
-    ("headless", "c1", "headless:c1"),
-    ("shared", "c1", "shared:c1"),
-    ("inline", "c1", "inline:c1"),
-    ("inline:file:///a.py", "c1", "inline:file:///a.py"),
-    ("inline:", "c1", "inline:c1"),
-    ("shared:team/x", "c1", "shared:team/x"),
-]
-
-
-@pytest.mark.parametrize(("kind", "chat_id", "expected"), KEYS)
-def test_the_key_of_a_chat_is_its_kind_and_what_it_belongs_to(kind: str, chat_id: str, expected: str):
-    assert chat_key(kind, chat_id) == expected
-
 
 LIMITS = [
     ("panel", {}, 0),
@@ -42,6 +26,8 @@ LIMITS = [
     ("inline:file:///a.py", {"inline": 4, "inline:c1": 3}, 3),
     ("inline:file:///a.py", {"inline:c1": 3, "inline:file:///a.py": 2}, 2),
     ("inline:file:///b.py", {"inline": 4, "inline:file:///a.py": 2}, 4),
+    ("inline:", {"inline:": 1, "inline:c1": 3}, 3),
+    ("shared:team/x", {"shared:c1": 3, "shared:team/x": 2}, 2),
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
@@ -21,18 +22,15 @@ class Memo(Generic[_Key, _Found]):
         self._held = 0
         self._known: dict[_Key, _Found] = {}
 
-    def find(self, key: _Key) -> _Found | None:
-        """What was kept; None when nothing was, or it was forgotten."""
-        return self._known.get(key)
-
-    def keep(self, key: _Key, found: _Found) -> _Found:
-        """Keep it, and give it."""
-        if self._held > self._limit:
-            self._known = {}
-            self._held = 0
-        self._known[key] = found
-        self._held += len(key) if isinstance(key, str) else sum(map(len, key))
-        return found
+    def get(self, key: _Key, make: Callable[[_Key], _Found]) -> _Found:
+        """What was found of it before, or what `make` finds now."""
+        known = self._known.get(key)
+        if known is None:
+            if self._held > self._limit:
+                self._known, self._held = {}, 0
+            known = self._known[key] = make(key)
+            self._held += len(key) if isinstance(key, str) else sum(map(len, key))
+        return known
 
 
 CALL_OVERHEAD = 111
@@ -72,18 +70,12 @@ Kinds = tuple[float, float, float]
 
 def estimate(text: str) -> int:
     """Tokens of `text`, by its parts: plain text, wide scripts, runs without words (W-4)."""
-    if len(text) < _MEMO_FROM:
-        return _count(text)
-    known = _estimates.find(text)
-    return _estimates.keep(text, _count(text)) if known is None else known
+    return _count(text) if len(text) < _MEMO_FROM else _estimates.get(text, _count)
 
 
 def kinds(text: str) -> Kinds:
     """The estimate of `text` by kinds; code is told by its marks."""
-    if len(text) < _MEMO_FROM:
-        return _kinds(text)
-    known = _mixtures.find(text)
-    return _mixtures.keep(text, _kinds(text)) if known is None else known
+    return _kinds(text) if len(text) < _MEMO_FROM else _mixtures.get(text, _kinds)
 
 
 def trigger_estimate(text: str) -> int:

@@ -244,5 +244,4 @@ def shown(message: Message) -> str:
     if not facts.as_text:
         return message.content
     key = (facts.tool_name or "Result", message.content)
-    known = _texts.find(key)
-    return _texts.keep(key, observation_text(*key)) if known is None else known
+    return _texts.get(key, lambda key: observation_text(*key))

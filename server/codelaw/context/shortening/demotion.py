@@ -88,8 +88,7 @@ def _told(message: Message) -> Sequence[str]:
     """The names that a message goes on to tell: those of a result only once it is one line."""
     if message.role == "tool" and '"shortened": "' not in message.content:
         return ()
-    known = _found.find(message.content)
-    return _found.keep(message.content, tuple(dict.fromkeys(_telling(message.content)))) if known is None else known
+    return _found.get(message.content, _distinct)
 
 
 def _shown(
@@ -141,7 +140,7 @@ class _Line:
 def _short_result(message: Message, told: AbstractSet[str]) -> Message:
     facts = message.metadata
     key = (facts.tool_name or "Result", facts.ref or "", message.content)
-    line = _lines.find(key) or _lines.keep(key, _line(*key))
+    line = _lines.get(key, _line)
     content = line.spelt(told) if line is not None else message.content
     if facts.images:
         message = without_pictures(message)
@@ -151,8 +150,9 @@ def _short_result(message: Message, told: AbstractSet[str]) -> Message:
     return Message(message.id, message.turn_id, message.role, content, facts)  # quicker than `replace`
 
 
-def _line(tool: str, ref: str, content: str) -> _Line | None:
-    """The line for a result of `tool` with `ref` and that content; None when it holds no data."""
+def _line(key: tuple[str, ...]) -> _Line | None:
+    """The line for a result of a tool with a ref and a content; None when it holds no data."""
+    tool, ref, content = key
     body = parsed(content)
     if "data" not in body:
         return None
@@ -196,6 +196,10 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
 
 def _telling(text: str) -> list[str]:
     return [name for name in _NAME.findall(text) if _TELLING.search(name)]
+
+
+def _distinct(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_telling(text)))
 
 
 _found = Memo[str, tuple[str, ...]](_KEPT)

@@ -74,44 +74,34 @@ class Problem:
 
 def blocks(text: str) -> list[LawBlock]:
     """The document's parts in order; blank lines belong to none."""
-    found: list[LawBlock] = []
+    found: list[tuple[Kind, int, int]] = []
     kind: Kind | None = None
-    start = end = 0
     fence = ""
-
-    def close() -> None:
-        nonlocal kind
-        if kind is not None:
-            found.append(LawBlock(kind, start, end, text[start:end]))
-            kind = None
-
     for match in _LINE.finditer(text):
         line = match[0].rstrip("\r\n")
-        ends = match.start() + len(line)
+        start, end = match.start(), match.start() + len(line)
         fenced = _FENCE.match(line)
-        if fence:
-            end = ends
-            if fenced and fenced[1].startswith(fence) and not line[fenced.end() :].strip():
-                close()
-                fence = ""
-            continue
-        if fenced:
-            close()
-            kind, start, end, fence = "code", match.start(), ends, fenced[1]
+        if fence or (fenced is None and kind is not None and not _begins(line)):
+            found[-1] = (*found[-1][:2], end)
+            if fence and fenced and fenced[1].startswith(fence) and not line[fenced.end() :].strip():
+                kind, fence = None, ""
+        elif fenced:
+            kind, fence = "code", fenced[1]
+            found.append((kind, start, end))
         elif not line.strip() or _RULER.match(line):
-            close()
+            kind = None
         elif _HEADING.match(line):
-            close()
-            kind, start, end = "heading", match.start(), ends
-            close()
-        elif _ITEM.match(line) or kind is None:
-            close()
-            kind, start = "item" if _ITEM.match(line) else "paragraph", match.start() + _indent(line)
-            end = ends
+            kind = None
+            found.append(("heading", start, end))
         else:
-            end = ends
-    close()
-    return found
+            kind = "item" if _ITEM.match(line) else "paragraph"
+            found.append((kind, start + _indent(line), end))
+    return [LawBlock(kind, start, end, text[start:end]) for kind, start, end in found]
+
+
+def _begins(line: str) -> bool:
+    """Whether a line ends the paragraph or item in front of it."""
+    return not line.strip() or any(pattern.match(line) for pattern in (_RULER, _HEADING, _ITEM))
 
 
 def rule_at(text: str, offset: int) -> LawBlock | None:

@@ -278,15 +278,6 @@ def _is_apart(previous: Message, message: Message) -> bool:
     return previous.turn_id != message.turn_id or previous.metadata.interrupted or bool(message.metadata.calls)
 
 
-def chat_key(kind: str, chat_id: str) -> str:
-    """The name under which one chat can be limited: `panel:<id>`, `headless:<id>`, `shared:<id>`, `inline:<uri>`.
-
-    A kind that says already what the chat belongs to, such as `inline:file:///a.py`, is its own key.
-    """
-    general, _, belongs_to = kind.partition(":")
-    return kind if belongs_to else f"{general}:{chat_id}"
-
-
 def turn_limit(kind: str, chat_id: str, settings: Mapping[str, int]) -> int:
     """User turns to show; 0 for all. What is set for the chat beats what is set for its kind, a 0 included.
 
@@ -295,11 +286,10 @@ def turn_limit(kind: str, chat_id: str, settings: Mapping[str, int]) -> int:
         chat_id: `Chat.id`.
         settings: `context.historyLimits`: user turns by kind, or by the key of a chat.
     """
-    general = kind.partition(":")[0]
-    for key in (chat_key(kind, chat_id), f"{general}:{chat_id}", general):
-        if key in settings:
-            return max(0, settings[key])
-    return 0
+    general, _, belongs_to = kind.partition(":")
+    # A kind that says already what the chat belongs to, such as `inline:file:///a.py`, is its own key.
+    keys = (*([kind] if belongs_to else []), f"{general}:{chat_id}", general)
+    return next((max(0, settings[key]) for key in keys if key in settings), 0)
 
 
 def limited(messages: Sequence[Message], turns: int) -> tuple[Sequence[Message], Repairs]:
@@ -309,20 +299,9 @@ def limited(messages: Sequence[Message], turns: int) -> tuple[Sequence[Message],
     """
     if turns <= 0:
         return messages, NOTHING
-    cut = _start_of(messages, turns)
+    starts = [at for at, one in enumerate(messages) if one.role == "user" and one.metadata.note is None]
+    cut = starts[-turns] if turns < len(starts) else 0
     kept = [message for message in messages[:cut] if message.role == "summary"]
     if len(kept) == cut:
         return messages, NOTHING
     return (*kept, *messages[cut:]), Repairs(limited=cut - len(kept))
-
-
-def _start_of(messages: Sequence[Message], turns: int) -> int:
-    """Where the newest `turns` user turns begin; 0 when there are not more than that."""
-    start, found = 0, 0
-    for place in range(len(messages) - 1, -1, -1):
-        message = messages[place]
-        if message.role == "user" and message.metadata.note is None:
-            if found == turns:
-                return start
-            start, found = place, found + 1
-    return 0
