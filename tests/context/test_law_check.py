@@ -15,8 +15,8 @@ from codelaw.context.system.law_check import (
     MAX_CHECKED,
     MAX_FINDINGS,
     blocks,
-    change_told,
     check,
+    describe_change,
     hides,
     paths,
     rule_at,
@@ -188,7 +188,7 @@ def test_too_long_names_tokens_and_share():
     ],
 )  # fmt: skip
 def test_a_change_in_one_sentence(before: list[LawText], after: list[LawText], told: str):
-    assert change_told(before, after) == (f"{told} It applies from this step on." if told else "")
+    assert describe_change(before, after) == (f"{told} It applies from this step on." if told else "")
 
 
 def test_findings_are_bounded():

@@ -9,8 +9,8 @@ from codelaw.context.system.law import (
     TOLD_CHARACTERS,
     TOLD_FOLDERS,
     NestedLaw,
+    laws_to_send,
     most_shown,
-    to_tell,
 )
 from codelaw.domain.messages import Fragment
 
@@ -19,7 +19,7 @@ DEEP = NestedLaw("src/deep", "src/deep/CLAUDE.md", "- Use spaces.")
 
 
 def told(*chain: NestedLaw, known: dict[str, str] | None = None, restricted: bool = False) -> tuple[Fragment, ...]:
-    return to_tell(chain, known or {}, restricted=restricted)
+    return laws_to_send(chain, known or {}, restricted=restricted)
 
 
 def test_every_level_is_told_from_outside_to_inside_each_line_marked():

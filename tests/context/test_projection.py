@@ -1,5 +1,5 @@
 from codelaw.context.builder import after
-from codelaw.context.past.projection import in_turn, project, unsaid
+from codelaw.context.past.projection import deduplicate, in_turn, project
 from codelaw.context.past.strategies import Selection
 from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion
 from codelaw.domain.messages import Call, Fragment, Message, Metadata
@@ -127,8 +127,8 @@ def test_a_strategy_that_leaves_rounds_out_shows_none():
 def test_what_the_newest_of_its_name_says_already_is_not_said_again():
     history = project(with_asides(PROFILE, MEMORIES, LATER))
     again = [Fragment("profile", "who"), Fragment("memories", "what"), Fragment("spans", "what")]
-    assert unsaid(again, history) == (again[0], again[2]), "the newer profile said something else"
-    assert unsaid(again, project(Transcript())) == tuple(again)
+    assert deduplicate(again, history) == (again[0], again[2]), "the newer profile said something else"
+    assert deduplicate(again, project(Transcript())) == tuple(again)
 
 
 def test_a_request_that_follows_a_batch_knows_what_stands_no_more():

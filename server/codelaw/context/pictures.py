@@ -19,14 +19,14 @@ GONE = "gone"
 """True in that of one which was shown and is not any more."""
 
 
-def told_as_gone(images: Any) -> Any:
+def marked_gone(images: Any) -> Any:
     """What a result's data says of its pictures, once they are not shown any more; the same object without any."""
     if not any(_shown(one, (SHOWN,)) for one in as_list(images)):
         return images
     return [_as_gone(one) if _shown(one, (SHOWN,)) else one for one in images]
 
 
-def pictures_told(data: Any) -> int:
+def count_pictures(data: Any) -> int:
     """How many pictures were shown with a result, by its data, whether or not they still are."""
     return sum(_shown(one, (SHOWN, GONE)) for one in as_list(as_object(data).get(IMAGES)))
 
@@ -56,7 +56,7 @@ def _lost(message: Message, refs: AbstractSet[str]) -> bool:
 def _content(content: str) -> str:
     body = parsed(content)
     data = as_object(body.get("data"))
-    images = told_as_gone(data.get(IMAGES))
+    images = marked_gone(data.get(IMAGES))
     return content if images is data.get(IMAGES) else one_line({**body, "data": {**data, IMAGES: images}})
 
 

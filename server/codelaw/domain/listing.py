@@ -65,3 +65,8 @@ def texts_of(value: object, depth: int = 64) -> Iterator[str]:
     elif depth:
         for item in as_object(value).values() or as_list(value):
             yield from texts_of(item, depth - 1)
+
+
+def clipped(text: str, limit: int) -> str:
+    """The text, an ellipsis for its end where it has more than `limit` characters."""
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

@@ -13,7 +13,7 @@ from codelaw.agent.inputs.surroundings import layered, select
 from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
 from codelaw.context.builder import History
 from codelaw.context.past.loaded import body_room, carried, lasting
-from codelaw.context.past.projection import project, retold
+from codelaw.context.past.projection import as_shown, project
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening import economy
 from codelaw.context.shortening.demotion import demoted
@@ -276,7 +276,7 @@ def _bounds(of: _Weighed, transcript: Transcript, fixed: int, cause: Cause) -> _
     inputs, last = of.inputs, of.rounds[-TURNS:]
     if cause.asked_for or not last or inputs.limits.window >= SMALL:
         return None
-    said = retold([one for round_ in last for one in round_.messages], transcript)
+    said = as_shown([one for round_ in last for one in round_.messages], transcript)
     whole = sum(map(message_tokens, said)) // len(last)
     sized = of.sizes(of.thinned(of.rounds, 0, 0))
     coming = sum(sized[round_.turn_id] for round_ in last) * (TURNS - 1) // len(last)

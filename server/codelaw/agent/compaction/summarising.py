@@ -43,10 +43,8 @@ class Audience:
 
     def hears(self, event: CompactionEvent) -> None:
         """The compaction has come to another phase."""
-        if self.turn is not None:
-            self.turn.emit(event)
-        else:
-            self.outbox.tell(event)
+        tell = self.outbox.tell if self.turn is None else self.turn.emit
+        tell(event)
 
     def warned(self, code: str, message: str) -> None:
         """Something went wrong that stops nothing."""

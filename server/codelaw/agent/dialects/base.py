@@ -95,12 +95,8 @@ class Binding:
             return message
         entry = self._bare.get(id(message))
         if entry is None or entry[0] is not message or entry[1] != out:
-            blocks = [
-                block
-                for block in message.blocks
-                if not isinstance(block, KeptBlock) or block.of.id not in out or self._stays(block)
-            ]
-            entry = (message, out, ApiMessage(message.role, tuple(blocks) or (TextBlock("…"),)))
+            gone = [block for block in _sealed(message.blocks) if block.of.id in out and not self._stays(block)]
+            entry = (message, out, _without(message, gone))
         bare[id(message)] = entry
         return entry[2]
 
@@ -128,11 +124,20 @@ class Binding:
 
 def stripped(request: ModelRequest) -> ModelRequest:
     """The request without all that can be left out of it."""
-    messages: list[ApiMessage] = []
-    for message in request.messages:
-        left = [block for block in message.blocks if not isinstance(block, KeptBlock) or not block.item.bound]
-        messages.append(ApiMessage(message.role, tuple(left) or (TextBlock("…"),)))
+    messages = (
+        _without(message, [block for block in _sealed(message.blocks) if block.item.bound])
+        for message in request.messages
+    )
     return replace(request, messages=tuple(messages))
+
+
+def _sealed(blocks: Iterable[Block]) -> list[KeptBlock]:
+    return [block for block in blocks if isinstance(block, KeptBlock)]
+
+
+def _without(message: ApiMessage, gone: Sequence[Block]) -> ApiMessage:
+    left = tuple(block for block in message.blocks if not any(block is one for one in gone))
+    return ApiMessage(message.role, left or (TextBlock("…"),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +167,7 @@ def _chained(groups: Sequence[tuple[int, KeptItems]], prefixes: Sequence[str]) -
 
 def _kept(blocks: Iterable[Block]) -> list[KeptItems]:
     """The groups of kept items among blocks, each once."""
-    return list({id(block.of): block.of for block in blocks if isinstance(block, KeptBlock)}.values())
+    return list({id(block.of): block.of for block in _sealed(blocks)}.values())
 
 
 def _digest(*texts: str) -> bytes:

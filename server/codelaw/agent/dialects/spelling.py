@@ -178,11 +178,8 @@ def _surrounded(asked: Section | None, beside: Sequence[Fragment]) -> Message:
 
 def user_blocks(message: Message) -> tuple[Block, ...]:
     """A message of the user: what was typed with its fragments, its pictures, and what stands behind it."""
-    texts = tuple(map(TextBlock, asked_texts(message)))
-    behind = tuple(TextBlock(part.text) for part in message.metadata.asides if part.text)
-    if not message.metadata.images:
-        return texts + behind
-    return (*texts, *picture_blocks(message), *behind)
+    behind = (TextBlock(part.text) for part in message.metadata.asides if part.text)
+    return (*map(TextBlock, asked_texts(message)), *picture_blocks(message), *behind)
 
 
 def picture_blocks(message: Message) -> tuple[ImageBlock, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from codelaw.context.calibration import Calibration, mixture
-from codelaw.context.system.law_check import change_told
+from codelaw.context.system.law_check import describe_change
 from codelaw.context.tokens import SMALLEST_WINDOW
 from codelaw.domain.chats import Notice
 from codelaw.domain.laws import LawUse
@@ -63,7 +63,7 @@ class ShownLaws:
             self.used(chat, document)
         before = self._by_chat.get(chat.id)
         _keep(self._by_chat, chat.id, documents)
-        told = "" if before is None else change_told(before, documents)
+        told = "" if before is None else describe_change(before, documents)
         return Notice("info", "law_changed", told) if told else None
 
     def used(self, chat: Chat, document: LawText) -> None:

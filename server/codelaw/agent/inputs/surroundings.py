@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from codelaw.context.builder import Gathered, fitting_fragments, fitting_system
-from codelaw.context.past.projection import standing, unsaid
+from codelaw.context.past.projection import deduplicate, standing
 from codelaw.context.past.strategies import SUMMARISED, Selection, resolve
 from codelaw.context.sections import text_section
 from codelaw.context.system.law import tokens_of
@@ -156,7 +156,7 @@ def surroundings(
     said, lately = standing(shown), standing(shown[-RECENT:])
     news = [one for one in _renewed(now, sent, said) if said.get(one.name) != one.text]
     news += [one for one in reminders if lately.get(one.name) != one.text]
-    more = unsaid([one for one in inputs.beside if one not in beside], history.view)
+    more = deduplicate([one for one in inputs.beside if one not in beside], history.view)
     if scratchpad:
         return Surroundings(inputs, gathered(inputs, (*beside, *more)), tuple(news), head)
     return Surroundings(inputs, gathered(inputs, (*beside, *more, *news)), (), head)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from codelaw.agent.inputs.law_files import Listed, find_law, laws_above
 from codelaw.context.past.projection import standing
-from codelaw.context.system.law import NestedLaw, most_shown, to_tell
+from codelaw.context.system.law import NestedLaw, laws_to_send, most_shown
 from codelaw.domain.chats import Notice
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class TurnLaws:
             chain.update((law.folder, self.house.redaction.value(law)) for law in await self._below(one))
         if not chain:
             return ()
-        texts = to_tell([*chain.values()], self._told, restricted=self.inputs.restricted)
+        texts = laws_to_send([*chain.values()], self._told, restricted=self.inputs.restricted)
         self._told.update((text.name, text.text) for text in texts)
         return texts
 

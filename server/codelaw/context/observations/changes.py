@@ -12,7 +12,7 @@ from codelaw.context.observations.layout import (
     REFUSED,
     STDERR,
     STDOUT,
-    Told,
+    ResultLayout,
     amount,
     block,
     items,
@@ -33,7 +33,7 @@ _NAMES = re.compile(r"--- (?:a/.*|/dev/null)\n\+\+\+ b/.*(?:\n|\Z)")
 _RANGES = 3
 
 
-def change(data: Mapping[str, Any]) -> Told | None:
+def change(data: Mapping[str, Any]) -> ResultLayout | None:
     """A change of one file."""
     if not isinstance(data.get("path"), str) or not isinstance(data.get("diff", ""), str):
         return None
@@ -43,10 +43,10 @@ def change(data: Mapping[str, Any]) -> Told | None:
         rf"\+\d+ -\d+ lines in {re.escape(path)}\."
         r"(?: The user looked at it and refused the part under `refused`: leave it so, unless they ask for it\.)?"
     )
-    return Told(path, _facts(data), _body(data), _left(data), said)
+    return ResultLayout(path, _facts(data), _body(data), _left(data), said)
 
 
-def changes(data: Mapping[str, Any]) -> Told | None:
+def changes(data: Mapping[str, Any]) -> ResultLayout | None:
     """A change of several files, each below its name."""
     files = objects(data, "files")
     if files is None or not all(isinstance(file.get("path"), str) for file in files):
@@ -63,7 +63,7 @@ def changes(data: Mapping[str, Any]) -> Told | None:
     left = [f"Left alone: {', '.join(map(one, named))}." for named in [items(data, "left")] if named]
     target = text(data, "title") or " to ".join(filter(None, (text(data, "symbol"), text(data, "new_name"))))
     facts = (amount(len(files), "files"), "dry run, nothing written" if data.get("dry_run") is True else "")
-    return Told(target, facts, tuple(body), tuple(left))
+    return ResultLayout(target, facts, tuple(body), tuple(left))
 
 
 def _facts(data: Mapping[str, Any]) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ def _left(data: Mapping[str, Any]) -> tuple[str, ...]:
     return ("The user looked at it and refused the part under `refused`: leave it so, unless they ask for it.",)
 
 
-def bash(data: Mapping[str, Any]) -> Told | None:
+def bash(data: Mapping[str, Any]) -> ResultLayout | None:
     """Standard output, then the rest below labels of ours."""
     if not isinstance(data.get("stdout"), str) or not isinstance(data.get("stderr"), str):
         return None
@@ -136,7 +136,7 @@ def bash(data: Mapping[str, Any]) -> Told | None:
     more = rf"(?: The editor has unsaved changes in {named}: the command saw the older text on the disk\.)?"
     ended = rf"(?:Exit code 0\.|The command ended with exit code {code}\.)"
     said = rf"{ended}(?: The middle of the output is left out\.)?{more}"
-    return Told(
+    return ResultLayout(
         target=text(data, "command"),
         facts=tuple(facts),
         body=tuple(body),
@@ -150,7 +150,7 @@ _CHANGED = 20
 """Files that are named."""
 
 
-def reported(data: Mapping[str, Any]) -> Told | None:
+def reported(data: Mapping[str, Any]) -> ResultLayout | None:
     """The report below how the subagent ended and what it took; None where there is none."""
     said = data.get("report")
     if not isinstance(said, str):
@@ -164,10 +164,10 @@ def reported(data: Mapping[str, Any]) -> Told | None:
     )
     notes = (f"It has changed {listed(changed, _CHANGED)}: read them again before you edit them.",) if changed else ()
     finished = r"The subagent has finished\."
-    return Told(text(data, "kind"), facts, (block(said),) if said else (), notes, finished)
+    return ResultLayout(text(data, "kind"), facts, (block(said),) if said else (), notes, finished)
 
 
-def loaded(data: Mapping[str, Any]) -> Told | None:
+def loaded(data: Mapping[str, Any]) -> ResultLayout | None:
     """The text of a skill or of one of its files."""
     body = data.get("body")
     if not isinstance(body, str):
@@ -176,7 +176,7 @@ def loaded(data: Mapping[str, Any]) -> Told | None:
     files, by = items(data, "files"), text(data, "by")
     notes = (f"Files of the skill, which {by} brings: {listed(files, len(files))}.",) if files else ()
     facts = (f"in {text(data, 'folder')}", "cut" if data.get("truncated") is True else "")
-    return Told(f"{name}/{file}" if file else name, facts, (block(body),) if body else (), notes)
+    return ResultLayout(f"{name}/{file}" if file else name, facts, (block(body),) if body else (), notes)
 
 
 SERVED = "mcp__"
@@ -185,7 +185,7 @@ FIELDS = frozenset({"server", "tool", "text", "structured", "images", "truncated
 _IMAGES = 8
 
 
-def served(data: Mapping[str, Any]) -> Told | None:
+def served(data: Mapping[str, Any]) -> ResultLayout | None:
     """The server's text, below it what it gave as values where that is something else."""
     if not isinstance(data.get("text"), str):
         return None
@@ -200,7 +200,7 @@ def served(data: Mapping[str, Any]) -> Told | None:
     if values:
         body += [DATA, block(values if isinstance(values, str) else "\n".join(plain_lines(values)))]
     body += [row(_image(image)) for image in images[:_IMAGES]]
-    return Told("", facts, tuple(body))
+    return ResultLayout("", facts, tuple(body))
 
 
 def _image(image: Mapping[str, Any]) -> str:

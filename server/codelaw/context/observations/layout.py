@@ -32,7 +32,7 @@ _ROOMS = (40, 20, 8, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ResultLayout:
     """What a result says, laid out by the one who knows the tool."""
 
     target: str = ""
@@ -61,7 +61,7 @@ def cleaned(value: Any, key: str = "") -> Any:
     return value
 
 
-def header(tool: str, status: str, told: Told) -> str:
+def header(tool: str, status: str, told: ResultLayout) -> str:
     """The first line, with as much of the target as `HEADER` tokens allow; then without the first facts."""
     facts = [fact for fact in told.facts if fact]
     forms = [*((room, 0) for room in _ROOMS), *((0, gone) for gone in range(1, len(facts) + 1))]

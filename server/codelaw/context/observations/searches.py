@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from codelaw.context.observations.layout import (
     SKILLS,
-    Told,
+    ResultLayout,
     amount,
     block,
     counted,
@@ -29,7 +29,7 @@ _NUMBER = re.compile(r" *(?=\d+\t)")
 _NUMBERED = re.compile(r"\d+\t[^\n]*(?:\n\d+\t[^\n]*)*")
 
 
-def read(data: Mapping[str, Any]) -> Told | None:
+def read(data: Mapping[str, Any]) -> ResultLayout | None:
     """The lines as the file has them, each behind its number and a tab."""
     content = data.get("content")
     if not isinstance(content, str):
@@ -54,10 +54,10 @@ def read(data: Mapping[str, Any]) -> Told | None:
         rf"(?: ?{re.escape(note)})?"
     )
     body = (_lines(content),) if content else ()
-    return Told(path, tuple(facts), body, (one(note),) if note else (), said)
+    return ResultLayout(path, tuple(facts), body, (one(note),) if note else (), said)
 
 
-def glob(data: Mapping[str, Any]) -> Told | None:
+def glob(data: Mapping[str, Any]) -> ResultLayout | None:
     """The files, one a line."""
     files = items(data, "files")
     if files is None:
@@ -65,17 +65,19 @@ def glob(data: Mapping[str, Any]) -> Told | None:
     pattern, reason = text(data, "pattern"), text(data, "reason")
     facts = (counted(number(data, "total"), len(files), "files"), _below(data), one(reason))
     said = rf"\d+ files match {re.escape(pattern)}(?: \({re.escape(reason)}\))?"
-    return Told(pattern, facts, tuple(map(row, files)), (), said)
+    return ResultLayout(pattern, facts, tuple(map(row, files)), (), said)
 
 
-def listing(data: Mapping[str, Any]) -> Told | None:
+def listing(data: Mapping[str, Any]) -> ResultLayout | None:
     """The entries of a folder, one a line."""
     entries = items(data, "entries")
     if entries is None:
         return None
     path = text(data, "path")
     said = rf"\d+ entries in {re.escape(path)}(?:, the first \d+ shown)?"
-    return Told(path, (counted(number(data, "total"), len(entries), "entries"),), tuple(map(row, entries)), (), said)
+    return ResultLayout(
+        path, (counted(number(data, "total"), len(entries), "entries"),), tuple(map(row, entries)), (), said
+    )
 
 
 def _extent(first: int | None, last: int | None, total: int | None) -> str:
@@ -102,7 +104,7 @@ def _below(data: Mapping[str, Any]) -> str:
     return "" if path in {"", "."} else f"in {one(path)}"
 
 
-def grep(data: Mapping[str, Any]) -> Told | None:
+def grep(data: Mapping[str, Any]) -> ResultLayout | None:
     """The matching lines below their files."""
     matches = places(data, "matches")
     if matches is None:
@@ -118,10 +120,10 @@ def grep(data: Mapping[str, Any]) -> Told | None:
     if data.get("fallback") is True:
         facts.append("without rg")
     said = rf"\d+ matching lines in \d+ files(?: \({re.escape(reason)}\))?"
-    return Told(text(data, "pattern"), tuple(facts), grouped(matches), _withheld(data), said)
+    return ResultLayout(text(data, "pattern"), tuple(facts), grouped(matches), _withheld(data), said)
 
 
-def symbols(data: Mapping[str, Any]) -> Told | None:
+def symbols(data: Mapping[str, Any]) -> ResultLayout | None:
     """Definitions and references below their files."""
     found = places(data, "places")
     if found is None:
@@ -129,10 +131,10 @@ def symbols(data: Mapping[str, Any]) -> Told | None:
     symbol = text(data, "symbol")
     said = rf"\d+ \w+ of {re.escape(symbol)}(?:, the first \d+ shown)?\."
     facts = (counted(number(data, "total"), len(found), "places"),)
-    return Told(symbol, facts, grouped(found), _withheld(data), said)
+    return ResultLayout(symbol, facts, grouped(found), _withheld(data), said)
 
 
-def diagnostics(data: Mapping[str, Any]) -> Told | None:
+def diagnostics(data: Mapping[str, Any]) -> ResultLayout | None:
     """What is found wrong, below its files."""
     found = places(data, "diagnostics")
     if found is None:
@@ -145,10 +147,10 @@ def diagnostics(data: Mapping[str, Any]) -> Told | None:
     if data.get("unversioned") is True:
         facts.append("of which text is not known")
     said = r"\d+ diagnostics, \d+ of them errors\.|Nothing is found wrong\."
-    return Told(text(data, "path"), tuple(facts), findings(found), _withheld(data), said)
+    return ResultLayout(text(data, "path"), tuple(facts), findings(found), _withheld(data), said)
 
 
-def tools(data: Mapping[str, Any]) -> Told | None:
+def tools(data: Mapping[str, Any]) -> ResultLayout | None:
     """Found tools by their manuals, or by their names where these were cut; found skills below them (X-11)."""
     found, skills = objects(data, "tools"), objects(data, "skills") or []
     if found is None:
@@ -158,7 +160,7 @@ def tools(data: Mapping[str, Any]) -> Told | None:
     manuals = [block(text(entry, "manual") or one(entry.get("name", ""))) for entry in found]
     lines = [row(": ".join(filter(None, (one(entry.get("name", "")), text(entry, "description"))))) for entry in skills]
     said = r"\d+ tools and \d+ skills found\."
-    return Told(text(data, "query"), (fact,), (*manuals, *([SKILLS, *lines] if lines else [])), said=said)
+    return ResultLayout(text(data, "query"), (fact,), (*manuals, *([SKILLS, *lines] if lines else [])), said=said)
 
 
 def findings(found: list[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -177,7 +179,7 @@ def _withheld(data: Mapping[str, Any]) -> tuple[str, ...]:
     return (one(withheld),) if withheld else ()
 
 
-def found_code(data: Mapping[str, Any]) -> Told | None:
+def found_code(data: Mapping[str, Any]) -> ResultLayout | None:
     """Each place with its range, what it is, why it was found, and its first lines."""
     found = places(data, "places")
     if found is None:
@@ -185,10 +187,10 @@ def found_code(data: Mapping[str, Any]) -> Told | None:
     note = text(data, "note")
     said = r"(?:\d+ places?\.|Nothing like it: try other words, or Grep\.)" + (f" {re.escape(note)}" if note else "")
     facts = (counted(number_of(data, "total"), len(found), "places"),)
-    return Told(text(data, "query"), facts, tuple(_found(found)), (one(note),) if note else (), said)
+    return ResultLayout(text(data, "query"), facts, tuple(_found(found)), (one(note),) if note else (), said)
 
 
-def outline(data: Mapping[str, Any]) -> Told | None:
+def outline(data: Mapping[str, Any]) -> ResultLayout | None:
     """The symbols below their files, inner ones indented."""
     symbols = places(data, "symbols")
     if symbols is None:
@@ -199,7 +201,7 @@ def outline(data: Mapping[str, Any]) -> Told | None:
     if data.get("truncated") is True:
         facts.append("more left out")
     said = r"\d+ (?:symbols|files that define something)(?:, the first \d+ symbols shown)?\."
-    return Told(text(data, "path"), tuple(facts), tuple(_outlined(symbols)), (), said)
+    return ResultLayout(text(data, "path"), tuple(facts), tuple(_outlined(symbols)), (), said)
 
 
 def _found(found: list[Mapping[str, Any]]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from codelaw.context.escaping import escaped, one_name
 from codelaw.context.observations.changes import FIELDS, SERVED, bash, change, changes, loaded, reported, served
-from codelaw.context.observations.layout import DATA, LABELS, NOTE, Told, block, cleaned, header, one, row, text
+from codelaw.context.observations.layout import DATA, LABELS, NOTE, ResultLayout, block, cleaned, header, one, row, text
 from codelaw.context.observations.searches import (
     diagnostics,
     found_code,
@@ -69,7 +69,7 @@ def _told(tool: str, given: Json) -> str:
     facts = cast("Json", data if isinstance(data, Mapping) else {})
     status, error = _status(clean)
     # The history names what a failed call was about (C-1), which stands in the call: the bytes stay those of the turn.
-    told = Told() if error and set(facts) <= _NAMES else _laid_out(tool, data, facts)
+    told = ResultLayout() if error and set(facts) <= _NAMES else _laid_out(tool, data, facts)
     sentence = re.sub(told.said, "", error, count=1).strip() if told.said else error
     labelled = not told.body or told.body[0] in LABELS
     lead = [block(sentence), *([] if labelled else [told.opening])] if sentence else []
@@ -77,10 +77,10 @@ def _told(tool: str, given: Json) -> str:
     notes = [*told.notes, *_further(told, clean)]
     body += [NOTE, *map(row, notes)] if notes else []
     head = (*told.facts, *_kept(clean, facts), *_escapes(given, facts))
-    return "\n".join([header(tool, status, Told(told.target, head)), *body])
+    return "\n".join([header(tool, status, ResultLayout(told.target, head)), *body])
 
 
-def _laid_out(tool: str, data: Any, facts: Json) -> Told:
+def _laid_out(tool: str, data: Any, facts: Json) -> ResultLayout:
     """The data as their tool has them, with whatever is not known of it."""
     lay = _LAYOUTS.get(tool) or (served if tool.startswith(SERVED) else None)
     told = lay(facts) if lay is not None else None
@@ -95,24 +95,24 @@ def _laid_out(tool: str, data: Any, facts: Json) -> Told:
     return replace(told, facts=(*told.facts, *flags), body=(*told.body, *more)) if odd else told
 
 
-def _plain(data: Any, facts: Json) -> Told:
+def _plain(data: Any, facts: Json) -> ResultLayout:
     """The data of a tool of which nothing is known, value by value (C-3)."""
     if data is None or data == {}:
-        return Told()
+        return ResultLayout()
     if isinstance(data, str):
-        return Told(body=(block(data),))
+        return ResultLayout(body=(block(data),))
     name = next((name for name in ("path", "pattern", "command") if text(facts, name)), "")
     rest = {key: value for key, value in facts.items() if key != name} if facts else data
-    return Told(text(facts, name), body=(_listed(rest),) if rest else ())
+    return ResultLayout(text(facts, name), body=(_listed(rest),) if rest else ())
 
 
 def _listed(value: Any) -> str:
     return block("\n".join(plain_lines(value)))
 
 
-def _recap(data: Json) -> Told | None:
+def _recap(data: Json) -> ResultLayout | None:
     recap = data.get("recap")
-    return Told(body=(row(recap),), said=r"The list is replaced\.") if isinstance(recap, str) else None
+    return ResultLayout(body=(row(recap),), said=r"The list is replaced\.") if isinstance(recap, str) else None
 
 
 def _status(clean: Json) -> tuple[str, str]:
@@ -127,7 +127,7 @@ def _status(clean: Json) -> tuple[str, str]:
     return (status if isinstance(status, str) else "success"), ""
 
 
-def _further(told: Told, clean: Json) -> list[str]:
+def _further(told: ResultLayout, clean: Json) -> list[str]:
     """What the envelope's own line says besides: hints, and the words of the user."""
     line = text(clean, "text")
     rest = re.sub(told.said, "", line, count=1) if told.said else line
@@ -159,11 +159,11 @@ def _demoted(tool: str, clean: Json) -> str:
     body += [row(clean["names"])] if clean.get("names") else []
     target, _, size = one(clean["shortened"]).removeprefix(tool).strip().rpartition(", ")
     lines = _LINES.search(target) if tool == "Read" else None
-    told = Told(lines[1] if lines else "", (size, text(clean, "whole")))
+    told = ResultLayout(lines[1] if lines else "", (size, text(clean, "whole")))
     return "\n".join([header(tool, status, told), *body])
 
 
-_LAYOUTS: Mapping[str, Callable[[Json], Told | None]] = {
+_LAYOUTS: Mapping[str, Callable[[Json], ResultLayout | None]] = {
     "Read": read,
     "Glob": glob,
     "LS": listing,

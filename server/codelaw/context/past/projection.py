@@ -46,7 +46,7 @@ def project(transcript: Transcript, selection: Selection = _LAYERED) -> History:
     withdrawn = _turns([message for message in transcript.messages if message.turn_id in transcript.withdrawn])
     if withdrawn:
         dropped.append(Dropped("withdrawn rounds", f"{withdrawn} rounds were taken out of the context by a revert"))
-    shown = with_asides(retold(clean, transcript), transcript) if selection.keeps_bytes else clean
+    shown = with_asides(as_shown(clean, transcript), transcript) if selection.keeps_bytes else clean
     refs = transcript.whole.keys() & transcript.told.keys() if selection.keeps_bytes else frozenset[str]()
     shown = with_those_of(shown, refs)
     shown = shown if selection.ignores_cuts else demoted(shown, transcript.demoted)
@@ -88,7 +88,7 @@ def _without_those_of_others(message: Message, maker: str) -> Message:
     return replace(message, metadata=replace(message.metadata, kept=None))
 
 
-def retold(messages: Sequence[Message], transcript: Transcript) -> Sequence[Message]:
+def as_shown(messages: Sequence[Message], transcript: Transcript) -> Sequence[Message]:
     """The messages with those results as their turns showed them that no batch has shortened yet (C-6).
 
     The same object when there are none. One whose full result is lost stands as the history has it.
@@ -113,7 +113,7 @@ def standing(messages: Sequence[Message]) -> Mapping[str, str]:
     return {part.name: part.text for message in messages for part in message.metadata.asides}
 
 
-def unsaid(fragments: Sequence[Fragment], history: History) -> tuple[Fragment, ...]:
+def deduplicate(fragments: Sequence[Fragment], history: History) -> tuple[Fragment, ...]:
     """Those that are about their turn alone, or not what the newest of their name in the view says already (B-7)."""
     said = standing(history.rounds.messages if history.rounds is not None else ())
     return tuple(one for one in fragments if one.name not in LASTING or said.get(one.name) != one.text)

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from codelaw.context.pictures import IMAGES, told_as_gone
+from codelaw.context.pictures import IMAGES, marked_gone
 from codelaw.domain.edits import fragments
 
 Json = dict[str, Any]
@@ -98,7 +98,7 @@ def _served(data: Mapping[str, Any], text: str) -> Json:
     """What a server of the user's gave: the beginning and the end of its text, and its values where they are few."""
     kept: Json = {name: bounded(data[name], FIELD) for name in _SERVED_FIELDS if name in data}
     if IMAGES in data:
-        kept[IMAGES] = bounded(told_as_gone(data[IMAGES]), FIELD)
+        kept[IMAGES] = bounded(marked_gone(data[IMAGES]), FIELD)
     return kept | _ends("text", text, UNKNOWN)
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from codelaw.context.escaping import one_line
-from codelaw.context.pictures import pictures_told, without_pictures
+from codelaw.context.pictures import count_pictures, without_pictures
 from codelaw.context.tokens import Memo
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.listing import as_list, as_object, as_text, parsed, texts_of
@@ -160,7 +160,7 @@ def _line(key: tuple[str, ...]) -> _Line | None:
     facts: dict[str, Any] = {"status": body.get("status", "success")}
     if "error" in body:
         facts["error"] = body["error"]
-    count = pictures_told(data)
+    count = count_pictures(data)
     pictures = f", {count} image{'s' if count > 1 else ''} not shown any more" if count else ""
     facts["shortened"] = f"{tool}{_target(as_object(data))}, {len(content)} characters{pictures}"
     told = one_line(facts).removesuffix("}")

@@ -144,7 +144,7 @@ def most_shown(window: int) -> int:
     return min(SHOWN_CHARACTERS, int(window * SHOWN_PER_TOKEN))
 
 
-def to_tell(chain: Sequence[NestedLaw], standing: Mapping[str, str], *, restricted: bool) -> tuple[Fragment, ...]:
+def laws_to_send(chain: Sequence[NestedLaw], standing: Mapping[str, str], *, restricted: bool) -> tuple[Fragment, ...]:
     """What is to be told of the folders in `chain`, the outermost first, where `standing` is what the view tells.
 
     `standing` has the newest text by name. A law is told where that is another one or none, and where it is gone, that

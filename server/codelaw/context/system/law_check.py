@@ -180,7 +180,7 @@ def same_rule(text: str) -> str:
     return " ".join(pieces)
 
 
-def change_told(before: Sequence[LawText], after: Sequence[LawText]) -> str:
+def describe_change(before: Sequence[LawText], after: Sequence[LawText]) -> str:
     """How the law has changed, in one sentence for people; empty when it has not."""
     old, new = _by_file(before), _by_file(after)
     several = len({folder for folder, _ in old.keys() | new.keys()}) > 1

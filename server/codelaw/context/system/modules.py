@@ -18,6 +18,7 @@ from codelaw.context.sections import Section, text_section
 from codelaw.context.tokens import estimate
 from codelaw.domain.brought import Skill
 from codelaw.domain.chats import Dialect, Mode
+from codelaw.domain.listing import clipped
 from codelaw.domain.messages import Fragment
 from codelaw.domain.safety.own_tags import escape, plain
 from codelaw.domain.served import ServedInstructions
@@ -78,9 +79,7 @@ def _connectors(said: tuple[ServedInstructions, ...], room: int) -> tuple[Connec
 
 
 def _module(said: ServedInstructions, longest: int) -> str:
-    text = said.text.strip()
-    shown = text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
-    return render("connector", server=said.server, text=foreign(shown))
+    return render("connector", server=said.server, text=foreign(clipped(said.text.strip(), longest)))
 
 
 SCHEMAS = "schemas"
@@ -187,7 +186,7 @@ def _index(skills: tuple[tuple[str, str], ...], room: int) -> SkillIndex:
     text = render("skills", lines=whole, more=0)
     if estimate(text) <= room:
         return SkillIndex(text)
-    short = [_line(name, _cut(description)) for name, description in skills]
+    short = [_line(name, clipped(description, _SHORT)) for name, description in skills]
     left = room - estimate(render("skills", lines=[], more=len(short)))
     kept: list[str] = []
     for line in short:
@@ -200,7 +199,3 @@ def _index(skills: tuple[tuple[str, str], ...], room: int) -> SkillIndex:
 
 def _line(name: str, description: str) -> str:
     return f"- {name}: {one_name(description)}" if description else f"- {name}"
-
-
-def _cut(description: str) -> str:
-    return description if len(description) <= _SHORT else f"{description[: _SHORT - 1].rstrip()}…"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from codelaw.domain.listing import as_list, as_object, as_text, parsed
+from codelaw.domain.listing import as_list, as_object, as_text, clipped, parsed
 from codelaw.domain.messages import Call, Message
 from codelaw.transcript.summaries.identifiers import names_by_place
 
@@ -110,7 +110,7 @@ def one_line(text: str, limit: int) -> str:
     flat = _SPACE.sub(" ", text[: 4 * limit]).strip()
     if not flat.isprintable():
         flat = "".join(char if char.isprintable() else "\ufffd" for char in flat)
-    return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
+    return clipped(flat, limit)
 
 
 def _time(value: object) -> float | None:

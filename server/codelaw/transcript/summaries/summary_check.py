@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from codelaw.domain.listing import clipped
 from codelaw.domain.models import ModelReply
 from codelaw.domain.safety.own_tags import escape, plain
 from codelaw.templates.render import render
@@ -123,11 +124,7 @@ def _files(lines: list[str]) -> Iterator[tuple[str, str]]:
         if found is not None:
             path, said = found["path"] or found["bare"], (found["said"] or found["words"]).strip()
             if not computed(said):
-                yield path.strip().removeprefix("./"), _short(said)
-
-
-def _short(said: str) -> str:
-    return said if len(said) <= _DESCRIPTION else said[: _DESCRIPTION - 1].rstrip() + "…"
+                yield path.strip().removeprefix("./"), clipped(said, _DESCRIPTION)
 
 
 SMALL_SOURCE = 2_000
