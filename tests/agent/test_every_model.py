@@ -14,7 +14,6 @@ import pytest
 from tests.agent.conftest import Bench, open_session
 from tests.agent.test_compaction_call import (  # noqa: F401 - run here once more
     test_it_repeats_what_was_sent_up_to_the_cut_and_then_asks,
-    test_the_instruction_shows_the_headings_literally_and_is_the_last_user_message,
 )
 from tests.agent.test_control import (  # noqa: F401
     test_a_broken_stream_goes_on_from_where_it_stopped,

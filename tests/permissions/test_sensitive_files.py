@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from codelaw.agent.turn.approval import Asked, Gate
+from codelaw.agent.turn.approval import ApprovalPrompt, Gate
 from codelaw.app.ruling import policy
 from codelaw.domain.files import Folder
 from codelaw.domain.messages import Call
@@ -196,7 +196,7 @@ async def test_on_windows_every_command_is_asked_once(posix: bool, tmp_path: Pat
     gate = Gate(rules, user, store=cast("Any", None), always=[])
     facts = CallFacts("Bash", "execute", "git diff")
     assert (await gate.judge(facts)).action == ("allow" if posix else "ask")
-    asked = Asked("git diff", Preview(command="git diff"), decision=await gate.judge(facts))
+    asked = ApprovalPrompt("git diff", Preview(command="git diff"), decision=await gate.judge(facts))
     await gate.ask(facts, Call("k", "Bash", {}), asked, chat_id="c", turn_id="t")
     (question,) = user.asked
     assert question.always_asked is False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -29,13 +30,18 @@ def leaves(group: type[Group] = Settings, path: tuple[str, ...] = ()) -> dict[tu
     return found
 
 
+@cache
+def trees() -> dict[Path, ast.Module]:
+    """The modules of the server, parsed once."""
+    return {file: ast.parse(file.read_text("utf-8")) for file in CODE.rglob("*.py")}
+
+
 def reads() -> set[tuple[str, str]]:
     """Every `owner.attribute` in the code outside the table itself, with the names that stand for an owner."""
     found: set[tuple[str, str]] = set()
-    for file in CODE.rglob("*.py"):
+    for file, tree in trees().items():
         if file.parent.name == "settings":
             continue
-        tree = ast.parse(file.read_text("utf-8"))
         stands_for: dict[str, set[str]] = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute):
@@ -100,8 +106,7 @@ def said() -> dict[str, set[str]]:
     groups = "|".join(sorted({keys[0] for keys in leaves()}))
     pattern = re.compile(rf"(?<![\w./-])(?:{groups})\.[a-z][A-Za-z]*(?:\.[a-z][A-Za-z]*)?(?![\w(/<]|\.\w)")
     found: dict[str, set[str]] = {}
-    for file in CODE.rglob("*.py"):
-        tree = ast.parse(file.read_text("utf-8"))
+    for file, tree in trees().items():
         documented = {
             id(node.body[0].value)
             for node in ast.walk(tree)
