@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from codelaw.adapters.processes.limits import Limits
+from codelaw.adapters.processes.limits import CommandLimits
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.rules.withheld import WithheldPaths
 from codelaw.adapters.processes.sandbox import Kind, Sandbox, SandboxMeans
@@ -99,7 +99,7 @@ class World:
             means=means,
             network=network,
             withheld=self.withheld(),
-            limits=Limits(**self.settings.get("limits", {})),
+            limits=CommandLimits(**self.settings.get("limits", {})),
         )
 
     def withheld(self) -> WithheldPaths:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codelaw.adapters.processes.limits import Limits
+from codelaw.adapters.processes.limits import CommandLimits
 from codelaw.adapters.processes.rules.withheld import WithheldPaths
 from codelaw.agent.turn.approval import Policy
 from codelaw.domain.chats import Mode, Notice
@@ -75,10 +75,10 @@ def hosts_not_kept(processes: Processes) -> Notice:
     return Notice("warning", "hosts_not_kept", message)
 
 
-async def limits_of_commands(bash: BashGroup) -> Limits:
+async def limits_of_commands(bash: BashGroup) -> CommandLimits:
     """How much one command may take of the machine (S-4)."""
     memory = bash.memory_mb or await asyncio.to_thread(usual_memory)
-    return Limits(memory, bash.processes, bash.file_size_mb, bash.tmp_mb)
+    return CommandLimits(memory, bash.processes, bash.file_size_mb, bash.tmp_mb)
 
 
 def withheld_from_commands(settings: Settings, folders: Sequence[Folder]) -> WithheldPaths:

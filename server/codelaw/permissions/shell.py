@@ -119,7 +119,7 @@ def read(command: str) -> tuple[Simple, ...] | None:
 
 def _read(command: str, depth: int) -> list[Simple]:
     _certain(len(command) <= MAX_LENGTH and "\0" not in command and not _SPLIT_OPERATOR.search(command))
-    reader = _Reader(command, depth)
+    reader = _CommandReader(command, depth)
     reader.commands(until="")
     return reader.found
 
@@ -130,7 +130,7 @@ def _certain(found: _T | None) -> _T:
     return found
 
 
-class _Reader:
+class _CommandReader:
     def __init__(self, text: str, depth: int) -> None:
         self.found: list[Simple] = []
         self._text = text
@@ -255,7 +255,7 @@ class _Reader:
             inputs.append(text if quoted or not re.search(r"[$`\\]", text) else None)
             if not quoted:
                 _certain("\\\n" not in match[1])  # it would join the next line, perhaps the delimiter
-                inside = _Reader(body, self._depth)
+                inside = _CommandReader(body, self._depth)
                 inside.expandable(end="")
                 self.found += inside.found
 

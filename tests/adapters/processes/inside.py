@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from codelaw.adapters.processes.limits import Limits
+from codelaw.adapters.processes.limits import CommandLimits
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.rules import build_profile
 from codelaw.adapters.processes.sandbox import Sandbox
@@ -28,7 +28,7 @@ async def main(kind: Any, folder: str, own: str, *commands: str) -> None:
     sandbox = Sandbox(lambda: [Path(folder)], [Path(own)], dict(os.environ), kinds=(kind,))
     means = await sandbox.means()
     print(json.dumps({"kind": means.kind, "users": means.users, "detail": means.detail}), flush=True)
-    limits = Limits(**json.loads(os.environ.get("LIMITS", "{}")))
+    limits = CommandLimits(**json.loads(os.environ.get("LIMITS", "{}")))
     processes = LocalProcesses(dict(os.environ), sandbox=sandbox, means=means, limits=limits)
     for command in commands if means.kind else ():
         ended = await processes.run(command, cwd=Path(folder), timeout=150)

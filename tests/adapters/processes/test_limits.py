@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from codelaw.adapters.processes import limits
-from codelaw.adapters.processes.limits import Limits
+from codelaw.adapters.processes.limits import CommandLimits
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.sandbox import Kind
 from codelaw.tools.commands.bash import hint
@@ -28,13 +28,13 @@ MANY = "for i in $(seq 40); do sleep 60 & done; sleep 60"
 @pytest.mark.parametrize(
     ("limit", "command", "names"),
     [
-        (Limits(memory=200), GREEDY, "tools.bash.memoryMb"),
-        (Limits(memory=200), "perl -e 'fork; $x = \"a\" x (150 << 20); sleep 60'", "tools.bash.memoryMb"),
-        (Limits(processes=20), MANY, "tools.bash.processes"),
+        (CommandLimits(memory=200), GREEDY, "tools.bash.memoryMb"),
+        (CommandLimits(memory=200), "perl -e 'fork; $x = \"a\" x (150 << 20); sleep 60'", "tools.bash.memoryMb"),
+        (CommandLimits(processes=20), MANY, "tools.bash.processes"),
     ],
 )
 async def test_a_command_that_takes_too_much_is_stopped(
-    around: World, kind: Kind | None, limit: Limits, command: str, names: str
+    around: World, kind: Kind | None, limit: CommandLimits, command: str, names: str
 ):
     sandbox = None if kind is None else around.sandbox(kind)
     means = None if sandbox is None else await sandbox.means()
@@ -49,7 +49,7 @@ async def test_a_command_that_takes_too_much_is_stopped(
 
 
 async def test_a_file_has_a_largest_size(around: World):
-    processes = LocalProcesses(USUAL, limits=Limits(file_size=1))
+    processes = LocalProcesses(USUAL, limits=CommandLimits(file_size=1))
     result = await processes.run("head -c 1048577 /dev/zero > large", cwd=around.ws, timeout=150)
     assert "tools.bash.fileSizeMb" in result.limit
     assert (around.ws / "large").stat().st_size == 1 << 20
@@ -62,7 +62,7 @@ async def test_what_commands_leave_in_their_temporary_folder_is_bounded(around: 
     monkeypatch.setattr(limits, "WATCH_SECONDS", 0.05)
     sandbox = around.sandbox("bubblewrap")
     processes = LocalProcesses(
-        around.environment, sandbox=sandbox, means=await sandbox.means(), limits=Limits(temporary=3)
+        around.environment, sandbox=sandbox, means=await sandbox.means(), limits=CommandLimits(temporary=3)
     )
     fill = (
         "n=0; while [ $n -lt 60 ]; do head -c 400000 /dev/urandom > $TMPDIR/f$n; n=$((n+1)); sleep 0.1; done; sleep 60"

@@ -8,21 +8,21 @@ from typing import Any
 
 import pytest
 
-from codelaw.adapters.processes.rules.profile import Place, Profile, WatchedName
+from codelaw.adapters.processes.rules.profile import Profile, ProfilePlace, WatchedName
 from codelaw.adapters.processes.sandboxes import finding, seatbelt
 from codelaw.adapters.processes.sandboxes.means import SandboxMeans
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
 
 WS = "/people/a/ws"
 PLACES = (
-    Place(Path("/private/tmp"), "private"),
-    Place(Path("/people"), "hidden"),
-    Place(Path("/people/a"), "private"),
-    Place(Path("/people/a/.cargo/bin"), "read"),
-    Place(Path(WS), "write"),
-    Place(Path(f"{WS}/.git"), "write"),
-    Place(Path(f"{WS}/.git/hooks"), "read"),
-    Place(Path(f"{WS}/a/b/.env"), "hidden"),
+    ProfilePlace(Path("/private/tmp"), "private"),
+    ProfilePlace(Path("/people"), "hidden"),
+    ProfilePlace(Path("/people/a"), "private"),
+    ProfilePlace(Path("/people/a/.cargo/bin"), "read"),
+    ProfilePlace(Path(WS), "write"),
+    ProfilePlace(Path(f"{WS}/.git"), "write"),
+    ProfilePlace(Path(f"{WS}/.git/hooks"), "read"),
+    ProfilePlace(Path(f"{WS}/a/b/.env"), "hidden"),
 )
 WATCHED = (WatchedName(Path(f"{WS}/.vscode"), Path(WS)),)
 SEEN = Path("/private/var/folders/x/codelaw-sandbox-1/seen/home")
@@ -111,12 +111,12 @@ def test_the_network():
 
 @pytest.mark.parametrize("name", ['a"b', "a\\", 'a") (allow default) ("', "a b", "ä", "a;b", "(", "#|"])
 def test_names_stay_names(name: str):
-    places = (Place(Path(WS), "write"), Place(Path(WS, name), "hidden"))
+    places = (ProfilePlace(Path(WS), "write"), ProfilePlace(Path(WS, name), "hidden"))
     said = parsed(seatbelt.text(Profile(places, Path(WS), network=False), []))
     assert not allowed(said, "file-read-data", f"{WS}/{name}")
     assert not allowed(said, "network-outbound", "x")
     assert len(said) == len(
-        parsed(seatbelt.text(Profile((places[0], Place(Path(WS, "x"), "hidden")), Path(WS), False), []))
+        parsed(seatbelt.text(Profile((places[0], ProfilePlace(Path(WS, "x"), "hidden")), Path(WS), False), []))
     )
 
 

@@ -32,7 +32,7 @@ _FILE_SIGNAL = 25
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CommandLimits:
     """Of one command, in megabytes where nothing else is said."""
 
     memory: int | None = None

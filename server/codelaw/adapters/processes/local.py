@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from codelaw.adapters.leftovers.leftovers import MARK, Leftovers
 from codelaw.adapters.processes.child import Child, Feed, within
-from codelaw.adapters.processes.limits import Limits, size_of
+from codelaw.adapters.processes.limits import CommandLimits, size_of
 from codelaw.adapters.processes.quarantine.watching import TOO_OFTEN
 from codelaw.adapters.processes.rules.areas import blocked
 from codelaw.adapters.processes.rules.withheld import NOTHING, WithheldPaths
@@ -72,7 +72,7 @@ class LocalProcesses:
         means: SandboxMeans | None = None,
         network: Network = False,
         withheld: WithheldPaths = NOTHING,
-        limits: Limits | None = None,
+        limits: CommandLimits | None = None,
         leftovers: Leftovers | None = None,
     ) -> None:
         """`means` is what `sandbox` has found; `network` lets commands in the sandbox reach it.
@@ -82,7 +82,7 @@ class LocalProcesses:
         self._leftovers = leftovers
         self.withheld = withheld
         """What rules and settings keep back from commands in the sandbox."""
-        self._limits = limits or Limits()
+        self._limits = limits or CommandLimits()
         self._environment = environment
         self._sandbox = sandbox
         self._means = means or SandboxMeans(None, "it is switched off")

@@ -21,7 +21,7 @@ from codelaw.adapters.processes.quarantine.watching import Watch
 from codelaw.adapters.processes.rules.build_profile import build_profile
 from codelaw.adapters.processes.rules.listings import Listings
 from codelaw.adapters.processes.rules.new_repositories import NewRepositories
-from codelaw.adapters.processes.rules.profile import Place, Profile
+from codelaw.adapters.processes.rules.profile import Profile, ProfilePlace
 from codelaw.adapters.processes.rules.withheld import NOTHING, ChangedError, Walk, WithheldPaths
 from codelaw.adapters.processes.sandboxes.finding import confine, find_means
 from codelaw.adapters.processes.sandboxes.means import Confined, Kind, SandboxMeans
@@ -56,7 +56,7 @@ def _showing_it(profile: Profile) -> Profile:
         around = next((access[place] for place in (path, *path.parents) if place in access), "read")
         return around in ("hidden", "private")
 
-    places = [*profile.places, *(Place(path, "read") for path in _needed() if hides(path))]
+    places = [*profile.places, *(ProfilePlace(path, "read") for path in _needed() if hides(path))]
     return replace(profile, places=tuple(sorted(places, key=lambda place: (len(place.path.parts), str(place.path)))))
 
 

@@ -48,6 +48,8 @@ class WatchedCommand:
     before: RefsBefore
     roots: dict[Path, int]
     names: list[Name]
+    soon: list[tuple[str, Name]]
+    """Those that are obeyed at once, by their paths."""
     note: Note
     stop: Callable[[], object]
     """Ends the command."""
@@ -103,7 +105,8 @@ class Watch:
         except BaseException:
             _close(roots)
             raise
-        running = WatchedCommand(profile, before, roots, names, note, stop)
+        soon = [(str(name.watched.path), name) for name in names if name.watched.soon]
+        running = WatchedCommand(profile, before, roots, names, soon, note, stop)
         with self._lock:
             self._running.append(running)
             try:
@@ -188,8 +191,8 @@ class Watch:
                 for running in self._running if begun >= alive else ():
                     running.note.alive()
                     alive = begun + ALIVE_SECONDS
-                soon = ((running, name) for running in self._running for name in running.names if name.watched.soon)
-                for running, name in [(running, name) for running, name in soon if self._is_there(running, name)]:
+                soon = ((running, *one) for running in self._running for one in running.soon)
+                for running, name in [(running, name) for running, path, name in soon if os.access(path, os.F_OK)]:
                     self._look(running, name)
                 for (running, name), (looked, _) in [*self._pending.items()]:
                     if begun >= looked + LOOK_AGAIN:
@@ -197,7 +200,8 @@ class Watch:
             time.sleep(max(LOOK_SECONDS, (time.thread_time() - spent) / MOST_LOOKING))
 
     def _look(self, running: WatchedCommand, name: Name) -> None:
-        if len(running.taken) > 4 * MOST_TAKEN or (running, name) in self._pending:
+        known = (running, name) in self._pending or name not in running.names
+        if known or len(running.taken) > 4 * MOST_TAKEN or self._opened_elsewhere(running, name.watched.path):
             return
         with name.found() as found:
             if found is not None and not name.bare and running.before.tracks(found[2]):

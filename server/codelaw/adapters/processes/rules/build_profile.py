@@ -18,7 +18,7 @@ from codelaw.adapters.processes.path_fds import path_of
 from codelaw.adapters.processes.rules.areas import Area, below_any, folders_in, is_folder, mode_of, within
 from codelaw.adapters.processes.rules.homes import GIT_SETTINGS, kept_places, secret_places
 from codelaw.adapters.processes.rules.listings import Listings
-from codelaw.adapters.processes.rules.profile import TEMPORARY, Access, Place, Profile
+from codelaw.adapters.processes.rules.profile import TEMPORARY, Access, Profile, ProfilePlace
 from codelaw.adapters.processes.rules.repositories import guard, linked_git, own_git_folders
 from codelaw.adapters.processes.rules.withheld import NOTHING, ChangedError, UndrawableError, Walk, WithheldPaths
 from codelaw.domain.safety.hosts import Network
@@ -238,7 +238,7 @@ def _keep(
 
 def _places(
     seen: Mapping[Path, Access], hidden: Collection[Path], area: Area, fixed: Collection[Path]
-) -> tuple[Place, ...]:
+) -> tuple[ProfilePlace, ...]:
     """One access for each path: what is hidden wins, then what is fixed, then the deeper one."""
     places: dict[Path, Access] = dict(seen)
     for pin in dict.fromkeys(area.pinned):
@@ -254,7 +254,9 @@ def _places(
     around: dict[Path, Access] = {path: access for path, access in places.items() if not below_any(path, names)}
     around |= dict.fromkeys(hidden, "hidden")
     by_name: dict[str, Access] = {str(path): access for path, access in around.items()}
-    return tuple(Place(path, access) for path, access in sorted(around.items(), key=_depth) if _matters(path, by_name))
+    return tuple(
+        ProfilePlace(path, access) for path, access in sorted(around.items(), key=_depth) if _matters(path, by_name)
+    )
 
 
 def _names(folder: Path) -> list[str]:

@@ -19,7 +19,7 @@ TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 - not used: replaced
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ProfilePlace:
     """A place that exists; its path is absolute with symlinks resolved."""
 
     path: Path
@@ -48,7 +48,7 @@ class WatchedName:
 class Profile:
     """The rules of one command. Whatever no place speaks of can be read and not written."""
 
-    places: tuple[Place, ...]
+    places: tuple[ProfilePlace, ...]
     """Of one path at most one; sorted so that a place comes after those it lies in. Nothing that is hidden has another
     place in it, and nothing that is fixed for S-8 a writable one, so that the order is all there is to enforcing it."""
     cwd: Path

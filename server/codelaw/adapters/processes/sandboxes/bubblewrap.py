@@ -11,7 +11,7 @@ from pathlib import Path
 
 from codelaw.adapters.processes.path_fds import path_of
 from codelaw.adapters.processes.rules.areas import below_any
-from codelaw.adapters.processes.rules.profile import TEMPORARY, Place, Profile
+from codelaw.adapters.processes.rules.profile import TEMPORARY, Profile, ProfilePlace
 from codelaw.adapters.processes.rules.withheld import ChangedError
 from codelaw.adapters.processes.sandboxes import landlock, seccomp
 from codelaw.adapters.processes.sandboxes.means import Confined, SandboxMeans, environment_inside
@@ -117,7 +117,7 @@ def _by_descriptors(profile: Profile) -> Generator[tuple[Profile, list[int]]]:
     made: list[int] = []
     _make_room(len(profile.places))
     try:
-        places: list[Place] = []
+        places: list[ProfilePlace] = []
         for place in profile.places:
             bound = place.access in ("write", "read") and below_any(place.path.parent, writable)
             if bound:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from codelaw.adapters.processes.rules.profile import Place, Profile
+from codelaw.adapters.processes.rules.profile import Profile, ProfilePlace
 from codelaw.adapters.processes.sandboxes import bubblewrap, landlock, seatbelt, seccomp, trial
 from codelaw.adapters.processes.sandboxes.means import Confined, Kind, SandboxMeans
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
@@ -111,7 +111,7 @@ def _tried_in(room: Path, listening: str, scratch: Scratch, means: SandboxMeans)
     for one in ("in", "out", "secret"):
         (room / one).mkdir()
         (room / one / "file").write_text(one, "utf-8")
-    places = (Place(room, "read"), Place(room / "in", "write"), Place(room / "secret", "hidden"))
+    places = (ProfilePlace(room, "read"), ProfilePlace(room / "in", "write"), ProfilePlace(room / "secret", "hidden"))
     namespace = str(Path("/proc/self/ns/pid").readlink()) if means.kind == "bubblewrap" else ""
     program = [sys.executable, "-I", "-S", "-B", trial.__file__, str(room), namespace]
     program += ["filtered" if means.filtered else "", listening]
