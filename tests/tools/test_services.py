@@ -17,7 +17,6 @@ from codelaw.tools.code import diagnosing
 from codelaw.tools.code.diagnosing import after_edit
 from codelaw.tools.paths import located
 from codelaw.tools.toolbox import default_toolbox
-from codelaw.tools.withholding import Withheld
 from tests.fakes.desk import Desk
 from tests.fakes.services import EVERY, FakeServices, finding
 
@@ -97,7 +96,7 @@ async def test_references_are_bounded_withheld_and_numbered_as_read_does(desk: D
     desk.put("a.py", "x\rx\nx\n")
     desk.put("secret/b.py", "x\n")
     desk.environment = replace(
-        desk.environment, workspace=Withheld(desk.workspace, Denied((parse("Read(secret/**)"),))), withheld=True
+        desk.environment, workspace=desk.workspace.without(Denied((parse("Read(secret/**)"),))), withheld=True
     )
     result = await desk("References", path="a.py", line=2, symbol="x")
     assert [place["line"] for place in result.data["places"]] == [1, 2]

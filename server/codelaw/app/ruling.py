@@ -18,7 +18,6 @@ from codelaw.permissions.policy import Denied, denied_to
 from codelaw.permissions.rules import Rule, parse, parse_all
 from codelaw.settings.workspace import usual_memory
 from codelaw.tools.toolbox import ruled_tools
-from codelaw.tools.withholding import withheld
 
 if TYPE_CHECKING:
     from codelaw.domain.files import Folder
@@ -108,7 +107,7 @@ def rule_notices(settings: Settings, folders: Sequence[Folder]) -> list[Notice]:
 def visible(workspace: Workspace, settings: Settings) -> Workspace:
     """The workspace without the files that the rules deny to every tool that reads."""
     _, deny, _ = _read(settings, workspace.folders)
-    return withheld(workspace, denied_to("Read", "reads", deny))
+    return workspace.without(denied_to("Read", "reads", deny))
 
 
 def unreadable(settings: Settings, folders: Sequence[Folder]) -> Denied | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -64,6 +64,13 @@ class Workspace(Protocol):
 
     @property
     def buffers(self) -> OpenDocuments: ...
+
+    def without(self, denied: Hiding | None) -> Workspace:
+        """The same in which denied files are not there to be looked at (S-1); itself for None.
+
+        Writing is judged before, call by call.
+        """
+        ...
 
     def locate(self, path: str) -> Located:
         """Where `path`, as the model wrote it, lies (T-2).
@@ -202,12 +209,8 @@ class Workspace(Protocol):
         *,
         max_visits: int,
         seconds: float,
-        hides: Callable[[str], bool] | None = None,
     ) -> Found:
-        """Files below `starts` that match a glob; hidden and ignored ones left out, open buffers included (T-3).
-
-        `hides` says of a path, as shown, that it is left out and not counted (S-1).
-        """
+        """Files below `starts` that match a glob; hidden and ignored ones left out, open buffers included (T-3)."""
         ...
 
     async def survey(
@@ -216,7 +219,6 @@ class Workspace(Protocol):
         *,
         max_visits: int,
         seconds: float,
-        hiding: Hiding | None = None,
         exact: bool = False,
     ) -> Survey:
         """All files but hidden, ignored and kept back ones, as what has changed since an earlier survey.
@@ -235,11 +237,8 @@ class Workspace(Protocol):
         case_sensitive: bool,
         limit: int,
         seconds: float,
-        hides: Callable[[str], bool] | None = None,
     ) -> Hits:
         """The lines below `starts` that match a regular expression; open buffers stand for their files (T-3, F-1).
-
-        `hides` says of a path, as shown, that it is left out and not counted (S-1).
 
         Raises:
             ToolFailure: INVALID_PARAM naming syntax that is not common to every engine.

@@ -16,7 +16,6 @@ from codelaw.adapters.workspace.disk import DiskWorkspace
 from codelaw.domain.files import Located, Stamp
 from codelaw.permissions.policy import denied_to
 from codelaw.permissions.rules import parse
-from codelaw.tools.withholding import withheld
 from tests.fakes.desk import Desk, folder, make_desk
 
 BASKET = "class Basket:\n    def total_price(self):\n        return 0\n"
@@ -65,7 +64,7 @@ async def test_ignored_and_denied_files_are_not_in_it(index: WorkspaceIndex, des
     for path in ("src/a.py", "built/b.py", "secrets/c.py", ".hidden/d.py"):
         desk.put(path, BASKET)
     desk.documents.open(desk.root / "secrets/c.py", BASKET)
-    seen = withheld(desk.workspace, denied_to("Read", "reads", (parse("Read(secrets/**)"),)))
+    seen = desk.workspace.without(denied_to("Read", "reads", (parse("Read(secrets/**)"),)))
     result = await index.search(seen, "total_price")
     assert [one.path for one in result.places] == ["src/a.py"]
     assert result.state.files == 1

@@ -18,7 +18,6 @@ from codelaw.domain.safety.redaction import Redaction
 from codelaw.permissions.policy import denied_to
 from codelaw.permissions.rules import parse
 from codelaw.ports.memories import Embedder
-from codelaw.tools.withholding import withheld
 from tests.adapters.embedders.folders import bert_folder
 from tests.fakes.desk import Desk, folder, make_desk
 from tests.loopback.embeddings import Answer, LoopbackEmbeddings
@@ -101,7 +100,7 @@ async def test_no_embedder_gets_a_denied_file_or_a_known_key(
     desk.put("secret.py", "def secret():\n    return 1\n")
     desk.put("login.py", "PASSWORD = 'hunter2hunter2'\n")
     index = make(embedder)
-    seen = withheld(desk.workspace, denied_to("Read", "reads", (parse("Read(secret.py)"),)))
+    seen = desk.workspace.without(denied_to("Read", "reads", (parse("Read(secret.py)"),)))
     await index.search(seen, "state")
     await index.vectors.done()
     assert len(vendor.embedded) == 4

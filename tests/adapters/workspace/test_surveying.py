@@ -16,7 +16,6 @@ from codelaw.permissions.policy import denied_to
 from codelaw.permissions.rules import parse
 from codelaw.ports.workspace import Workspace
 from codelaw.tools.watching import Effects, TreeWatch, WorkspaceBefore
-from codelaw.tools.withholding import withheld
 from tests.fakes.desk import Desk, folder, make_desk
 
 
@@ -197,7 +196,7 @@ async def test_what_a_rule_denies_is_not_told_and_another_view_begins_anew(desk:
     for path in ("a.py", "secrets/b.py"):
         desk.put(path, "text")
     denied = denied_to("Read", "reads", (parse("Read(secrets/**)"),))
-    seen = Follower(withheld(desk.workspace, denied), desk.root)
+    seen = Follower(desk.workspace.without(denied), desk.root)
     await seen.look()
     desk.put("secrets/c.py", "more")
     desk.documents.open(desk.root / "secrets/d.py", "open")

@@ -17,7 +17,6 @@ from codelaw.adapters.workspace.search import left_out
 from codelaw.permissions.policy import Denied
 from codelaw.permissions.rules import parse
 from codelaw.tools.base import run_tool
-from codelaw.tools.withholding import Withheld
 from tests.fakes.desk import Desk, folder, make_desk
 
 IN_ACCESS, IN_OPEN = 0x1, 0x20
@@ -69,7 +68,7 @@ def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Desk:
         pytest.skip("rg is not on PATH")
     none: Callable[[], str | None] = lambda: None  # noqa: E731
     made = make_desk(folder(tmp_path / "work"), rg=None if request.param == "rg" else none)
-    return replace(made, environment=replace(made.environment, workspace=Withheld(made.workspace, HIDDEN)))
+    return replace(made, environment=replace(made.environment, workspace=made.workspace.without(HIDDEN)))
 
 
 DENIED = [

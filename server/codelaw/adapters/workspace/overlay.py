@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
+from pathlib import Path
 
 from codelaw.adapters.texts import decoded, digest, read_raw
 from codelaw.domain.edits import DocumentEdit, Splice
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer, FileText, Located
+from codelaw.ports.workspace import Hiding, OpenDocuments
 from codelaw.tools.changing.diffs import changes
 from codelaw.tools.changing.matching import in_style, line_break, same_lines
 from codelaw.tools.paths import refuse_protected
@@ -120,3 +122,39 @@ def _text_of(located: Located, buffer: Buffer | None) -> FileText:
         unsaved=not clean,
         bom=disk.bom if disk is not None else False,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class EitherHiding:
+    """What either of two keeps back."""
+
+    one: Hiding
+    other: Hiding
+
+    def hides(self, shown: str) -> bool:
+        return self.one.hides(shown) or self.other.hides(shown)
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleDocuments:
+    """The open documents but for those that are kept back."""
+
+    documents: OpenDocuments
+    hiding: Hiding
+    shown: Callable[[str], str]
+
+    def at(self, path: Path) -> Buffer | None:
+        buffer = self.documents.at(path)
+        return None if buffer is None or self._hidden(buffer) else buffer
+
+    def all(self) -> Sequence[Buffer]:
+        return [buffer for buffer in self.documents.all() if not self._hidden(buffer)]
+
+    def saves(self, path: Path) -> int:
+        return self.documents.saves(path)
+
+    def formed(self, path: Path) -> Sequence[tuple[str, str]]:
+        return self.documents.formed(path)
+
+    def _hidden(self, buffer: Buffer) -> bool:
+        return self.hiding.hides(buffer.uri if buffer.path is None else self.shown(str(buffer.path)))

@@ -1,13 +1,16 @@
-"""Going through the files of a folder, within bounds (T-3, S-6)."""
+"""What lies in a folder, and going through the files below it within bounds (T-2, T-3, S-6)."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from codelaw.adapters.workspace.ignore import IgnoreTree
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.files import Buffer, Entry, Located, Stamp
 
 
 @dataclass(slots=True)
@@ -71,3 +74,57 @@ def files_below(start: str, ignores: IgnoreTree, budget: WalkBudget) -> Iterator
                 waiting.append(entry.path)
             elif entry.is_file(follow_symlinks=False):
                 yield entry
+
+
+def entries_in(located: Located, buffers: Sequence[Buffer], *, hidden: bool, ignored: bool) -> list[Entry]:
+    """The names in a folder, unsaved new files of the editor included, see `Workspace.entries`."""
+    level = IgnoreTree(located.folder.root).level(str(located.path))
+    entries: dict[str, Entry] = {}
+    try:
+        with os.scandir(located.path) as found:
+            present = list(found)
+    except FileNotFoundError:
+        raise ToolFailure("NOT_FOUND", f"There is no folder {located.shown}.") from None
+    except NotADirectoryError:
+        raise ToolFailure("INVALID_PARAM", f"{located.shown} is a file: use Read.") from None
+    except OSError as error:
+        raise ToolFailure("ACCESS_DENIED", f"{located.shown} cannot be listed: {error.strerror}.") from error
+    for entry in present:
+        try:
+            kind = "link" if entry.is_symlink() else "folder" if entry.is_dir() else "file"
+            if level.skips(entry.path, entry.name, folder=kind == "folder", hidden=hidden, ignored=ignored):
+                continue
+            facts = entry.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            continue  # gone since the folder was read
+        except OSError as error:
+            raise ToolFailure("ACCESS_DENIED", f"{located.shown} cannot be listed: {error.strerror}.") from error
+        entries[entry.name] = Entry(entry.name, kind, facts.st_size, facts.st_mtime)
+    for buffer in buffers:
+        # New files that the editor has not saved yet.
+        path = buffer.path
+        if path is None or path.parent != located.path or path.name in entries or kind_of(path):
+            continue
+        if not level.skips(str(path), path.name, folder=False, hidden=hidden, ignored=ignored):
+            entries[path.name] = Entry(path.name, "file", len(buffer.text.encode("utf-8", "replace")), 0)
+    return list(entries.values())
+
+
+def kind_of(path: Path) -> str | None:
+    """What lies there, see `Workspace.exists`."""
+    if os.path.isdir(path):  # noqa: PTH112 - never raises
+        return "folder"
+    return "file" if os.path.exists(path) else None  # noqa: PTH110 - never raises
+
+
+def stamp_of(located: Located, buffer: Buffer | None) -> Stamp | None:
+    """By what a change of the file is noticed."""
+    version = buffer.version if buffer is not None else None
+    try:
+        facts = located.path.stat() if located.path.is_absolute() else None
+    except OSError:
+        facts = None
+    if buffer is not None:
+        size = len(buffer.text.encode("utf-8", "surrogatepass"))
+        return Stamp(facts.st_mtime if facts else 0, size, version)
+    return Stamp(facts.st_mtime, facts.st_size) if facts else None

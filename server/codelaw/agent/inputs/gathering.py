@@ -15,7 +15,6 @@ from codelaw.domain.events import Mention, TurnStarted
 from codelaw.domain.messages import Fragment, Metadata
 from codelaw.templates.render import render
 from codelaw.tools.paths import located
-from codelaw.tools.withholding import withheld
 
 if TYPE_CHECKING:
     from codelaw.domain.media.images import Picture
@@ -120,7 +119,7 @@ async def added(
     Raises:
         Refusal: `invalid_attachment`, as for `attach`.
     """
-    said = await _worded(text, withheld(workspace, denied), attachments)
+    said = await _worded(text, workspace.without(denied), attachments)
     looking = await editor_fragment(workspace, editor, denied, attachments)
     return said if looking is None else replace(said, fragments=(*said.fragments, looking))
 

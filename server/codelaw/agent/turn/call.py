@@ -24,7 +24,6 @@ from codelaw.permissions.sensitive_files import named_paths
 from codelaw.tools.base import Preview, run_tool
 from codelaw.tools.changing.snapshots import kept
 from codelaw.tools.paths import located
-from codelaw.tools.withholding import Withheld
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -263,4 +262,4 @@ class CallRun:
         denied = self.run.gate.denied(tool.name, tool.paths) if tool.paths == "reads" else None
         if denied is None:
             return environment
-        return replace(environment, workspace=Withheld(environment.workspace, denied), withheld=True)
+        return replace(environment, workspace=environment.workspace.without(denied), withheld=True)
