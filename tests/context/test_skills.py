@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codelaw.context.observations.text import observation_text
-from codelaw.context.past.loaded import EACH, TOGETHER, body_room, carried, lasting, loaded_fragment
+from codelaw.context.past.projection import EACH, TOGETHER, body_room, carried, lasting, loaded_fragment
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.compressor import LISTED, SKILL, UNKNOWN, compress
 from codelaw.context.system.modules import skill_index

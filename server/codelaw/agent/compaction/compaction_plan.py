@@ -12,8 +12,7 @@ from codelaw.agent.compaction.watermark import GROWTH
 from codelaw.agent.inputs.surroundings import layered, select
 from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
 from codelaw.context.builder import History
-from codelaw.context.past.loaded import body_room, carried, lasting
-from codelaw.context.past.projection import as_shown, project
+from codelaw.context.past.projection import as_shown, body_room, carried, lasting, project
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening import economy
 from codelaw.context.shortening.demotion import demoted

@@ -125,16 +125,38 @@ _SAFETY = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class _Prompt:
+class Prompt:
     """What a summary is asked for with."""
 
+    inputs: TurnInputs
     past: History
     around: Gathered
     dialect: Dialect
     model: str
-    instruction: str
     window: int | None = None
     """Tokens that it must fit into, with the answer; None where it was cut to fit."""
+
+    @classmethod
+    def fresh(cls, inputs: TurnInputs, system: str, said: Sequence[Message] = ()) -> Prompt:
+        """A conversation of its own, which was cut to fit."""
+        around = Gathered((text_section("L1", "summariser", system),))
+        return cls(inputs, History.of(said), around, React(), inputs.settings.summary_model or inputs.model_name)
+
+    def request(self, asked: str, most: int) -> ModelRequest:
+        """The prompt with the words that end it, for a reply of at most so many tokens.
+
+        Raises:
+            ModelFailure: `overflow`: it does not fit into the prompt's window.
+        """
+        inputs = self.inputs
+        view = build(self.past, (), Message("summary_instruction", "", "user", asked), self.around)
+        tokens = inputs.corrected(view.tokens) + most
+        if self.window is not None and tokens > self.window:
+            raise ModelFailure("overflow", "The archived rounds do not fit into one call.")
+        made = self.dialect.request(view, model=self.model, max_tokens=most, toolbox=inputs.toolbox)
+        if self.window is not None:  # as the turns before it, whose cache it reads
+            return inputs.manner.on(made, inputs.output(tokens))
+        return inputs.summary_manner.on(made, inputs.summary_output(tokens))
 
 
 @dataclass(slots=True)
@@ -159,14 +181,14 @@ class Summariser:
         """
         if self.inputs.settings.summary_model in {None, self.inputs.model_name}:
             try:
-                return await self._good(self._extending(history, archived, warm=warm), archived)
+                return await self._good(*self._extending(history, archived, warm=warm), archived)
             except ModelFailure as failure:
                 if failure.kind != "overflow":
                     raise
                 return await self._in_stages(archived, self._limit(failure, archived))
         return await self._in_stages(archived, None)
 
-    def _extending(self, history: History, archived: Sequence[Message], *, warm: bool) -> _Prompt:
+    def _extending(self, history: History, archived: Sequence[Message], *, warm: bool) -> tuple[Prompt, str]:
         """A prompt that begins as the chat's last ones did: L1, L2, summaries, rounds (K-4)."""
         inputs = self.inputs
         summaries = history.summaries.messages if history.summaries else ()
@@ -176,15 +198,9 @@ class Summariser:
         if warm and len(sent) > len(archived) and sum(map(message_tokens, archived)) >= WORTH_READING:
             until = border(sent, len(archived))
             shown = sent if until is not None else archived
-        past, gathered = History.of([*summaries, *shown]), Gathered(inputs.system, inputs.law)
-        return _Prompt(
-            past=past,
-            around=gathered,
-            dialect=inputs.dialect,
-            model=inputs.model_name,
-            instruction=self._instruction(until),
-            window=inputs.limits.window,
-        )
+        past, around = History.of([*summaries, *shown]), Gathered(inputs.system, inputs.law)
+        prompt = Prompt(inputs, past, around, inputs.dialect, inputs.model_name, inputs.limits.window)
+        return prompt, self._instruction(until)
 
     async def _in_stages(self, archived: Sequence[Message], limit: int | None) -> str:
         """A fresh conversation over shortened tool texts, in smaller parts when even these do not fit."""
@@ -211,7 +227,8 @@ class Summariser:
             said = [message for round_ in part for message in round_.messages]
             draft = Message("draft", "", "user", render("draft", draft=text)) if text else None
             begun = [draft, *said] if draft is not None else said
-            text = await self._good(self._fresh(self._trimmed(begun, room)), said)
+            prompt = Prompt.fresh(self.inputs, render("summariser"), self._trimmed(begun, room))
+            text = await self._good(prompt, self._instruction(), said)
         return text
 
     def _limit(self, failure: ModelFailure, archived: Sequence[Message]) -> int | None:
@@ -222,42 +239,19 @@ class Summariser:
     def _size(self, message: Message) -> int:
         return self.inputs.corrected(message_tokens(message))
 
-    def _fresh(self, said: Sequence[Message]) -> _Prompt:
-        """A conversation of its own, which was cut to fit."""
-        gathered = Gathered((text_section("L1", "summariser", render("summariser")),))
-        name = self.inputs.settings.summary_model or self.inputs.model_name
-        return _Prompt(History.of(said), gathered, React(), name, self._instruction())
-
-    async def _good(self, prompt: _Prompt, source: Sequence[Message]) -> str:
+    async def _good(self, prompt: Prompt, wanted: str, source: Sequence[Message]) -> str:
         """Ask, and ask once more when the reply cannot be used."""
         size = sum(map(message_tokens, source))
-        asked = prompt.instruction
+        asked = wanted
         for number in range(1, ATTEMPTS + 1):
-            reply = await self.calls.reply(self._request(prompt, asked))
+            reply = await self.calls.reply(prompt.request(asked, self.sizes.max_tokens))
             try:
                 return check(reply, limit_tokens=self.sizes.model_tokens, count=estimate, source_tokens=size)
             except BadSummary as bad:
                 if number == ATTEMPTS:
                     raise
-                asked = f"{prompt.instruction}\n\n{render('refused_summary', reason=str(bad))}"
+                asked = f"{wanted}\n\n{render('refused_summary', reason=str(bad))}"
         raise AssertionError
-
-    def _request(self, prompt: _Prompt, asked: str) -> ModelRequest:
-        """A prompt with the instruction to end it.
-
-        Raises:
-            ModelFailure: `overflow`: it does not fit into the prompt's window.
-        """
-        view = build(prompt.past, (), Message("summary_instruction", "", "user", asked), prompt.around)
-        tokens = self.inputs.corrected(view.tokens) + self.sizes.max_tokens
-        if prompt.window is not None and tokens > prompt.window:
-            raise ModelFailure("overflow", "The archived rounds do not fit into one call.")
-        made = prompt.dialect.request(
-            view, model=prompt.model, max_tokens=self.sizes.max_tokens, toolbox=self.inputs.toolbox
-        )
-        if prompt.window is not None:  # as the turns before it, whose cache it reads
-            return self.inputs.manner.on(made, self.inputs.output(tokens))
-        return self.inputs.summary_manner.on(made, self.inputs.summary_output(tokens))
 
     def _instruction(self, until: Border | None = None) -> str:
         return instruction(limit_tokens=self.sizes.model_tokens, dialect=self.inputs.dialect.name, border=until)

@@ -7,22 +7,19 @@ import logging
 import time
 from dataclasses import dataclass, field, replace
 
-from codelaw.agent.compaction.summarising import SummaryCalls
-from codelaw.agent.dialects.react import React
+from codelaw.agent.compaction.summarising import Prompt, SummaryCalls
 from codelaw.agent.inputs.surroundings import estimated, recent_room
 from codelaw.agent.inputs.turn_context import TurnInputs
 from codelaw.agent.recording.history import Past
 from codelaw.agent.recording.outbox import Outbox
-from codelaw.context.builder import Gathered, History, build
 from codelaw.context.calibration import Calibration
 from codelaw.context.past.strategies import SUMMARISED, resolve
 from codelaw.context.past.thread import Due, SlidingWindow, due, limit, request_texts
-from codelaw.context.sections import message_tokens, text_section
+from codelaw.context.sections import message_tokens
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import ThreadSummary
 from codelaw.domain.errors import ModelFailure, Refusal
 from codelaw.domain.events import NoticeEvent
-from codelaw.domain.messages import Message
 from codelaw.transcript.summaries.summary_check import BadSummary, check
 from codelaw.transcript.transcript import Transcript
 
@@ -137,15 +134,9 @@ class _Update:
 
     async def _written(self, part: Due, limit_tokens: int) -> str:
         """The new summary, by one call in a fresh conversation."""
-        inputs = self.inputs
         system, asked = await asyncio.to_thread(request_texts, part, limit_tokens)
-        gathered = Gathered((text_section("L1", "thread_summary", system),))
-        view = build(History.of(()), (), Message("thread_part", "", "user", asked), gathered)
-        name = inputs.settings.summary_model or inputs.model_name
         most = limit_tokens * _OUTPUT
-        made = React().request(view, model=name, max_tokens=most, toolbox=inputs.toolbox)
-        room = inputs.summary_output(inputs.corrected(view.tokens))
-        reply = await self.calls.reply(inputs.summary_manner.on(made, room))
+        reply = await self.calls.reply(Prompt.fresh(self.inputs, system).request(asked, most))
         return await asyncio.to_thread(check, reply, limit_tokens=most, count=estimate)
 
     @property
