@@ -10,7 +10,8 @@ from codelaw.app import models
 from codelaw.domain.chats import TurnResult
 from codelaw.domain.events import UsageEvent
 from codelaw.domain.models import Usage
-from codelaw.lsp.documents import convert
+from codelaw.protocol.chats import TurnResult as TurnResultWire
+from codelaw.protocol.events import UsageReport
 from tests.agent.conftest import Bench
 
 STEPPED = "claude-haiku-5-5"
@@ -71,8 +72,8 @@ async def test_a_child_with_a_stepped_price_pays_by_the_request(bench: Bench):
 def test_what_was_thought_is_told_where_there_was_any():
     usage = Usage(input_tokens=1, output_tokens=9, thinking_tokens=7)
     result = TurnResult("chat", "turn", "finished", "", 1, usage)
-    assert convert.turn_result(result).model_dump(by_alias=True)["usage"]["thinkingTokens"] == 7
-    told = convert.event(UsageEvent(usage, 10, 100, 1)).model_dump(by_alias=True)
+    assert TurnResultWire.of(result).model_dump(by_alias=True)["usage"]["thinkingTokens"] == 7
+    told = UsageReport.of(UsageEvent(usage, 10, 100, 1)).model_dump(by_alias=True)
     assert told["thinkingTokens"] == 7
-    silent = convert.turn_result(replace(result, usage=Usage(output_tokens=9)))
+    silent = TurnResultWire.of(replace(result, usage=Usage(output_tokens=9)))
     assert "thinkingTokens" not in silent.model_dump(by_alias=True)["usage"]

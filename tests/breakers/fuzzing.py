@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from codelaw.protocol.methods import METHODS
+from codelaw.lsp.methods.handlers import METHODS
 from codelaw.protocol.names import COMMANDS, EDITOR_COMMANDS
 
 DOCUMENT_METHODS = (

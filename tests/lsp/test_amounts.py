@@ -23,9 +23,10 @@ from codelaw.domain.events import AnswerDelta, ChatEvent
 from codelaw.domain.messages import Message
 from codelaw.domain.reports import ChatRecord
 from codelaw.lsp import law
-from codelaw.lsp.documents import convert, positions
+from codelaw.lsp.documents import positions
 from codelaw.lsp.documents.documents import EditorDocuments
 from codelaw.lsp.documents.positions import Encoding, SplicedText, line_at, line_starts, offset
+from codelaw.lsp.methods.handlers import METHODS
 from codelaw.lsp.server import connection as connections
 from codelaw.lsp.server.connection import Connection
 from codelaw.lsp.server.server import CodelawServer
@@ -35,7 +36,7 @@ from codelaw.lsp.transport.errors import WireError
 from codelaw.lsp.transport.structuring import changed_uris
 from codelaw.protocol.base import TOLD, field_errors
 from codelaw.protocol.chats import Export
-from codelaw.protocol.methods import METHODS
+from codelaw.protocol.events import ChatRecord as ChatRecordWire
 
 MANY = 20_000
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
@@ -213,7 +214,7 @@ def record(count: int) -> ChatRecord:
 
 @pytest.mark.parametrize("count", [0, 3, 500])
 def test_a_large_answer_is_spelt_as_a_small_one(count: int):
-    answer = convert.chat_record(record(count))
+    answer = ChatRecordWire.of(record(count))
     assert encoded(answer).body == json.dumps(answer.wire(), separators=(",", ":")).encode()
 
 

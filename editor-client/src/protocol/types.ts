@@ -290,9 +290,9 @@ agents: Agent[]
  * via the `definition` "Answer".
  */
 export interface Answer {
-kind: "answer"
 delta: string
 step: number
+kind: "answer"
 }
 /**
  * That there is an answer is all that counts.
@@ -343,15 +343,15 @@ by?: (("user" | "headless") | null)
  * via the `definition` "ApprovalRequest".
  */
 export interface ApprovalRequest {
+preview: ApprovalPreview
 chatId: string
 turnId: string
 callId: string
 tool: string
 title: string
 risk: ("write" | "execute" | "send")
-preview: ApprovalPreview
 options: ApprovalOption[]
-alwaysAsked?: boolean
+alwaysAsked?: true
 description?: string
 why?: string
 }
@@ -372,11 +372,11 @@ checkpoints: ArchivedRounds[]
  * via the `definition` "ArchivedRounds".
  */
 export interface ArchivedRounds {
+summary: ("model" | "none")
+text: string
 id: string
 at: number
 roundsArchived: number
-summary: ("model" | "none")
-text: string
 }
 /**
  * Of one document, or without `uri` of all that have some.
@@ -656,8 +656,8 @@ cancelled: boolean
  * via the `definition` "Change".
  */
 export interface Change {
-uri: string
 path: string
+uri: string
 kind: ("created" | "modified" | "deleted")
 added: number
 removed: number
@@ -717,24 +717,24 @@ renamedFrom?: string
  * via the `definition` "ChatEvent".
  */
 export interface ChatEvent {
+event: (TurnStarted | Thought | Answer | ToolCall | ToolOutput | Todo | UsageReport | Steer | Compaction | Retry | HookRun | NoticeGiven | Mcp | TurnEnded)
 chatId: string
 turnId: string
 seq: number
 at: number
-event: (TurnStarted | Thought | Answer | ToolCall | ToolOutput | Todo | UsageReport | Steer | Compaction | Retry | HookRun | NoticeGiven | Mcp | TurnEnded)
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "TurnStarted".
  */
 export interface TurnStarted {
-kind: "turn_started"
 text: string
 mentions: Mention[]
 mentionsLeftOut: number
 steered?: true
 steers?: string[]
 images?: MessageImage[]
+kind: "turn_started"
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -764,10 +764,10 @@ digest: string
  * via the `definition` "Thought".
  */
 export interface Thought {
-kind: "thought"
+progress?: true
 delta: string
 step: number
-progress?: true
+kind: "thought"
 }
 /**
  * An upsert by `callId`; a field left out is unchanged.
@@ -776,7 +776,6 @@ progress?: true
  * via the `definition` "ToolCall".
  */
 export interface ToolCall {
-kind: "tool_call"
 callId: string
 tool: string
 title: string
@@ -789,6 +788,7 @@ summary?: string
 diff?: string
 decision?: Decision
 parent?: string
+kind: "tool_call"
 }
 /**
  * Why a call was allowed, asked about or denied (S-1).
@@ -810,21 +810,21 @@ rule: string
  * via the `definition` "ToolOutput".
  */
 export interface ToolOutput {
-kind: "tool_output"
 callId: string
 stream: ("stdout" | "stderr")
 delta: string
 step: number
 parent?: string
+kind: "tool_output"
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "Todo".
  */
 export interface Todo {
-kind: "todo"
 items: TodoItem[]
 step: number
+kind: "todo"
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -841,20 +841,20 @@ status: ("pending" | "in_progress" | "completed" | "cancelled")
  * via the `definition` "UsageReport".
  */
 export interface UsageReport {
+totalTokens: number
+costUsd?: number
+cacheMiss?: CacheMiss
 inputTokens: number
 cacheReadTokens: number
 cacheWriteTokens: number
 outputTokens: number
-totalTokens: number
-costUsd?: number
 webSearches?: number
 thinkingTokens?: number
-cacheMiss?: CacheMiss
-kind: "usage"
 contextTokens: number
 contextWindow: number
 step: number
 parent?: string
+kind: "usage"
 }
 /**
  * What the user has sent while a turn ran, as typed: an upsert by `id` (R-9).
@@ -868,14 +868,14 @@ parent?: string
  * via the `definition` "Steer".
  */
 export interface Steer {
-kind: "steer"
 text: string
+step?: number
 id: string
 state: ("waiting" | "told" | "withdrawn" | "returned")
-step?: number
 mentions?: Mention[]
 mentionsLeftOut?: number
 images?: MessageImage[]
+kind: "steer"
 }
 /**
  * A compaction's progress; the last one is `finished`, `failed` or `cancelled` and has the report (K-10).
@@ -884,9 +884,9 @@ images?: MessageImage[]
  * via the `definition` "Compaction".
  */
 export interface Compaction {
-kind: "compaction"
-phase: ("started" | "summarising" | "finished" | "failed" | "cancelled")
 report?: CompactionReport
+phase: ("started" | "summarising" | "finished" | "failed" | "cancelled")
+kind: "compaction"
 }
 /**
  * How a compaction went (K-10); tokens are estimates of the whole view.
@@ -900,13 +900,13 @@ report?: CompactionReport
 export interface CompactionReport {
 compacted: boolean
 reason: ("threshold" | "manual" | "overflow" | "rounds_not_enough" | "below_low_water" | "summary_failed" | "summary_timed_out" | "cancelled" | "paused")
-checkpointId?: string
 roundsArchived: number
 roundsKept: number
 tokensBefore: number
 tokensAfter: number
-summary: ("model" | "none")
 seconds: number
+summary: ("model" | "none")
+checkpointId?: string
 thinned: number
 message: string
 }
@@ -917,11 +917,11 @@ message: string
  * via the `definition` "Retry".
  */
 export interface Retry {
-kind: "retry"
 attempt: number
 inSeconds: number
 reason: string
 step: number
+kind: "retry"
 }
 /**
  * A hook's run: an upsert by `id` (X-7). `name` is its command, cut; `message` what it says, or why it failed.
@@ -930,7 +930,6 @@ step: number
  * via the `definition` "HookRun".
  */
 export interface HookRun {
-kind: "hook"
 id: string
 name: string
 event: ("PreToolUse" | "PostToolUse" | "UserPromptSubmit" | "Stop" | "SubagentStop" | "SessionStart" | "PreCompact" | "PostCompact")
@@ -939,17 +938,18 @@ seconds: number
 message?: string
 step?: number
 callId?: string
+kind: "hook"
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "NoticeGiven".
  */
 export interface NoticeGiven {
-kind: "notice"
 level: ("info" | "warning" | "error")
 code: string
 message: string
 step?: number
+kind: "notice"
 }
 /**
  * A server that people bring along is doing otherwise (X-3); in chats that use servers.
@@ -958,18 +958,18 @@ step?: number
  * via the `definition` "Mcp".
  */
 export interface Mcp {
-kind: "mcp"
 server: string
 state: ("off" | "starting" | "ready" | "failed" | "needs_trust" | "needs_auth")
 message?: string
+kind: "mcp"
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "TurnEnded".
  */
 export interface TurnEnded {
-kind: "turn_ended"
 result: TurnResult
+kind: "turn_ended"
 }
 /**
  * How a turn ended; `model` is the one that was asked.
@@ -996,15 +996,15 @@ model?: string
  * via the `definition` "Usage".
  */
 export interface Usage {
+totalTokens: number
+costUsd?: number
+cacheMiss?: CacheMiss
 inputTokens: number
 cacheReadTokens: number
 cacheWriteTokens: number
 outputTokens: number
-totalTokens: number
-costUsd?: number
 webSearches?: number
 thinkingTokens?: number
-cacheMiss?: CacheMiss
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1076,24 +1076,14 @@ callId?: string
 mtime?: number
 answer?: string
 calls?: Call[]
+searches?: WebSearch[]
 fragments?: MessageFragment[]
 images?: MessageImage[]
-searches?: WebSearch[]
 note?: ("steer" | "reminder" | "hint")
 ref?: string
-interrupted?: boolean
+interrupted?: true
 parent?: string
-damaged?: boolean
-}
-/**
- * A bounded piece of context stored with a user message that the user did not type.
- * 
- * This interface was referenced by `Definitions`'s JSON-Schema
- * via the `definition` "MessageFragment".
- */
-export interface MessageFragment {
-name: string
-text: string
+damaged?: true
 }
 /**
  * A search of the web, what it found, and why it found nothing.
@@ -1113,6 +1103,16 @@ problem?: string
 export interface FoundPage {
 title: string
 url: string
+}
+/**
+ * A bounded piece of context stored with a user message that the user did not type.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "MessageFragment".
+ */
+export interface MessageFragment {
+name: string
+text: string
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1143,8 +1143,8 @@ undo?: (boolean | null)
  * via the `definition` "CheckpointFile".
  */
 export interface CheckpointFile {
-uri: string
 path: string
+uri: string
 does: ("create" | "modify" | "delete")
 changed: boolean
 lost?: string
@@ -1187,9 +1187,9 @@ commands: UserCommand[]
  */
 export interface UserCommand {
 name: string
+source: string
 description: string
 arguments?: string
-source: string
 }
 /**
  * The repository whose next commit is to have a message; without a uri that of the first folder.
@@ -1222,8 +1222,8 @@ budget: BudgetLine[]
 model?: string
 dialect?: ("react" | "native")
 exactTokens?: number
-exactProblem?: string
 tools?: ToolOffer[]
+exactProblem?: string
 }
 /**
  * A part of the view, in the order it is sent; `cached` lies before a cache breakpoint.
@@ -1533,12 +1533,12 @@ fresh: boolean
  * via the `definition` "Grant".
  */
 export interface Grant {
+problem?: string
 id: string
 rule: string
 scope: ("chat" | "always")
 folder?: string
 person?: string
-problem?: string
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1568,14 +1568,14 @@ mediaType?: (string | null)
  * via the `definition` "IndexReport".
  */
 export interface IndexReport {
-files: number
-chunks: number
-pending: number
-seconds: number
 state: ("none" | "building" | "ready" | "memory")
 skipped: {
 [k: string]: number | undefined
 }
+files: number
+chunks: number
+pending: number
+seconds: number
 commits: number
 embedder?: string
 embedded: number
@@ -1758,6 +1758,10 @@ unsent?: ("outside" | "hidden" | "denied")
  * via the `definition` "Memory".
  */
 export interface Memory {
+merged?: boolean
+similarity?: number
+score?: number
+relevance?: number
 id: string
 text: string
 category: ("preference" | "fact" | "skill" | "habit" | "event" | "context" | "constraint" | "decision")
@@ -1767,10 +1771,6 @@ confidence: number
 createdAt: number
 usedAt?: number
 uses: number
-merged?: boolean
-similarity?: number
-score?: number
-relevance?: number
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1806,6 +1806,10 @@ items: MentionItem[]
  * via the `definition` "Model".
  */
 export interface Model {
+priceIn?: number
+priceOut?: number
+priceRead?: number
+priceSteps?: PriceStep[]
 name: string
 contextWindow: number
 maxOutput: number
@@ -1815,10 +1819,6 @@ vision?: boolean
 family: string
 effort?: ("low" | "medium" | "high" | "xhigh" | "max")[]
 defaultEffort?: ("low" | "medium" | "high" | "xhigh" | "max")
-priceIn?: number
-priceOut?: number
-priceRead?: number
-priceSteps?: PriceStep[]
 source: ("profile" | "endpoint" | "editor")
 retired?: string
 largestWindow?: number
@@ -2142,14 +2142,14 @@ text: string
  * via the `definition` "Server".
  */
 export interface Server {
-name: string
-state: ("off" | "starting" | "ready" | "failed" | "needs_trust" | "needs_auth")
-tools: number
-message?: string
 source?: string
 digest?: string
 ask?: true
 loggedIn?: true
+name: string
+state: ("off" | "starting" | "ready" | "failed" | "needs_trust" | "needs_auth")
+tools: number
+message?: string
 }
 /**
  * Sorted by name; `problems` are what is wrong with what is written.
@@ -2226,12 +2226,12 @@ uri: string
  */
 export interface Skill {
 name: string
-description: string
 uri: string
 source: string
-shadowed?: string
-problem?: string
 unreadable?: boolean
+description: string
+problem?: string
+shadowed?: string
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema

@@ -79,7 +79,7 @@ def trust(arguments: argparse.Namespace) -> int:
 def schema(_arguments: argparse.Namespace) -> int:
     import json  # noqa: PLC0415
 
-    from codelaw.protocol.schema import schema  # noqa: PLC0415
+    from codelaw.lsp.methods.schema import schema  # noqa: PLC0415
     from codelaw.settings.schema import settings_schema  # noqa: PLC0415
 
     print(json.dumps({**schema(), "settings": settings_schema()}, indent=2))

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from codelaw.domain.chats import Mode
-    from codelaw.domain.models import Effort
+from codelaw.domain.chats import Mode
+from codelaw.domain.models import Effort
 
 
 @dataclass(frozen=True, slots=True)

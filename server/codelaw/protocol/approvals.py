@@ -6,17 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from codelaw.domain.permissions import OptionKind, Risk
-from codelaw.protocol.base import OrNone, Payload, Reply
+from codelaw.domain import permissions
+from codelaw.protocol.base import Payload, Reply
 
 
-class ApprovalOption(Payload):
+class ApprovalOption(Payload, copies=permissions.ApprovalOption):
     """One way to answer; `rule` is what a standing permission would add."""
-
-    id: str
-    title: str
-    kind: OptionKind
-    rule: str | None = None
 
 
 class ApprovalPreview(Payload):
@@ -28,21 +23,10 @@ class ApprovalPreview(Payload):
     """Where it is neither a diff nor a command."""
 
 
-class ApprovalRequest(Payload):
-    chat_id: str
-    turn_id: str
-    call_id: str
-    tool: str
-    title: str
-    risk: Risk
+class ApprovalRequest(
+    Payload, copies=permissions.ApprovalQuestion, without="diff command text", maybe="always_asked description why"
+):
     preview: ApprovalPreview
-    options: list[ApprovalOption]
-    always_asked: OrNone[bool] = None
-    """True for a file that other programs obey: no rule of the client's, like `--yes`, may answer (S-8)."""
-    description: OrNone[str] = None
-    """The model's own words for the call, on one line: shown as such, after what it does."""
-    why: OrNone[str] = None
-    """Why it is asked."""
 
 
 class ApprovalReply(Reply):

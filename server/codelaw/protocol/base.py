@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
+import builtins
+import functools
+import types
+import typing
+from collections import abc
+from dataclasses import fields, is_dataclass
 from itertools import islice
-from typing import Annotated, Any, Self, TypeVar, cast
+from typing import Annotated, Any, Self, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -17,6 +21,8 @@ from pydantic import (
     model_validator,
 )
 from pydantic.alias_generators import to_camel
+
+from codelaw.domain import models
 
 T = TypeVar("T")
 
@@ -42,10 +48,60 @@ class Params(BaseModel):
         return {name: given[name] for name in (*known.intersection(given), *unknown)}
 
 
+_COPIES: dict[Any, type[BaseModel]] = {}
+"""By class of the domain, what it is on the wire."""
+
+
+def _sent(kind: Any) -> Any:
+    """What a field of the domain is on the wire."""
+    of = tuple(map(_sent, get_args(kind)))
+    match get_origin(kind):
+        case builtins.tuple | builtins.frozenset:
+            return list[of[0]]
+        case abc.Mapping:
+            return dict[of[0], of[1]]
+        case types.UnionType | typing.Union:
+            return functools.reduce(lambda one, other: one | other, of)
+        case _:
+            return _COPIES[kind] if is_dataclass(kind) else kind
+
+
+def _or_none(value: Any) -> Any:
+    return value or None
+
+
+OrNone = Annotated[T | None, BeforeValidator(_or_none)]
+"""Of a field that is left out where there is nothing of it, or none."""
+
+
 class Payload(BaseModel):
-    """What we send. A field whose default is None is left out when it is None; any other None is sent as null."""
+    """What we send. A field whose default is None is left out when it is None; any other None is sent as null.
+
+    One that `copies` a class of the domain has its fields, but for those `without`; those of `maybe` are left out where
+    there is nothing of them, those of `always` are sent even where they are None. What the body declares comes first.
+    """
 
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+    def __init_subclass__(
+        cls, *, copies: type[Any] | None = None, without: str = "", maybe: str = "", always: str = "", **more: Any
+    ) -> None:
+        super().__init_subclass__(**more)
+        if copies is None:
+            return
+        _COPIES[copies] = cls
+        kinds, declared = get_type_hints(copies), {*without.split(), *cls.__annotations__}
+        for field in fields(copies):
+            name = field.name
+            if name in declared:
+                continue
+            kind = _sent(kinds[name])
+            if name in maybe.split():
+                kind = OrNone[kind]
+                setattr(cls, name, None)
+            elif field.default in {None, *(get_args(kind) if name == "kind" else ())} and name not in always.split():
+                setattr(cls, name, field.default)
+            cls.__annotations__[name] = kind
 
     @classmethod
     def of(cls, value: object, **given: Any) -> Self:
@@ -54,10 +110,12 @@ class Payload(BaseModel):
         Raises:
             ValidationError: there is a field without a default that is neither.
         """
-        if given:
-            names = (name for name in cls.model_fields if name not in given and hasattr(value, name))
-            value = {name: getattr(value, name) for name in names} | given
-        return cls.model_validate(value, from_attributes=True)
+        return cls.model_validate(cls.facts(value) | given if given else value, from_attributes=True)
+
+    @classmethod
+    def facts(cls, value: object) -> dict[str, Any]:
+        """What `value` has of the fields, by name."""
+        return {name: getattr(value, name) for name in cls.model_fields if hasattr(value, name)}
 
     @model_serializer(mode="wrap")
     def _leave_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -72,26 +130,15 @@ class Payload(BaseModel):
         return self.model_dump(by_alias=True)
 
 
-@cache
+@functools.cache
 def _left_out(kind: type[Payload]) -> tuple[tuple[str, str], ...]:
     """The fields that are left out when they are None, by name and as they are spelt."""
-    fields = kind.model_fields.items()
-    return tuple((name, field.alias or name) for name, field in fields if field.default is None)
+    every = kind.model_fields.items()
+    return tuple((name, field.alias or name) for name, field in every if field.default is None)
 
 
-def _or_none(value: Any) -> Any:
-    return value or None
-
-
-OrNone = Annotated[T | None, BeforeValidator(_or_none)]
-"""Of a field that is left out where there is nothing of it, or none."""
-
-
-class CacheMiss(Payload):
+class CacheMiss(Payload, copies=models.CacheMiss):
     """Why the vendor's cache gave less than it could have: its own reason, or ours, and a few words for a person."""
-
-    reason: str
-    words: str
 
 
 class Reply(BaseModel):
@@ -111,13 +158,3 @@ def field_errors(error: ValidationError) -> list[dict[str, str]]:
         message = MESSAGES.get(detail["type"], detail["msg"])
         found.append({"path": path.removeprefix(".")[:200], "message": message})
     return found[:TOLD]
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """One request's types."""
-
-    params: type[Params]
-    result: type[Payload]
-    started: type[Payload] | None = None
-    """What the method's command answers at once, where the work is long; None: the same as `result`."""

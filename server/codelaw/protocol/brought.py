@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from codelaw.domain import brought
 from codelaw.domain.chats import Mode
 from codelaw.domain.models import Effort
-from codelaw.protocol.base import Method, Params, Payload
+from codelaw.protocol.base import OrNone, Params, Payload
 
 
 class ListCommands(Params):
     pass
 
 
-class UserCommand(Payload):
+class UserCommand(Payload, copies=brought.UserCommand, without="sheet body problem effort", maybe="arguments"):
     """A command that a message calls with `/name`; `source` is its file."""
 
     name: str
-    description: str
-    arguments: str | None = None
     source: str
 
 
@@ -28,7 +27,7 @@ class ListSkills(Params):
     pass
 
 
-class Skill(Payload):
+class Skill(Payload, copies=brought.Skill, without="sheet readable effort", maybe="problem shadowed"):
     """A skill; `source` is its `SKILL.md` as people know it.
 
     `shadowed` is the source of the skill of this name that counts instead, `problem` what is wrong with it. It can be
@@ -36,12 +35,9 @@ class Skill(Payload):
     """
 
     name: str
-    description: str
     uri: str
     source: str
-    shadowed: str | None = None
-    problem: str | None = None
-    unreadable: bool | None = None
+    unreadable: OrNone[bool] = None
 
 
 class SkillList(Payload):
@@ -66,12 +62,12 @@ class Agent(Payload):
     uri: str | None = None
     source: str | None = None
     tools: list[str] | None = None
-    disallowed_tools: list[str] | None = None
-    model: str | None = None
+    disallowed_tools: OrNone[list[str]] = None
+    model: OrNone[str] = None
     max_turns: int | None = None
     effort: Effort | None = None
-    problem: str | None = None
-    refused: bool | None = None
+    problem: OrNone[str] = None
+    refused: OrNone[bool] = None
 
 
 class AgentList(Payload):
@@ -79,10 +75,3 @@ class AgentList(Payload):
 
     enabled: bool
     agents: list[Agent]
-
-
-METHODS = {
-    "codelaw/command/list": Method(ListCommands, CommandList),
-    "codelaw/skill/list": Method(ListSkills, SkillList),
-    "codelaw/agent/list": Method(ListAgents, AgentList),
-}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
-from codelaw.protocol.base import Method, Params, Payload
-from codelaw.protocol.chats import ChatRef, Id
+from codelaw.domain import edits
+from codelaw.protocol.base import Params, Payload
+from codelaw.protocol.chats import Id
 
 
 class ReviewFile(Params):
@@ -18,16 +19,8 @@ class ReviewFile(Params):
     above: Annotated[int, Field(ge=0, lt=2**53)] | None = None
 
 
-class TurnChange(Payload):
+class TurnChange(Payload, copies=edits.TurnChange):
     """What a turn did to one file all in all; `number` rises with every change, also from chat to chat."""
-
-    turn_id: str
-    uri: str
-    path: str
-    kind: Literal["created", "modified", "deleted"]
-    number: int
-    is_text: bool
-    renamed_from: str | None = None
 
 
 class ChatChanges(Payload):
@@ -37,21 +30,8 @@ class ChatChanges(Payload):
     total: int
 
 
-class ReviewedFile(Payload):
+class ReviewedFile(Payload, copies=edits.ReviewedFile):
     """A file before the chat changed it, and as it left it; null where there was, or is, no file.
 
     Both are null where `isText` is false. With `redacted` they are not what stands in the file.
     """
-
-    path: str
-    before: str | None
-    after: str | None
-    number: int
-    is_text: bool
-    redacted: bool
-
-
-METHODS = {
-    "codelaw/chat/changes": Method(ChatRef, ChatChanges),
-    "codelaw/chat/reviewed": Method(ReviewFile, ReviewedFile),
-}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from codelaw.domain.chats import EffortChoice, Level, Mode, Strategy, TurnStop
-from codelaw.domain.errors import RefusalCode
-from codelaw.domain.messages import Note, Role
-from codelaw.domain.models import Effort
-from codelaw.protocol.base import CacheMiss, Method, OrNone, Params, Payload
+from codelaw.domain import chats, edits, messages, models, results
+from codelaw.domain.chats import EffortChoice, Mode, Strategy
+from codelaw.domain.media import images
+from codelaw.protocol.base import CacheMiss, Params, Payload
 from codelaw.protocol.enclosed import EditorParams, Enclosure, StrategyOptions
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
@@ -135,91 +134,46 @@ class RevertTurn(Params):
     """Of what the turn did to files, only these."""
 
 
-class Chat(Payload):
+class Chat(Payload, copies=chats.Chat, without="generation chosen places", always="running"):
     """A conversation; `model` is the one that will be asked, `running` is the id of the running turn.
 
     `effort` is there where one was chosen for it.
     """
 
-    id: str
-    title: str
-    kind: str
-    mode: Mode
-    model: str
-    strategy: Strategy
-    created_at: float
-    updated_at: float
-    turns: int
-    running: str | None
-    effort: Effort | None = None
 
-
-class Call(Payload):
+class Call(Payload, copies=messages.Call):
     """A tool call as the model wrote it."""
 
-    id: str
-    tool: str
-    arguments: dict[str, Any]
 
-
-class MessageFragment(Payload):
+class MessageFragment(Payload, copies=messages.Fragment):
     """A bounded piece of context stored with a user message that the user did not type."""
 
-    name: str
-    text: str
 
-
-class MessageImage(Payload):
+class MessageImage(Payload, copies=images.Image):
     """A picture of a user message or of a result, without its bytes; `size` counts them, `digest` is their SHA-256."""
 
     media_type: str
-    width: int
-    height: int
-    size: int
-    digest: str
 
 
-class FoundPage(Payload):
-    title: str
-    url: str
+class FoundPage(Payload, copies=messages.FoundPage):
+    pass
 
 
-class WebSearch(Payload):
+class WebSearch(Payload, copies=messages.WebSearch, maybe="problem"):
     """A search of the web, what it found, and why it found nothing."""
 
-    query: str
-    found: list[FoundPage]
-    problem: OrNone[str] = None
+
+class MessageMetadata(
+    Payload,
+    copies=messages.Metadata,
+    without="asides whole native as_text kept",
+    maybe="calls searches fragments images interrupted damaged",
+):
+    pass
 
 
-class MessageMetadata(Payload):
-    step: int | None = None
-    tool_name: str | None = None
-    call_id: str | None = None
-    mtime: float | None = None
-    answer: str | None = None
-    calls: OrNone[list[Call]] = None
-    fragments: OrNone[list[MessageFragment]] = None
-    images: OrNone[list[MessageImage]] = None
-    searches: OrNone[list[WebSearch]] = None
-    """Of the web, that the vendor has made for an assistant message (X-1)."""
-    note: Note | None = None
-    ref: str | None = None
-    interrupted: OrNone[bool] = None
-    parent: str | None = None
-    """The id of the `Task` call whose child turn said it (X-4); `step` is counted in the child."""
-    damaged: OrNone[bool] = None
-    """The disk has altered the message; its content begins with words that say so."""
-
-
-class Message(Payload):
+class Message(Payload, copies=messages.Message):
     """One entry of the transcript; a tool message's content is a JSON object."""
-
-    id: str
-    turn_id: str
-    role: Role
-    content: str
-    metadata: MessageMetadata
 
 
 class ChatList(Payload):
@@ -227,57 +181,36 @@ class ChatList(Payload):
     next_cursor: str | None = None
 
 
-class Usage(Payload):
+class Usage(Payload, copies=models.Usage, without="cache_write_1h_tokens", maybe="web_searches thinking_tokens"):
     """Billed tokens; `totalTokens` is their sum (W-1)."""
 
-    input_tokens: int
-    cache_read_tokens: int
-    cache_write_tokens: int
-    output_tokens: int
     total_tokens: int
     cost_usd: float | None = None
-    web_searches: OrNone[int] = None
-    """That the vendor charges for; a part of `costUsd` where its price is known."""
-    thinking_tokens: OrNone[int] = None
-    """Those of `outputTokens` that were thought, where the vendor tells."""
     cache_miss: CacheMiss | None = None
 
 
-class Notice(Payload):
-    level: Level
-    code: str
-    message: str
+class Notice(Payload, copies=chats.Notice):
+    pass
 
 
-class Change(Payload):
+class Change(Payload, copies=results.FileChange, without="diff"):
     """A file changed in a turn; `added` and `removed` are lines."""
 
-    uri: str
-    path: str
-    kind: Literal["created", "modified", "deleted"]
-    added: int
-    removed: int
+
+class TurnError(Payload, copies=chats.TurnError):
+    pass
 
 
-class TurnError(Payload):
-    code: RefusalCode
-    message: str
-    hint: str
-
-
-class TurnResult(Payload):
+class TurnResult(Payload, copies=chats.TurnResult, without="cost_usd cache_miss"):
     """How a turn ended; `model` is the one that was asked."""
 
-    chat_id: str
-    turn_id: str
-    stop_reason: TurnStop
-    answer: str
-    steps: int
-    usage: Usage
-    notices: list[Notice]
-    changes: list[Change]
-    error: TurnError | None = None
-    model: str | None = None
+    @model_validator(mode="before")
+    @classmethod
+    def _of_result(cls, value: Any) -> Any:
+        if not isinstance(value, chats.TurnResult):
+            return value
+        costs = Usage.of(value.usage, cost_usd=value.cost_usd, cache_miss=value.cache_miss)
+        return cls.facts(value) | {"usage": costs}
 
 
 class Steered(Payload):
@@ -313,18 +246,12 @@ class Export(Payload):
     text: str
 
 
-class RevertConflict(Payload):
+class RevertConflict(Payload, copies=edits.RevertConflict, without="path"):
     """A file that was left alone."""
 
-    uri: str
-    reason: str
 
-
-class Reverted(Payload):
+class Reverted(Payload, copies=edits.RevertReport):
     """The files that are as if the turn had not changed them, and those that were changed since at the same place."""
-
-    reverted: list[str]
-    conflicts: list[RevertConflict]
 
 
 class Checkpoint(Params):
@@ -340,24 +267,12 @@ class Checkpoint(Params):
     undo: bool | None = None
 
 
-class CheckpointFile(Payload):
+class CheckpointFile(Payload, copies=edits.CheckpointFile):
     """A file that is another than before the turn. `lost` says what of others' work a restore would lose."""
 
-    uri: str
-    path: str
-    does: Literal["create", "modify", "delete"]
-    changed: bool
-    lost: str | None = None
-    stuck: str | None = None
 
-
-class CheckpointState(Payload):
+class CheckpointState(Payload, copies=edits.CheckpointReport):
     """The files as they were found, and those that were put back or left alone."""
-
-    files: list[CheckpointFile]
-    restored: list[str]
-    conflicts: list[RevertConflict]
-    undoable: bool
 
 
 class Started(Payload):
@@ -365,21 +280,3 @@ class Started(Payload):
 
     chat_id: str
     turn_id: str | None
-
-
-METHODS = {
-    "codelaw/chat/create": Method(CreateChat, Chat),
-    "codelaw/chat/list": Method(ListChats, ChatList),
-    "codelaw/chat/send": Method(SendMessage, TurnResult, Started),
-    "codelaw/chat/steer": Method(SteerTurn, Steered),
-    "codelaw/chat/picture": Method(PictureRef, PictureData),
-    "codelaw/chat/unsteer": Method(UnsteerTurn, Unsteered),
-    "codelaw/chat/stopCall": Method(StopCall, StoppedCall),
-    "codelaw/chat/cancel": Method(ChatRef, Cancelled),
-    "codelaw/chat/update": Method(UpdateChat, Chat),
-    "codelaw/chat/delete": Method(ChatRef, Deleted),
-    "codelaw/chat/fork": Method(ForkChat, Chat),
-    "codelaw/chat/export": Method(ExportChat, Export),
-    "codelaw/chat/revert": Method(RevertTurn, Reverted),
-    "codelaw/chat/checkpoint": Method(Checkpoint, CheckpointState),
-}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from codelaw.domain.chats import Dialect, Strategy
-from codelaw.domain.checkpoints import CompactionReason, SummarySource
-from codelaw.domain.reports import BudgetPart, Layer
-from codelaw.protocol.base import Method, OrNone, Params, Payload
-from codelaw.protocol.chats import Chat, ChatRef, Id, Started
+from codelaw.domain import checkpoints, reports
+from codelaw.domain.chats import Strategy
+from codelaw.domain.checkpoints import SummarySource
+from codelaw.protocol.base import Params, Payload
+from codelaw.protocol.chats import Id
 from codelaw.protocol.enclosed import StrategyOptions
 
 
@@ -47,142 +47,75 @@ class LookAt(Params):
     uri: Annotated[str, Field(min_length=1, max_length=8192)]
 
 
-class Section(Payload):
+class Section(Payload, copies=reports.SectionReport):
     """A part of the view, in the order it is sent; `cached` lies before a cache breakpoint."""
 
-    layer: Layer
-    name: str
-    tokens: int
-    chars: int
-    cut: bool
-    cached: bool
-    text: str
+
+class Dropped(Payload, copies=reports.Dropped):
+    pass
 
 
-class Dropped(Payload):
-    name: str
-    reason: str
-
-
-class BudgetLine(Payload):
+class BudgetLine(Payload, copies=reports.BudgetLine):
     """What a part of the view takes of its share of the budget, in tokens (B-2)."""
 
-    part: BudgetPart
-    share: int
-    tokens: int
-    over: bool
 
-
-class ToolOffer(Payload):
+class ToolOffer(Payload, copies=reports.ToolOffer):
     """Whether a tool is offered to the model; `reason` is what enables it, or why it is not (X-1)."""
 
-    name: str
-    category: str
-    offered: bool
-    reason: str
 
-
-class ContextReport(Payload):
+class ContextReport(Payload, copies=reports.ContextReport, maybe="tools exact_problem"):
     """What would be sent now; `threshold` is in tokens, `kept` says what of the history is shown, `model` to whom.
 
     `dialect` is how it is asked. Tokens are estimates; `exactTokens` is the vendor's count where it was asked for,
     `exactProblem` why there is none.
     """
 
-    sections: list[Section]
-    total_tokens: int
-    context_window: int
-    threshold: int
-    strategy: str
-    dropped: list[Dropped]
-    text: str
-    kept: str
-    budget: list[BudgetLine]
-    model: str | None = None
-    dialect: Dialect | None = None
-    exact_tokens: int | None = None
-    exact_problem: OrNone[str] = None
-    tools: list[ToolOffer] | None = None
 
-
-class CompactionReport(Payload):
+class CompactionReport(Payload, copies=checkpoints.CompactionReport):
     """How a compaction went (K-10); tokens are estimates of the whole view.
 
     `thinned` counts results and arguments that are one line now; `message`, unless it is empty, is what the user is
     told, word for word.
     """
 
-    compacted: bool
-    reason: CompactionReason
-    checkpoint_id: str | None = None
-    rounds_archived: int
-    rounds_kept: int
-    tokens_before: int
-    tokens_after: int
-    summary: SummarySource
-    seconds: float
-    thinned: int
-    message: str
 
-
-class ArchivedRounds(Payload):
+class ArchivedRounds(Payload, copies=checkpoints.Checkpoint, without="first_kept by demotions"):
     """What one checkpoint stands for; `text` is what the model sees instead, empty where it only thinned."""
 
-    id: str
-    at: float
-    rounds_archived: int
     summary: SummarySource
     text: str
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_checkpoint(cls, value: Any) -> Any:
+        if not isinstance(value, checkpoints.Checkpoint):
+            return value
+        text = value.summary.content if value.summary is not None else ""
+        return cls.facts(value) | {"summary": value.by, "text": text}
 
-class Archive(Payload):
+
+class Archive(Payload, copies=reports.ArchiveReport):
     """What was archived and not brought back, oldest first: as one Markdown document, and one by one."""
 
-    text: str
-    checkpoints: list[ArchivedRounds]
+
+class LawDocument(Payload, copies=reports.LawDocument):
+    pass
 
 
-class LawDocument(Payload):
-    folder: str
-    uri: str
-    tokens: int
-    hash: str
-    source: Literal["buffer", "disk"]
-    name: str
+class LawReport(Payload, copies=reports.LawReport):
+    pass
 
 
-class LawReport(Payload):
-    found: bool
-    documents: list[LawDocument]
-    text: str
-
-
-class Looked(Payload):
+class Looked(Payload, copies=reports.Looked, maybe="path"):
     """Whether the model is told that the user looks at a document: its path there, or why it is not told (L-3).
 
     `outside` the workspace; `hidden` from listings, by its name or by ignore files; `denied` by a permission rule.
     """
 
-    path: str | None = None
-    unsent: Literal["outside", "hidden", "denied"] | None = None
 
-
-class MentionItem(Payload):
-    path: str
-    kind: Literal["file", "folder", "symbol", "resource", "special"]
-    detail: str | None = None
+class MentionItem(Payload, copies=reports.MentionItem):
+    pass
 
 
 class MentionList(Payload):
     items: list[MentionItem]
-
-
-METHODS = {
-    "codelaw/context/inspect": Method(InspectContext, ContextReport),
-    "codelaw/context/compact": Method(ChatRef, CompactionReport, Started),
-    "codelaw/context/restore": Method(RestoreContext, Chat),
-    "codelaw/context/archive": Method(ChatRef, Archive),
-    "codelaw/context/law": Method(ReadLaw, LawReport),
-    "codelaw/context/mentions": Method(ListMentions, MentionList),
-    "codelaw/context/editor": Method(LookAt, Looked),
-}

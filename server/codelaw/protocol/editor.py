@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from codelaw.domain.chats import TurnStop
-from codelaw.protocol.base import Method, Params, Payload
-from codelaw.protocol.chats import Cancelled, Id, Started, TurnError
+from codelaw.protocol.base import Params, Payload
+from codelaw.protocol.chats import Id, TurnError
 from codelaw.protocol.enclosed import Range
 
 Uri = Annotated[str, Field(min_length=1, max_length=8192)]
@@ -111,18 +111,3 @@ class Undone(Payload):
 
 class Shown(Payload):
     uri: str
-
-
-COMMAND_TYPES: dict[str, Method] = {
-    "codelaw.editor.ask": Method(AskInEditor, Asked),
-    "codelaw.editor.explain": Method(AskInEditor, Asked),
-    "codelaw.editor.fix": Method(AskInEditor, Asked),
-    "codelaw.editor.test": Method(AskInEditor, Asked),
-    "codelaw.editor.edit": Method(EditInEditor, Proposing),
-    "codelaw.editor.commitMessage": Method(CommitMessage, Proposing),
-    "codelaw.editor.proposal": Method(TurnRef, Proposal),
-    "codelaw.chatFile.send": Method(ChatFileRef, Started),
-    "codelaw.chatFile.stop": Method(ChatFileRef, Cancelled),
-    "codelaw.chatFile.undo": Method(UndoInChatFile, Undone),
-    "codelaw.chat.show": Method(ShowChat, Shown),
-}

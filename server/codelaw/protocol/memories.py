@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from codelaw.domain import memories
 from codelaw.domain.memories import Category, MemoryScope
-from codelaw.protocol.base import Method, Params, Payload
+from codelaw.protocol.base import OrNone, Params, Payload
 from codelaw.protocol.chats import Id
 
 MemoryText = Annotated[str, Field(min_length=1, max_length=100_000)]
@@ -55,23 +56,14 @@ class ForgetMemory(Params):
     id: Id
 
 
-class Memory(Payload):
+class Memory(Payload, copies=memories.Memory):
     """One entry. `merged` is sent by a save that an older entry has taken in, the last three by a search.
 
     `relevance`, from 0 to 1, says how much an entry has to do with what was searched for; it is the `similarity` that
     `score` is made of, rounded as the model is shown it.
     """
 
-    id: str
-    text: str
-    category: Category
-    scope: MemoryScope
-    belongs_to: str
-    confidence: float
-    created_at: float
-    used_at: float | None = None
-    uses: int
-    merged: bool | None = None
+    merged: OrNone[bool] = None
     similarity: float | None = None
     score: float | None = None
     relevance: float | None = None
@@ -96,13 +88,3 @@ class Backfilled(Payload):
     """How many passages and memories were embedded."""
 
     embedded: int
-
-
-METHODS = {
-    "codelaw/memory/save": Method(SaveMemory, Memory),
-    "codelaw/memory/list": Method(ListMemories, MemoryList),
-    "codelaw/memory/search": Method(SearchMemories, MemoryList),
-    "codelaw/memory/update": Method(UpdateMemory, Memory),
-    "codelaw/memory/forget": Method(ForgetMemory, Forgotten),
-    "codelaw/memory/backfill": Method(Backfill, Backfilled),
-}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from codelaw.domain.models import Effort
-from codelaw.protocol.base import Method, Params, Payload
+from pydantic import model_validator
+
+from codelaw.domain import models, reports
+from codelaw.protocol.base import OrNone, Params, Payload
 from codelaw.protocol.chats import Notice
 
 
@@ -17,37 +19,29 @@ class ModelChanged(Payload):
     """Other models than before may be asked: `model/list` and what is shown of chats are to be read again."""
 
 
-class PriceStep(Payload):
+class PriceStep(Payload, copies=models.PriceStep):
     """Above so many tokens of a request, `input` and `output` cost so many times as much."""
 
-    above: int
-    input: float
-    output: float
 
-
-class Model(Payload):
+class Model(Payload, copies=reports.ModelInfo, without="prices", maybe="effort retired"):
     """A model that can be chosen; sizes in tokens. Without `vision` nobody knows whether it sees pictures.
 
     `effort` are those that it takes, prices US dollars for a million tokens, `retired` the day on which its maker ends
     it. `largestWindow` is what it has where `contextWindow` is less, and can be raised to that.
     """
 
-    name: str
-    context_window: int
-    max_output: int
-    provider: str
-    current: bool
-    vision: bool | None = None
-    family: str
-    effort: list[Effort] | None = None
-    default_effort: Effort | None = None
     price_in: float | None = None
     price_out: float | None = None
     price_read: float | None = None
-    price_steps: list[PriceStep] | None = None
-    source: Literal["profile", "endpoint", "editor"]
-    retired: str | None = None
-    largest_window: int | None = None
+    price_steps: OrNone[list[PriceStep]] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_info(cls, value: Any) -> Any:
+        if not isinstance(value, reports.ModelInfo) or value.prices is None:
+            return value
+        prices = {"price_in": value.prices.input, "price_out": value.prices.output}
+        return cls.facts(value) | prices | {"price_read": value.prices.cache_read, "price_steps": value.prices.steps}
 
 
 class ModelList(Payload):
@@ -83,9 +77,3 @@ class SettingsReport(Payload):
     settings: dict[str, Setting]
     problems: list[Notice]
     faults: list[SettingsFault] | None = None
-
-
-METHODS = {
-    "codelaw/model/list": Method(ListModels, ModelList),
-    "codelaw/settings/read": Method(ReadSettings, SettingsReport),
-}

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from codelaw.domain.permissions import AuditKind, By, Decided
-from codelaw.protocol.base import Method, Params, Payload
+from codelaw.domain import permissions
+from codelaw.protocol.base import Params, Payload
 
 
 class ListGrants(Params):
@@ -18,17 +18,12 @@ class RevokeGrant(Params):
     id: Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class Grant(Payload):
+class Grant(Payload, copies=permissions.Grant, maybe="folder person"):
     """A permission that needs no question any more: in one chat, or in all chats of one person in one folder.
 
     `folder` is a real path, to which the rule's paths are relative; `problem` says why it allows nothing any more.
     """
 
-    id: str
-    rule: str
-    scope: Literal["chat", "always"]
-    folder: str | None = None
-    person: str | None = None
     problem: str | None = None
 
 
@@ -47,34 +42,15 @@ class Audit(Params):
     limit: Annotated[int, Field(ge=1, le=10_000)] | None = None
 
 
-class AuditEntry(Payload):
+class AuditEntry(Payload, copies=permissions.AuditEntry, maybe="rule detail folder person"):
     """What was decided, by whom and by which rule.
 
     `chatId` is empty where it is about no chat. `rule` is the rule that spoke, or how the user answered; `detail` the
     whole command or path, or what a command failed on, a line each; long texts are cut.
     """
 
-    at: float
-    chat_id: str
-    kind: AuditKind
-    tool: str
-    title: str
-    decision: Decided
-    by: By
-    rule: str | None = None
-    detail: str | None = None
-    folder: str | None = None
-    person: str | None = None
-
 
 class AuditList(Payload):
     """Newest first."""
 
     entries: list[AuditEntry]
-
-
-METHODS = {
-    "codelaw/permission/list": Method(ListGrants, GrantList),
-    "codelaw/permission/revoke": Method(RevokeGrant, Revoked),
-    "codelaw/permission/audit": Method(Audit, AuditList),
-}

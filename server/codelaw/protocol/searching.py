@@ -6,8 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+from codelaw.ports import code
 from codelaw.ports.code import IndexStatus, PlaceKind
-from codelaw.protocol.base import Method, Params, Payload
+from codelaw.protocol.base import Params, Payload
 
 
 class SearchCode(Params):
@@ -60,28 +61,12 @@ class ReadIndex(Params):
     pass
 
 
-class IndexReport(Payload):
+class IndexReport(Payload, copies=code.IndexState, without="status", maybe="embedder note"):
     """`seconds` is how long the last run took that read anything; `skipped` counts files by the reason.
 
     `commits` is how many commits' messages help to rank; `embedder` makes vectors of pieces, of which `embedded` have
     theirs; while `embedding` is true more are made.
     """
 
-    files: int
-    chunks: int
-    pending: int
-    seconds: float
     state: IndexStatus
     skipped: dict[str, int]
-    commits: int = 0
-    embedder: str | None = None
-    embedded: int = 0
-    embedding: bool = False
-    note: str | None = None
-
-
-METHODS = {
-    "codelaw/search": Method(SearchCode, FoundPlaces),
-    "codelaw/index/status": Method(ReadIndex, IndexReport),
-    "codelaw/index/rebuild": Method(ReadIndex, IndexReport),
-}

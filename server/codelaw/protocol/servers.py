@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from codelaw.domain.served import ServerStateName
-from codelaw.protocol.base import Method, Params, Payload
+from codelaw.domain import served
+from codelaw.protocol.base import OrNone, Params, Payload
 
 ServerName = Annotated[str, Field(min_length=1, max_length=200)]
 Digest = Annotated[str, Field(min_length=1, max_length=64)]
@@ -43,7 +43,7 @@ class DeclineServer(Params):
     digest: Digest
 
 
-class Server(Payload):
+class Server(Payload, copies=served.ServerState, maybe="message"):
     """A server, how it is doing, and why; `source` is where it is written.
 
     In the state `needs_trust` the message says what would be run or reached, whole; `ask` is there where the user has
@@ -51,21 +51,17 @@ class Server(Payload):
     `codelaw/mcp/logout` forgets.
     """
 
-    name: str
-    state: ServerStateName
-    tools: int
-    message: str | None = None
     source: str | None = None
     digest: str | None = None
-    ask: Literal[True] | None = None
-    logged_in: Literal[True] | None = None
+    ask: OrNone[Literal[True]] = None
+    logged_in: OrNone[Literal[True]] = None
 
 
 class ServerList(Payload):
     """Sorted by name; `problems` are what is wrong with what is written."""
 
     servers: list[Server]
-    problems: list[str] | None = None
+    problems: OrNone[list[str]] = None
 
 
 class Restarted(Payload):
@@ -76,12 +72,3 @@ class LoggedOut(Payload):
     """Whether there was a login to forget."""
 
     forgotten: bool
-
-
-METHODS = {
-    "codelaw/mcp/list": Method(ListServers, ServerList),
-    "codelaw/mcp/restart": Method(RestartServer, Restarted),
-    "codelaw/mcp/logout": Method(LogOutOfServer, LoggedOut),
-    "codelaw/mcp/enable": Method(EnableServer, ServerList),
-    "codelaw/mcp/decline": Method(DeclineServer, ServerList),
-}

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from codelaw.protocol.base import Method, Params, Payload
+from codelaw.protocol.base import Params, Payload
 
 
 class TrustFolder(Params):
@@ -49,9 +49,3 @@ class EditorTrust(Params):
     """Whether the editor itself trusts the folder (its restricted mode), where that has changed (S-7)."""
 
     trusted: bool
-
-
-METHODS = {
-    "codelaw/workspace/trust": Method(TrustFolder, Trust),
-    "codelaw/workspace/settings": Method(ReadWorkspaceSettings, WorkspaceSettings),
-}

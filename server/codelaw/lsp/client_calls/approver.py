@@ -18,10 +18,9 @@ from codelaw.domain.permissions import ApprovalAnswer, ApprovalOption, ApprovalQ
 from codelaw.domain.safety.unseen import has_unseen, visible, visible_line
 from codelaw.lsp.client import Client
 from codelaw.lsp.client_calls.window import KEPT_FILES, ClientWindow, put
-from codelaw.lsp.documents import convert
 from codelaw.lsp.transport.errors import ClientError, Disconnected
 from codelaw.lsp.transport.rpc import Rpc
-from codelaw.protocol.approvals import ApprovalReply
+from codelaw.protocol.approvals import ApprovalPreview, ApprovalReply, ApprovalRequest
 from codelaw.protocol.names import APPROVAL_REQUEST
 
 log = logging.getLogger(__name__)
@@ -58,7 +57,10 @@ class ClientApprover:
         try:
             if self._client.approvals:
                 return _chosen(
-                    question, await self._rpc.request(APPROVAL_REQUEST, convert.approval_request(question).wire())
+                    question,
+                    await self._rpc.request(
+                        APPROVAL_REQUEST, ApprovalRequest.of(question, preview=ApprovalPreview.of(question)).wire()
+                    ),
                 )
             return await self._by_message(question)
         except ClientError as error:

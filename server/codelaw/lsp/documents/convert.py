@@ -5,75 +5,14 @@ from __future__ import annotations
 import base64
 import binascii
 
-from pydantic import TypeAdapter
-
-from codelaw.domain import chats, edits, events, permissions, reports, requests
+from codelaw.domain import requests
 from codelaw.domain.errors import Refusal
 from codelaw.domain.media import images
 from codelaw.lsp.documents.documents import EditorDocuments
 from codelaw.lsp.documents.positions import code_points, line_at, line_starts
-from codelaw.protocol import approvals as wire_approvals
-from codelaw.protocol import chats as wire
-from codelaw.protocol import contexts as wire_contexts
-from codelaw.protocol import events as wire_events
 from codelaw.protocol.enclosed import EditorParams, Enclosure, ImageParams, Position, Range, StrategyOptions, TextParams
 
-EVENT: TypeAdapter[wire_events.Event] = TypeAdapter(wire_events.Event)
 ENCODED_BYTES = images.MOST_BYTES * 4 // 3 + 4
-
-
-def turn_result(value: chats.TurnResult) -> wire.TurnResult:
-    usage = wire.Usage.of(value.usage, cost_usd=value.cost_usd, cache_miss=value.cache_miss)
-    return wire.TurnResult.of(value, usage=usage)
-
-
-def chat_event(value: events.ChatEvent) -> wire_events.ChatEvent:
-    return wire_events.ChatEvent.of(value, event=event(value.event))
-
-
-def event(value: events.Event) -> wire_events.Event:
-    match value:
-        case events.UsageEvent():
-            more = {name: getattr(value, name) for name in ("cache_miss", "context_tokens", "context_window", "step")}
-            return wire_events.UsageReport.of(value.usage, kind=value.kind, cost_usd=None, parent=value.parent, **more)
-        case events.TurnEnded():
-            return wire_events.TurnEnded(result=turn_result(value.result))
-        case _:
-            return EVENT.validate_python(value, from_attributes=True)
-
-
-def chat_record(value: reports.ChatRecord) -> wire_events.ChatRecord:
-    return wire_events.ChatRecord.of(value, events=[chat_event(item) for item in value.events])
-
-
-def revert_report(value: edits.RevertReport) -> wire.Reverted:
-    return wire.Reverted.of(value)
-
-
-def checkpoint_report(value: edits.CheckpointReport) -> wire.CheckpointState:
-    return wire.CheckpointState.of(value)
-
-
-def context_report(value: reports.ContextReport) -> wire_contexts.ContextReport:
-    return wire_contexts.ContextReport.of(value)
-
-
-def archive(value: reports.ArchiveReport) -> wire_contexts.Archive:
-    parts = [
-        wire_contexts.ArchivedRounds.of(
-            item, summary=item.by, text=item.summary.content if item.summary is not None else ""
-        )
-        for item in value.checkpoints
-    ]
-    return wire_contexts.Archive.of(value, checkpoints=parts)
-
-
-def law_report(value: reports.LawReport) -> wire_contexts.LawReport:
-    return wire_contexts.LawReport.of(value)
-
-
-def approval_request(value: permissions.ApprovalQuestion) -> wire_approvals.ApprovalRequest:
-    return wire_approvals.ApprovalRequest.of(value, preview=wire_approvals.ApprovalPreview.of(value))
 
 
 def attachment(value: Enclosure, documents: EditorDocuments) -> requests.Enclosed:

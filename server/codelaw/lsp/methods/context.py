@@ -9,11 +9,13 @@ from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.errors import Refusal
 from codelaw.lsp.cancelling import SCOPE
 from codelaw.lsp.documents import convert
+from codelaw.lsp.methods.routing import as_command, route
 from codelaw.lsp.transport.errors import internal_error
 from codelaw.protocol import contexts as wire
 from codelaw.protocol.chats import Chat, ChatRef, Started
 
 if TYPE_CHECKING:
+    from codelaw.domain.reports import ArchiveReport
     from codelaw.lsp.context import Context
 
 PAGE = 50
@@ -25,22 +27,22 @@ REFUSAL_SECONDS = 0.2
 NO_ARCHIVE = "Nothing of this chat is archived."
 
 
-async def inspect(context: Context, params: wire.InspectContext) -> wire.ContextReport:
+@route("codelaw/context/inspect", wire.InspectContext, wire.ContextReport, large=True)
+async def inspect(context: Context, params: wire.InspectContext) -> object:
     options = convert.strategy_options(params.strategy_options)
-    session = context.session
-    return convert.context_report(
-        await session.contexts.inspect(
-            params.chat_id, params.text, strategy=params.strategy, strategy_options=options, exact=params.exact
-        )
+    return await context.session.contexts.inspect(
+        params.chat_id, params.text, strategy=params.strategy, strategy_options=options, exact=params.exact
     )
 
 
-async def compact(context: Context, params: ChatRef) -> wire.CompactionReport:
+@route("codelaw/context/compact", ChatRef, wire.CompactionReport)
+async def compact(context: Context, params: ChatRef) -> object:
     """Compact to the end. Cancelling the request cancels the compaction, and the answer is its report (K-6)."""
     return wire.CompactionReport.of(await context.session.contexts.compact(params.chat_id, SCOPE.get()))
 
 
-async def start_compacting(context: Context, params: ChatRef) -> Started:
+@as_command("codelaw/context/compact", Started)
+async def start_compacting(context: Context, params: ChatRef) -> object:
     """Begin and answer at once; a client without events is told the outcome by a message."""
     scope = SCOPE.get()
     asked = asyncio.ensure_future(context.session.contexts.compact(params.chat_id, scope))
@@ -51,15 +53,18 @@ async def start_compacting(context: Context, params: ChatRef) -> Started:
     return Started(chat_id=params.chat_id, turn_id=None)
 
 
-async def restore(context: Context, params: wire.RestoreContext) -> Chat:
+@route("codelaw/context/restore", wire.RestoreContext, Chat)
+async def restore(context: Context, params: wire.RestoreContext) -> object:
     return Chat.of(await context.session.contexts.restore(params.chat_id, params.checkpoint_id))
 
 
-async def archive(context: Context, params: ChatRef) -> wire.Archive:
-    return convert.archive(await context.session.contexts.archive(params.chat_id))
+@route("codelaw/context/archive", ChatRef, wire.Archive, large=True)
+async def archive(context: Context, params: ChatRef) -> ArchiveReport:
+    return await context.session.contexts.archive(params.chat_id)
 
 
-async def show_the_archive(context: Context, params: ChatRef) -> wire.Archive:
+@as_command("codelaw/context/archive")
+async def show_the_archive(context: Context, params: ChatRef) -> object:
     """The archive; a client without events is shown it as a document besides."""
     found = await archive(context, params)
     if found.text:
@@ -69,18 +74,19 @@ async def show_the_archive(context: Context, params: ChatRef) -> wire.Archive:
     return found
 
 
-async def law(context: Context, _params: wire.ReadLaw) -> wire.LawReport:
-    return convert.law_report(await context.session.laws.report())
+@route("codelaw/context/law", wire.ReadLaw, wire.LawReport)
+async def law(context: Context, _params: wire.ReadLaw) -> object:
+    return await context.session.laws.report()
 
 
-async def mentions(context: Context, params: wire.ListMentions) -> wire.MentionList:
-    found = await context.session.extensions.mentions(params.prefix, params.limit or PAGE)
-    return wire.MentionList(items=[wire.MentionItem.of(item) for item in found])
+@route("codelaw/context/mentions", wire.ListMentions, wire.MentionList)
+async def mentions(context: Context, params: wire.ListMentions) -> object:
+    return {"items": await context.session.extensions.mentions(params.prefix, params.limit or PAGE)}
 
 
-async def editor(context: Context, params: wire.LookAt) -> wire.Looked:
-    found = await context.session.contexts.looked_at(params.uri)
-    return wire.Looked(path=found.path or None, unsent=found.unsent)
+@route("codelaw/context/editor", wire.LookAt, wire.Looked)
+async def editor(context: Context, params: wire.LookAt) -> object:
+    return await context.session.contexts.looked_at(params.uri)
 
 
 async def _tell(context: Context, asked: asyncio.Future[CompactionReport]) -> None:
@@ -92,19 +98,3 @@ async def _tell(context: Context, asked: asyncio.Future[CompactionReport]) -> No
     except Exception:
         context.ui.message("error", internal_error().message)
         raise
-
-
-HANDLERS = {
-    "codelaw/context/inspect": inspect,
-    "codelaw/context/compact": compact,
-    "codelaw/context/restore": restore,
-    "codelaw/context/archive": archive,
-    "codelaw/context/law": law,
-    "codelaw/context/mentions": mentions,
-    "codelaw/context/editor": editor,
-}
-
-TWINS = {
-    "codelaw/context/compact": start_compacting,
-    "codelaw/context/archive": show_the_archive,
-}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from codelaw.lsp.methods.routing import route
 from codelaw.protocol import searching as wire
 
 if TYPE_CHECKING:
@@ -14,7 +15,8 @@ FOUND = 10
 """Places where no limit is named."""
 
 
-async def search(context: Context, params: wire.SearchCode) -> wire.FoundPlaces:
+@route("codelaw/search", wire.SearchCode, wire.FoundPlaces)
+async def search(context: Context, params: wire.SearchCode) -> object:
     found, uris = await context.session.code.search(
         params.query, path=params.path or ".", kind=params.kind or "any", limit=params.limit or FOUND
     )
@@ -25,11 +27,13 @@ async def search(context: Context, params: wire.SearchCode) -> wire.FoundPlaces:
     )
 
 
-async def status(context: Context, _params: wire.ReadIndex) -> wire.IndexReport:
+@route("codelaw/index/status", wire.ReadIndex, wire.IndexReport)
+async def status(context: Context, _params: wire.ReadIndex) -> object:
     return _report(context.session.code.state())
 
 
-async def rebuild(context: Context, _params: wire.ReadIndex) -> wire.IndexReport:
+@route("codelaw/index/rebuild", wire.ReadIndex, wire.IndexReport)
+async def rebuild(context: Context, _params: wire.ReadIndex) -> object:
     return _report(await context.session.code.rebuild())
 
 
@@ -50,23 +54,4 @@ def _place(place: Place, uri: str) -> wire.FoundPlace:
 
 
 def _report(state: IndexState) -> wire.IndexReport:
-    return wire.IndexReport(
-        files=state.files,
-        chunks=state.chunks,
-        pending=state.pending,
-        seconds=state.seconds,
-        state=state.status,
-        skipped=dict(state.skipped),
-        commits=state.commits,
-        embedder=state.embedder or None,
-        embedded=state.embedded,
-        embedding=state.embedding,
-        note=state.note or None,
-    )
-
-
-HANDLERS = {
-    "codelaw/search": search,
-    "codelaw/index/status": status,
-    "codelaw/index/rebuild": rebuild,
-}
+    return wire.IndexReport.of(state, state=state.status, skipped=dict(state.skipped))

@@ -1,66 +1,29 @@
-"""Which function answers which method."""
+"""All routes: those of the methods, in the order of their names, and those of the editor's commands."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
-
 from codelaw.lsp.features import asking, features, proposing
-from codelaw.lsp.methods import (
-    brought,
-    changes,
-    chat,
-    context,
-    finding,
-    memory,
-    model,
-    permission,
-    servers,
-    settings,
-    workspace,
-)
-from codelaw.protocol.base import Payload
+from codelaw.lsp.methods import chat, context, extensions, finding, memory, permission, settings, workspace
+from codelaw.lsp.methods.routing import ROUTES, Route
+from codelaw.protocol import editor as wire
+from codelaw.protocol.chats import Cancelled, Started
+from codelaw.protocol.names import CLIENT_METHODS
 
-if TYPE_CHECKING:
-    from codelaw.lsp.context import Context
-    from codelaw.lsp.features.features import Features
+MODULES = (chat, context, memory, workspace, permission, extensions, finding, settings)
+"""Each adds its routes where it is imported."""
+METHODS = {name: ROUTES[name] for name in CLIENT_METHODS}
 
-Handler = Callable[["Context", Any], Awaitable[Payload]]
-
-HANDLERS: dict[str, Handler] = {
-    **chat.HANDLERS,
-    **changes.HANDLERS,
-    **context.HANDLERS,
-    **memory.HANDLERS,
-    **workspace.HANDLERS,
-    **permission.HANDLERS,
-    **model.HANDLERS,
-    **brought.HANDLERS,
-    **servers.HANDLERS,
-    **finding.HANDLERS,
-    **settings.HANDLERS,
+COMMANDS = {
+    "codelaw.editor.ask": Route(wire.AskInEditor, wire.Asked, asking.ask),
+    "codelaw.editor.explain": Route(wire.AskInEditor, wire.Asked, asking.explain),
+    "codelaw.editor.fix": Route(wire.AskInEditor, wire.Asked, asking.fix),
+    "codelaw.editor.test": Route(wire.AskInEditor, wire.Asked, asking.test),
+    "codelaw.editor.edit": Route(wire.EditInEditor, wire.Proposing, proposing.edit),
+    "codelaw.editor.commitMessage": Route(wire.CommitMessage, wire.Proposing, proposing.commit_message),
+    "codelaw.editor.proposal": Route(wire.TurnRef, wire.Proposal, proposing.proposal),
+    "codelaw.chatFile.send": Route(wire.ChatFileRef, Started, features.send),
+    "codelaw.chatFile.stop": Route(wire.ChatFileRef, Cancelled, features.stop),
+    "codelaw.chatFile.undo": Route(wire.UndoInChatFile, wire.Undone, features.undo),
+    "codelaw.chat.show": Route(wire.ShowChat, wire.Shown, features.show_chat),
 }
-"""Each row stands with its function."""
-
-TWINS: dict[str, Handler] = {
-    **chat.TWINS,
-    **context.TWINS,
-    **permission.TWINS,
-    **servers.TWINS,
-}
-"""What a method's command does instead, where that differs: long ones only begin, and some show what they answer."""
-
-COMMAND_HANDLERS: dict[str, Callable[[Features, Any], Awaitable[Payload]]] = {
-    "codelaw.editor.ask": asking.ask,
-    "codelaw.editor.explain": asking.explain,
-    "codelaw.editor.fix": asking.fix,
-    "codelaw.editor.test": asking.test,
-    "codelaw.editor.edit": proposing.edit,
-    "codelaw.editor.commitMessage": proposing.commit_message,
-    "codelaw.editor.proposal": proposing.proposal,
-    "codelaw.chatFile.send": features.send,
-    "codelaw.chatFile.stop": features.stop,
-    "codelaw.chatFile.undo": features.undo,
-    "codelaw.chat.show": features.show_chat,
-}
-"""The commands that are not a method's twin."""
+"""The commands that are not a method's twin; they are answered by features."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from codelaw.lsp.methods.routing import route
 from codelaw.protocol import memories as wire
 
 if TYPE_CHECKING:
-    from codelaw.domain.memories import Memory, Recalled
+    from codelaw.domain.memories import Recalled
     from codelaw.lsp.context import Context
 
 PAGE = 100
@@ -15,7 +16,8 @@ PAGE = 100
 FOUND = 10
 
 
-async def save(context: Context, params: wire.SaveMemory) -> wire.Memory:
+@route("codelaw/memory/save", wire.SaveMemory, wire.Memory)
+async def save(context: Context, params: wire.SaveMemory) -> object:
     saved = await context.session.memories.save(
         params.text,
         category=params.category,
@@ -23,10 +25,11 @@ async def save(context: Context, params: wire.SaveMemory) -> wire.Memory:
         confidence=params.confidence,
         chat_id=params.chat_id,
     )
-    return _memory(saved.memory, merged=True if saved.merged else None)
+    return wire.Memory.of(saved.memory, merged=saved.merged)
 
 
-async def list_memories(context: Context, params: wire.ListMemories) -> wire.MemoryList:
+@route("codelaw/memory/list", wire.ListMemories, wire.MemoryList, large=True)
+async def list_memories(context: Context, params: wire.ListMemories) -> object:
     found, cursor = await context.session.memories.list(
         scope=params.scope,
         category=params.category,
@@ -34,18 +37,20 @@ async def list_memories(context: Context, params: wire.ListMemories) -> wire.Mem
         cursor=params.cursor,
         chat_id=params.chat_id,
     )
-    return wire.MemoryList(memories=[_memory(one) for one in found], next_cursor=cursor)
+    return {"memories": found, "next_cursor": cursor}
 
 
-async def search(context: Context, params: wire.SearchMemories) -> wire.MemoryList:
+@route("codelaw/memory/search", wire.SearchMemories, wire.MemoryList)
+async def search(context: Context, params: wire.SearchMemories) -> object:
     found = await context.session.memories.search(
         params.query, category=params.category, limit=params.limit or FOUND, chat_id=params.chat_id
     )
-    return wire.MemoryList(memories=[_memory(one.memory, recalled=one) for one in found])
+    return {"memories": [_recalled(one) for one in found]}
 
 
-async def update(context: Context, params: wire.UpdateMemory) -> wire.Memory:
-    changed = await context.session.memories.update(
+@route("codelaw/memory/update", wire.UpdateMemory, wire.Memory)
+async def update(context: Context, params: wire.UpdateMemory) -> object:
+    return await context.session.memories.update(
         params.id,
         text=params.text,
         category=params.category,
@@ -53,33 +58,21 @@ async def update(context: Context, params: wire.UpdateMemory) -> wire.Memory:
         confidence=params.confidence,
         chat_id=params.chat_id,
     )
-    return _memory(changed)
 
 
-async def forget(context: Context, params: wire.ForgetMemory) -> wire.Forgotten:
+@route("codelaw/memory/forget", wire.ForgetMemory, wire.Forgotten)
+async def forget(context: Context, params: wire.ForgetMemory) -> object:
     await context.session.memories.forget(params.id)
     return wire.Forgotten()
 
 
-async def backfill(context: Context, params: wire.Backfill) -> wire.Backfilled:
+@route("codelaw/memory/backfill", wire.Backfill, wire.Backfilled)
+async def backfill(context: Context, params: wire.Backfill) -> object:
     return wire.Backfilled(embedded=await context.session.memories.backfill(params.chat_id))
 
 
-def _memory(value: Memory, *, merged: bool | None = None, recalled: Recalled | None = None) -> wire.Memory:
+def _recalled(one: Recalled) -> wire.Memory:
+    nearness = one.similarity
     return wire.Memory.of(
-        value,
-        merged=merged,
-        similarity=None if recalled is None else round(recalled.similarity, 4),
-        score=None if recalled is None else round(recalled.score, 4),
-        relevance=None if recalled is None else round(recalled.similarity, 2),
+        one.memory, similarity=round(nearness, 4), score=round(one.score, 4), relevance=round(nearness, 2)
     )
-
-
-HANDLERS = {
-    "codelaw/memory/save": save,
-    "codelaw/memory/list": list_memories,
-    "codelaw/memory/search": search,
-    "codelaw/memory/update": update,
-    "codelaw/memory/forget": forget,
-    "codelaw/memory/backfill": backfill,
-}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from codelaw.domain.safety.unseen import visible_line
+from codelaw.lsp.methods.routing import as_command, route
 from codelaw.protocol import permissions as wire
 
 if TYPE_CHECKING:
@@ -21,52 +22,54 @@ NOTHING_ALLOWED = "Nothing is allowed for good: writes and commands are asked ab
 OUTDATED = "It was given before folders were kept, and allows nothing any more: give it again where it is wanted."
 
 
-async def list_grants(context: Context, _params: wire.ListGrants) -> wire.GrantList:
-    grants = await context.session.permissions.grants()
-    return wire.GrantList(grants=[_grant(one) for one in grants])
+@route("codelaw/permission/list", wire.ListGrants, wire.GrantList)
+async def list_grants(context: Context, _params: wire.ListGrants) -> object:
+    return _listed(await context.session.permissions.grants())
 
 
-def _grant(one: Grant) -> wire.Grant:
-    return wire.Grant.of(
-        one,
-        folder=one.folder or None,
-        person=one.person or None,
-        problem=OUTDATED if one.outdated else None,
-    )
-
-
-async def audit(context: Context, params: wire.Audit) -> wire.AuditList:
-    found = await context.session.permissions.audit(params.chat_id, params.limit or PAGE)
-    return wire.AuditList(entries=[_entry(one) for one in found])
-
-
-async def show_the_audit(context: Context, params: wire.Audit) -> wire.AuditList:
-    """The record; a client without events is shown it as a document besides."""
-    found = await audit(context, params)
-    text = _as_text("What was decided, the newest first", map(_line, found.entries), NOTHING_DECIDED)
-    context.ui.record("records", "audit", text)
-    return found
-
-
-async def show_the_grants(context: Context, params: wire.ListGrants) -> wire.GrantList:
+@as_command("codelaw/permission/list")
+async def show_the_grants(context: Context, _params: wire.ListGrants) -> object:
     """The standing permissions; a client without events is shown them as a document besides."""
-    found = await list_grants(context, params)
-    text = _as_text("What is allowed for good", map(_standing, found.grants), NOTHING_ALLOWED)
+    found = await context.session.permissions.grants()
+    text = _as_text("What is allowed for good", map(_standing, found), NOTHING_ALLOWED)
     context.ui.record("records", "permissions", text)
-    return found
+    return _listed(found)
+
+
+def _listed(found: Sequence[Grant]) -> dict[str, Any]:
+    return {"grants": [wire.Grant.of(one, problem=_problem(one)) for one in found]}
+
+
+def _problem(grant: Grant) -> str | None:
+    return OUTDATED if grant.outdated else None
+
+
+@route("codelaw/permission/audit", wire.Audit, wire.AuditList)
+async def audit(context: Context, params: wire.Audit) -> object:
+    return {"entries": await context.session.permissions.audit(params.chat_id, params.limit or PAGE)}
+
+
+@as_command("codelaw/permission/audit")
+async def show_the_audit(context: Context, params: wire.Audit) -> object:
+    """The record; a client without events is shown it as a document besides."""
+    found = await context.session.permissions.audit(params.chat_id, params.limit or PAGE)
+    text = _as_text("What was decided, the newest first", map(_line, found), NOTHING_DECIDED)
+    context.ui.record("records", "audit", text)
+    return {"entries": found}
 
 
 def _as_text(title: str, lines: Iterable[str], none: str) -> str:
     return f"# {title}\n\n" + ("\n".join(lines) or none)
 
 
-def _standing(grant: wire.Grant) -> str:
+def _standing(grant: Grant) -> str:
     scope = "always" if grant.scope == "always" else "in a chat"
     where = f", in {literal(grant.folder)}" if grant.folder else ""
-    return f"- {literal(grant.rule)} {scope}{where} (`{grant.id}`){f': {grant.problem}' if grant.problem else ''}"
+    problem = _problem(grant)
+    return f"- {literal(grant.rule)} {scope}{where} (`{grant.id}`){f': {problem}' if problem else ''}"
 
 
-def _line(entry: wire.AuditEntry) -> str:
+def _line(entry: AuditEntry) -> str:
     """An entry as an item of a list: when, what was decided by whom, and what it was about."""
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.at))
     rule = f" {literal(entry.rule)}" if entry.rule else ""
@@ -83,28 +86,7 @@ def literal(text: str) -> str:
     return f"{fence}{inside}{fence}"
 
 
-def _entry(one: AuditEntry) -> wire.AuditEntry:
-    return wire.AuditEntry.of(
-        one,
-        rule=one.rule or None,
-        detail=one.detail or None,
-        folder=one.folder or None,
-        person=one.person or None,
-    )
-
-
-async def revoke(context: Context, params: wire.RevokeGrant) -> wire.Revoked:
+@route("codelaw/permission/revoke", wire.RevokeGrant, wire.Revoked)
+async def revoke(context: Context, params: wire.RevokeGrant) -> object:
     await context.session.permissions.revoke(params.id)
     return wire.Revoked()
-
-
-HANDLERS = {
-    "codelaw/permission/list": list_grants,
-    "codelaw/permission/revoke": revoke,
-    "codelaw/permission/audit": audit,
-}
-
-TWINS = {
-    "codelaw/permission/list": show_the_grants,
-    "codelaw/permission/audit": show_the_audit,
-}

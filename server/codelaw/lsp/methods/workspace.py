@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from codelaw.domain.errors import Refusal
 from codelaw.domain.safety.unseen import visible_line
 from codelaw.lsp.documents.documents import path_of
+from codelaw.lsp.methods.routing import route
 from codelaw.lsp.transport.errors import ClientError, Disconnected
 from codelaw.protocol import workspaces as wire
 from codelaw.settings import WORKSPACE_FILE, WorkspaceFile, set_trust
@@ -31,7 +32,8 @@ RUN = "codelaw trust"
 """The command of the terminal that shows every value and asks."""
 
 
-async def trust(context: Context, params: wire.TrustFolder) -> wire.Trust:
+@route("codelaw/workspace/trust", wire.TrustFolder, wire.Trust)
+async def trust(context: Context, params: wire.TrustFolder) -> object:
     folder = await asyncio.to_thread(_folder, context, params.folder)
     if params.trusted:
         await context.configuration.reload()
@@ -60,7 +62,8 @@ async def trust(context: Context, params: wire.TrustFolder) -> wire.Trust:
     return wire.Trust(trusted=params.trusted)
 
 
-async def settings(context: Context, _params: wire.ReadWorkspaceSettings) -> wire.WorkspaceSettings:
+@route("codelaw/workspace/settings", wire.ReadWorkspaceSettings, wire.WorkspaceSettings)
+async def settings(context: Context, _params: wire.ReadWorkspaceSettings) -> object:
     """What each folder's own settings file holds, to be seen before it is trusted."""
     await context.configuration.reload()
     names = {folder.root: folder.name for folder in await asyncio.to_thread(context.folders.resolve)}
@@ -152,9 +155,3 @@ def _folder(context: Context, named: str) -> Folder:
             return folder
     known = ", ".join(str(folder.root) for folder in folders) or "none"
     raise Refusal("folder_not_found", f"{named} is not a folder of this workspace.", f"Its folders are: {known}.")
-
-
-HANDLERS = {
-    "codelaw/workspace/trust": trust,
-    "codelaw/workspace/settings": settings,
-}

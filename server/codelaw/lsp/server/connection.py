@@ -10,6 +10,7 @@ import importlib
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -22,10 +23,9 @@ from codelaw.lsp.client_calls.edits import ClientEditor
 from codelaw.lsp.client_calls.progress import ProgressBars
 from codelaw.lsp.configuration import Configuration
 from codelaw.lsp.context import Context
-from codelaw.lsp.documents import convert
 from codelaw.lsp.features.features import Features
 from codelaw.lsp.law import LawDiagnostics, is_law
-from codelaw.lsp.methods.handlers import COMMAND_HANDLERS, HANDLERS, TWINS
+from codelaw.lsp.methods.handlers import COMMANDS, METHODS
 from codelaw.lsp.methods.server_offers import offer_servers
 from codelaw.lsp.methods.standard import ANSWERS, FEATURE_ANSWERS
 from codelaw.lsp.methods.workspace import offer_trust
@@ -36,9 +36,8 @@ from codelaw.lsp.transport.encoding import encoded
 from codelaw.lsp.transport.errors import bad_params, refusal
 from codelaw.lsp.transport.rpc import Encoded
 from codelaw.lsp.ui import ClientUI
+from codelaw.protocol import events as wire
 from codelaw.protocol.base import Payload, field_errors
-from codelaw.protocol.editor import COMMAND_TYPES
-from codelaw.protocol.methods import METHODS
 from codelaw.protocol.names import CHAT_EVENT, MODEL_CHANGED, STOPPING
 from codelaw.settings import EffectiveSettings, home, process_environment
 
@@ -57,20 +56,6 @@ log = logging.getLogger(__name__)
 
 FILES_AT_ONCE = 2_000
 """Names of changed files that are looked at in one turn of the event loop."""
-
-
-LARGE = frozenset(
-    {
-        "codelaw/chat/list",
-        "codelaw/chat/read",
-        "codelaw/chat/picture",
-        "codelaw/chat/export",
-        "codelaw/context/archive",
-        "codelaw/context/inspect",
-        "codelaw/memory/list",
-    }
-)
-"""Methods whose answers may be so large that they are spelt beside the event loop."""
 
 
 class Connection:
@@ -156,31 +141,28 @@ class Connection:
         Raises:
             WireError: bad params or a refusal.
         """
+        route = COMMANDS.get(method) or METHODS[method]
         try:
             # Nothing is spelt in three ways: an empty Lua table is an array.
-            kind = COMMAND_TYPES.get(method) or METHODS[method]
-            params = kind.params.model_validate({} if raw is None or raw == [] else raw)
+            params = route.params.model_validate({} if raw is None or raw == [] else raw)
         except ValidationError as error:
             raise bad_params(field_errors(error)) from None
         if method not in STOPPING:  # which waits for nothing (R-8)
             await self._documents.settled()
             if self._trusting is not None:
                 await asyncio.shield(self._trusting)
+        if command and route.command is not None:
+            answering, result = route.command(self.context, params), route.started or route.result
+        else:
+            answering = route.answer(self.features if method in COMMANDS else self.context, params)
+            result = route.result
         try:
-            if method in COMMAND_HANDLERS:
-                return (await COMMAND_HANDLERS[method](self.features, params)).wire()
-            handler = (TWINS.get(method) if command else None) or HANDLERS[method]
-            if method not in LARGE:
-                return (await handler(self.context, params)).wire()
+            if not route.large:
+                return _as(result, await answering).wire()
             with encoding.paused():
-                return await self._spelt(handler(self.context, params))
+                return await encoding.handed(partial(_spelt, result), [await answering])
         except Refusal as refused:
             raise refusal(refused.code, refused.message, refused.hint) from None
-
-    @staticmethod
-    async def _spelt(answering: Awaitable[Payload]) -> Encoded:
-        """An answer as JSON; nothing holds the answer itself any longer when this returns."""
-        return await encoding.handed(encoded, [await answering])
 
     async def answer(self, method: str, params: Any) -> Any:
         """Answer a method of LSP itself.
@@ -200,7 +182,7 @@ class Connection:
         """Tell the client what happened; never raises."""
         try:
             if self._client.events:
-                self._rpc.tell(CHAT_EVENT, convert.chat_event(event).wire())
+                self._rpc.tell(CHAT_EVENT, wire.ChatEvent.of(event).wire())
                 if isinstance(event.event, NoticeEvent) and event.event.code == STAYS:
                     self._rpc.tell(MODEL_CHANGED, {})
             self.context.ui.on_event(event)
@@ -319,6 +301,15 @@ class Connection:
                 await cancelling
 
         self.spawn(cancel())
+
+
+def _as(result: type[Payload], value: object) -> Payload:
+    return value if isinstance(value, Payload) else result.of(value)
+
+
+def _spelt(result: type[Payload], value: object) -> Encoded:
+    """An answer as JSON; nothing holds the answer itself any longer when this returns. For a thread."""
+    return encoded(_as(result, value))
 
 
 async def open_connection(

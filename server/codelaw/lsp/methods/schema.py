@@ -8,12 +8,11 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from codelaw.domain.errors import RefusalCode
+from codelaw.lsp.methods.handlers import COMMANDS, METHODS
 from codelaw.protocol import services
 from codelaw.protocol.approvals import ApprovalReply, ApprovalRequest
 from codelaw.protocol.base import Payload
-from codelaw.protocol.editor import COMMAND_TYPES
 from codelaw.protocol.events import ChatEvent
-from codelaw.protocol.methods import METHODS
 from codelaw.protocol.models import ModelChanged
 from codelaw.protocol.names import (
     APPROVAL_REQUEST,
@@ -52,7 +51,7 @@ REQUESTS: dict[str, tuple[type[BaseModel], type[BaseModel]]] = {
 def schema() -> dict[str, Any]:
     """`$defs` holds every type by name; `methods`, `commands` and what comes from the server point into it."""
     roots: dict[str, type[BaseModel]] = {}
-    for method in (*METHODS.values(), *COMMAND_TYPES.values()):
+    for method in (*METHODS.values(), *COMMANDS.values()):
         for model in (method.params, method.result, method.started):
             if model is not None:
                 roots[model.__name__] = model
@@ -82,8 +81,7 @@ def schema() -> dict[str, Any]:
             for name, method in METHODS.items()
         },
         "commands": {
-            name: {"params": _ref(command.params), "result": _ref(command.result)}
-            for name, command in COMMAND_TYPES.items()
+            name: {"params": _ref(command.params), "result": _ref(command.result)} for name, command in COMMANDS.items()
         },
         "notifications": {
             CHAT_EVENT: {"params": _ref(ChatEvent)},
