@@ -27,7 +27,7 @@ class Line:
             raise self.answer
         return self.answer
 
-    def tell(self, method: str, params: Any) -> None:
+    def notify(self, method: str, params: Any) -> None:
         self.said.append((method, params["message"]))
 
 

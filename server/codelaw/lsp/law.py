@@ -133,7 +133,7 @@ class LawDiagnostics:
         params: dict[str, Any] = {"uri": uri, "diagnostics": diagnostics}
         if version is not None:
             params["version"] = version
-        self._context.rpc.tell(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
+        self._context.rpc.notify(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
 
 
 def _moved_on(file: LawFile, buffer: Buffer | None) -> bool:

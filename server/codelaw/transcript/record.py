@@ -27,10 +27,10 @@ def record(chat: StoredChat, results: Mapping[str, Mapping[str, Any]], events: S
 
     Names are spelt as on the wire, and a field at null, false or empty stands there all the same.
     """
-    told = [
+    happened = [
         {"seq": event.seq, "turnId": event.turn_id, "at": event.at, "event": _plain(event.event)} for event in events
     ]
-    document = {"format": FORMAT, "version": VERSION, **_plain(chat), "results": dict(results), "events": told}
+    document = {"format": FORMAT, "version": VERSION, **_plain(chat), "results": dict(results), "events": happened}
     return json.dumps(document, indent=1).replace("\x7f", "\\u007f")  # which json leaves as it is
 
 

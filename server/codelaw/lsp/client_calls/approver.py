@@ -185,17 +185,17 @@ def _title(question: ApprovalQuestion) -> str:
 
 def _beside(question: ApprovalQuestion) -> list[str]:
     """What else there is to know, behind what would be done."""
-    told: list[str] = []
+    lines: list[str] = []
     if question.description:
-        told.append(f"The model's words for it: “{visible_line(question.description)}”")
+        lines.append(f"The model's words for it: “{visible_line(question.description)}”")
     if question.always_asked:
-        told.append(f"This is asked every time. {visible_line(question.why)}".rstrip())
+        lines.append(f"This is asked every time. {visible_line(question.why)}".rstrip())
     if any(map(has_unseen, (question.command or "", question.diff or "", question.text or "", question.title))):
-        told.append("Characters that cannot be seen are written like ⟨U+200B⟩.")
-    # Buttons may be cut: what a standing answer would allow is told here too.
+        lines.append("Characters that cannot be seen are written like ⟨U+200B⟩.")
+    # Buttons may be cut: what a standing answer would allow is said here too.
     rules = dict.fromkeys(option.rule for option in question.options if option.rule)
-    told += [f"To allow it in this chat or always allows all of: {visible_line(rule)}" for rule in rules]
-    return told
+    lines += [f"To allow it in this chat or always allows all of: {visible_line(rule)}" for rule in rules]
+    return lines
 
 
 def _fits(text: str) -> bool:

@@ -25,15 +25,15 @@ log = logging.getLogger(__name__)
 ANSWER_SECONDS = 30.0
 """For an edit that no person has to look at."""
 SETTLE_SECONDS = 4.0
-"""Until a client that has made an edit has told of it: some gather changes for half a second."""
+"""Until a client that has made an edit has reported it: some gather changes for half a second."""
 CANCEL_SECONDS = 0.8
 """How long a withdrawn edit may still turn up as made."""
 REST_SECONDS = 0.6
-"""Until the rest of an edit that is told of in parts."""
+"""Until the rest of an edit that is reported in parts."""
 SAVE_SECONDS = 10.0
 ANNOTATION = "codelaw"
 MAX_PARTS = 200
-"""Of an edit that are told apart under review."""
+"""Of an edit that are distinguished under review."""
 
 
 class ClientEditor:

@@ -124,12 +124,12 @@ class ProgressBars:
             return
         bar.made = True
         for value in bar.waiting:
-            self._rpc.tell(types.PROGRESS, {"token": bar.token, "value": value})
+            self._rpc.notify(types.PROGRESS, {"token": bar.token, "value": value})
         bar.waiting.clear()
 
     def _say(self, bar: Bar, value: dict[str, Any]) -> None:
         if bar.made:
-            self._rpc.tell(types.PROGRESS, {"token": bar.token, "value": value})
+            self._rpc.notify(types.PROGRESS, {"token": bar.token, "value": value})
         else:
             # Until the client has answered only the beginning, the latest state and the end matter.
             del bar.waiting[1:]

@@ -55,11 +55,11 @@ class ClientWindow:
 
     def message(self, level: Level, text: str) -> None:
         """A message box."""
-        self._rpc.tell(types.WINDOW_SHOW_MESSAGE, {"type": int(LEVELS[level]), "message": text})
+        self._rpc.notify(types.WINDOW_SHOW_MESSAGE, {"type": int(LEVELS[level]), "message": text})
 
     def log(self, level: Level, text: str) -> None:
         """A line in the editor's log of this server, for what need not interrupt anybody."""
-        self._rpc.tell(types.WINDOW_LOG_MESSAGE, {"type": int(LEVELS[level]), "message": f"codelaw: {text}"})
+        self._rpc.notify(types.WINDOW_LOG_MESSAGE, {"type": int(LEVELS[level]), "message": f"codelaw: {text}"})
 
     async def pressed(self, text: str, titles: Iterable[str]) -> str | None:
         """Which button of a message box was pressed; None: none was.

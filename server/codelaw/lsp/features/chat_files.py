@@ -144,7 +144,7 @@ class ChatFiles:
             if event.turn_id == turn.turn_id:
                 writer.take(event)
         if self._context.client.applies:
-            self._context.spawn(self._told(writer))
+            self._context.spawn(self._write(writer))
         else:
             self._context.spawn(self._show(turn))
 
@@ -153,7 +153,7 @@ class ChatFiles:
         writer.on_end = self.refresh_lenses
         self.refresh_lenses()
 
-    async def _told(self, writer: StreamWriter) -> None:
+    async def _write(self, writer: StreamWriter) -> None:
         if not await writer.run():
             # When the file is opened again, what is missing is put in.
             self._writers.pop(writer.story.turn_id, None)
@@ -195,7 +195,7 @@ class ChatFiles:
     # ------------------------------------------------------------------------------------------------- what happens
 
     def refresh_lenses(self) -> None:
-        """The lenses have changed; a client that can is told to ask again."""
+        """The lenses have changed; a client that can is asked to read them again."""
         if self._context.client.lens_refresh and not self._refreshing:
             self._refreshing = True
             self._context.spawn(self._refresh())
@@ -247,16 +247,16 @@ class ChatFiles:
         except Refusal as refused:
             log.info("A chat file is not brought up to date: %s", refused.message)
             return
-        told = stories(record.events)
+        found = stories(record.events)
         for turn_id in lacking:
-            story = told.get(turn_id)
+            story = found.get(turn_id)
             if story is not None and self._lacks(file, turn_id):
                 writer = StreamWriter(self._context.documents, self._editor, uri, file.chat_id, story, asked=None)
                 self._follow(writer)
-                self._context.spawn(self._told(writer))
+                self._context.spawn(self._write(writer))
 
     def _lacks(self, file: ChatFile, turn_id: str) -> bool:
-        """Whether a turn is not whole in a file, and nobody is about to tell it."""
+        """Whether a turn is not whole in a file, and nobody is about to write it."""
         block = file.block(turn_id)
         return turn_id not in self._writers and (block is None or block.running)
 

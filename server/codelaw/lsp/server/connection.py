@@ -182,9 +182,9 @@ class Connection:
         """Tell the client what happened; never raises."""
         try:
             if self._client.events:
-                self._rpc.tell(CHAT_EVENT, wire.ChatEvent.of(event).wire())
+                self._rpc.notify(CHAT_EVENT, wire.ChatEvent.of(event).wire())
                 if isinstance(event.event, NoticeEvent) and event.event.code == STAYS:
-                    self._rpc.tell(MODEL_CHANGED, {})
+                    self._rpc.notify(MODEL_CHANGED, {})
             self.context.ui.on_event(event)
             self.features.on_event(event)
             if isinstance(event.event, TurnEnded):
@@ -246,7 +246,7 @@ class Connection:
         settings = self.configuration.effective
         self.context.session.reconfigure(settings)
         if before.value.model != settings.value.model and self._client.events:
-            self._rpc.tell(MODEL_CHANGED, {})
+            self._rpc.notify(MODEL_CHANGED, {})
         if before.value.law.files != settings.value.law.files:
             self.spawn(offer(self._rpc, self._client, settings.value.law.files, again=True))
             self.spawn(self._watch())

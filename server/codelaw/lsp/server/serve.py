@@ -50,7 +50,7 @@ def serve(
     `overrides` are settings of the command line, nested or with dotted keys. Sockets need a token: `token`, or one
     that is made and printed on standard error, in a line `codelaw: listening tcp HOST:PORT token=…`.
 
-    An address that cannot be listened on is told on standard error and gives 1; so are streams that are closed.
+    An address that cannot be listened on is reported on standard error and gives 1; so are streams that are closed.
 
     Raises:
         ValueError: an address that is none.

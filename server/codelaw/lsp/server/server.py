@@ -195,22 +195,22 @@ class CodelawServer(LanguageServer):
 
     def _opened(self, params: types.DidOpenTextDocumentParams) -> None:
         self.documents.opened(params.text_document)
-        self._tell(params.text_document.uri, "opened")
+        self._document_event(params.text_document.uri, "opened")
 
     def _changed(self, params: types.DidChangeTextDocumentParams) -> None:
         self.documents.changed(params)
-        self._tell(params.text_document.uri, "changed")
+        self._document_event(params.text_document.uri, "changed")
 
     def _document_closed(self, params: types.DidCloseTextDocumentParams) -> None:
         self.documents.closed(params.text_document.uri)
-        self._tell(params.text_document.uri, "closed")
+        self._document_event(params.text_document.uri, "closed")
 
     def _saved(self, params: types.DidSaveTextDocumentParams) -> None:
         self.documents.saved(params.text_document.uri)
         self._reload_for([params.text_document.uri])
-        self._tell(params.text_document.uri, "saved")
+        self._document_event(params.text_document.uri, "saved")
 
-    def _tell(self, uri: str, what: DocumentMoment) -> None:
+    def _document_event(self, uri: str, what: DocumentMoment) -> None:
         # What was opened before the engine is there is looked at when it is.
         if self._connection is not None:
             self._connection.document(uri, what)

@@ -50,11 +50,11 @@ def refusal(code: str, message: str, hint: str = "") -> WireError:
 
 def bad_params(errors: list[dict[str, str]]) -> WireError:
     """A -32602 that names the fields."""
-    told = "; ".join(f"{error['path'] or 'params'}: {error['message']}" for error in errors[:3])
-    return WireError(INVALID_PARAMS, f"Invalid params: {told}", {"errors": errors})
+    wrong = "; ".join(f"{error['path'] or 'params'}: {error['message']}" for error in errors[:3])
+    return WireError(INVALID_PARAMS, f"Invalid params: {wrong}", {"errors": errors})
 
 
 def internal_error() -> WireError:
-    """What a client is told of a bug: nothing but that there was one."""
+    """What a client gets of a bug: nothing but that there was one."""
     message = "Internal error; the server's log has the details"
     return WireError(INTERNAL_ERROR, message, {"code": "internal_error", "message": message, "hint": ""})

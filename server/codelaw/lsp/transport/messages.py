@@ -59,8 +59,8 @@ class Incoming(asyncio.StreamReader):
 async def next_frame(reader: asyncio.StreamReader, limit: int = MAX_MESSAGE) -> Frame | None:
     """The next message; None at the end. Header names match in any case, and lines may end with LF alone.
 
-    A header block without a usable length is told, and what follows is searched for the next one. A message over the
-    limit is skipped unread.
+    A header block without a usable length is reported, and what follows is searched for the next one. A message over
+    the limit is skipped unread.
     """
     length: int | None = None
     strange = False

@@ -242,7 +242,7 @@ class Rpc(LanguageServerProtocol):
             message = await future
         except asyncio.CancelledError:
             if self._waiting.pop(request_id, None) is not None:
-                self.tell(types.CANCEL_REQUEST, {"id": request_id})
+                self.notify(types.CANCEL_REQUEST, {"id": request_id})
             raise
         finally:
             self._waiting.pop(request_id, None)
@@ -252,7 +252,7 @@ class Rpc(LanguageServerProtocol):
             raise ClientError(code if isinstance(code, int) else INTERNAL_ERROR, str(error.get("message"))[:500])
         return message.get("result")
 
-    def tell(self, method: str, params: Any) -> None:
+    def notify(self, method: str, params: Any = None) -> None:
         """Send a notification."""
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
 

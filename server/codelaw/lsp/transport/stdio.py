@@ -48,7 +48,7 @@ def _has_reader(descriptor: int) -> bool:
         return True
     waiting = select.poll()
     waiting.register(descriptor, 0)
-    return not any(told & (select.POLLERR | select.POLLNVAL) for _, told in waiting.poll(0))
+    return not any(events & (select.POLLERR | select.POLLNVAL) for _, events in waiting.poll(0))
 
 
 def take_stdio() -> tuple[int, int]:
