@@ -8,7 +8,7 @@ import json
 import tracemalloc
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from typing import Any, Self
+from typing import Any
 
 import pytest
 
@@ -19,6 +19,7 @@ from codelaw.adapters.models.anthropic_stream import bytes_for, room_for
 from codelaw.adapters.models.endpoints import LARGEST_ERROR, LARGEST_EVENT
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import ApiMessage, Begun, ModelReply, ModelRequest, TextBlock, Usage
+from tests.loopback.http import LoopbackServer, Received
 
 KEY = "sk-test-51f0c3"
 REQUEST = ModelRequest("claude-sonnet-5-5", (), (ApiMessage("user", (TextBlock("?"),)),), 512)
@@ -29,46 +30,27 @@ IN_FLIGHT = 16 << 20
 Answer = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 
-class Endpoint:
+class Endpoint(LoopbackServer):
     """Answers every request by writing what it likes; counts what it could get rid of."""
 
     def __init__(self, answer: Answer) -> None:
+        super().__init__()
         self._answer = answer
-        self.heads: list[str] = []
+        self.heads: list[dict[str, str]] = []
         self.sent = 0
         self.closed = asyncio.Event()
-        self._tasks: set[asyncio.Task[Any]] = set()
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.port = self._server.sockets[0].getsockname()[1]
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
+    async def answer(self, request: Received, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        self.heads.append(request.headers)
         try:
-            head = (await reader.readuntil(b"\r\n\r\n")).decode()
-            self.heads.append(head)
-            length = next((line for line in head.lower().split("\r\n") if line.startswith("content-length")), "0:0")
-            await reader.readexactly(int(length.split(":")[1]))
             await self._answer(writer)
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
         finally:
             self.closed.set()
-            writer.close()
+        return False
 
     async def write(self, writer: asyncio.StreamWriter, data: bytes) -> None:
         writer.write(data)
@@ -160,7 +142,7 @@ async def test_compressed_answers_are_neither_asked_for_nor_unpacked(
         told = await failure(server)
         assert told.kind == "invalid"
         assert "compressed" in told.message
-        assert "accept-encoding: identity" in server.heads[0].lower()
+        assert server.heads[0]["accept-encoding"] == "identity"
         assert len(server.heads) == 1
     assert memory() < 20 << 20
 

@@ -9,7 +9,6 @@ import io
 import ipaddress
 import ssl
 import zlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import quote, urljoin, urlsplit
@@ -103,13 +102,13 @@ class WebFetcher:
             status, headers, body, cut = await self._answer(place, local=local)
             moved = headers.get("location")
             if status not in _MOVED or not moved:
-                kind, _, rest = headers.get("content-type", "").partition(";")
+                kind, charset = headers.get("content-type", "").partition(";")[0], headers.get_content_charset("utf-8")
                 body, longer = await asyncio.to_thread(_unpacked, place.url, body, headers.get("content-encoding", ""))
-                return Fetched(place.url, status, kind.strip().lower(), _decoded(body, rest), cut or longer)
+                return Fetched(place.url, status, kind.strip().lower(), _decoded(body, charset), cut or longer)
             place = _place(urljoin(place.url, moved))
         raise ToolFailure("EXECUTION_ERROR", f"{named.url} leads from one address to the next without an end.")
 
-    async def _answer(self, place: _Place, *, local: bool) -> tuple[int, Mapping[str, str], bytes, bool]:
+    async def _answer(self, place: _Place, *, local: bool) -> tuple[int, http.client.HTTPMessage, bytes, bool]:
         try:
             sock = await self._connect(await self._address(place, local=local), place.port)
             secure = await asyncio.to_thread(ssl.create_default_context) if place.scheme == "https" else None
@@ -212,12 +211,11 @@ class _HttpAnswer:
         return io.BytesIO(self._data)
 
 
-def _read(url: str, data: bytes, *, cut: bool) -> tuple[int, Mapping[str, str], bytes, bool]:
-    """Status, headers by their names in lower case, the body, and whether all of it is there."""
+def _read(url: str, data: bytes, *, cut: bool) -> tuple[int, http.client.HTTPMessage, bytes, bool]:
+    """Status, headers, the body, and whether all of it is there."""
     response = http.client.HTTPResponse(cast("Any", _HttpAnswer(data)))
     try:
         response.begin()
-        headers = {name.lower(): value for name, value in response.getheaders()}
         try:
             body = response.read()
         except http.client.IncompleteRead as short:
@@ -228,7 +226,7 @@ def _read(url: str, data: bytes, *, cut: bool) -> tuple[int, Mapping[str, str], 
         ) from error
     finally:
         response.close()
-    return response.status, headers, body, cut
+    return response.status, response.headers, body, cut
 
 
 def _unpacked(url: str, body: bytes, packing: str) -> tuple[bytes, bool]:
@@ -251,15 +249,7 @@ def _unpacked(url: str, body: bytes, packing: str) -> tuple[bytes, bool]:
     return whole, not unpacking.eof
 
 
-def _decoded(body: bytes, parameters: str) -> str:
-    charset = next(
-        (
-            value.strip().strip('"')
-            for name, _, value in (one.partition("=") for one in parameters.split(";"))
-            if name.strip().lower() == "charset"
-        ),
-        "utf-8",
-    )
+def _decoded(body: bytes, charset: str) -> str:
     try:
         named = codecs.lookup(charset).name
         return body.decode(named if named in CHARSETS else "utf-8", "replace")
