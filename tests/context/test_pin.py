@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.context.system.modules import active_task, pin
+from codelaw.context.system.modules import pin
 
 
 @pytest.mark.parametrize(
@@ -20,16 +20,16 @@ from codelaw.context.system.modules import active_task, pin
     ],
 )
 def test_the_goal_is_the_beginning_of_the_users_words(question: str, goal: str):
-    assert active_task(question).goal == goal
+    assert f'goal: "{goal}"' in pin(question).text
 
 
 def test_the_pin_has_goal_status_guide_and_how_far_the_work_has_come():
-    text = pin(active_task("Fix it.", "[1/3] In progress: b. Next: c.")).text
+    text = pin("Fix it.", "[1/3] In progress: b. Next: c.").text
     assert text.startswith("<pin>\n")
     assert text.endswith("\n</pin>")
     assert 'goal: "Fix it."' in text
     assert "Status: ACTIVE" in text
     assert "1." in text
     assert "Task status: [1/3] In progress: b. Next: c." in text
-    assert "Task status" not in pin(active_task("Fix it.")).text
-    assert pin(active_task("x")).name == "pin"
+    assert "Task status" not in pin("Fix it.").text
+    assert pin("x").name == "pin"

@@ -11,7 +11,7 @@ from codelaw.context.builder import SHARES, Tracker, ViewBudget, budget_report
 from codelaw.context.past.spans import SpanReport, spans_fragment
 from codelaw.context.past.strategies import Material, Resolved, Selection, choose, resolve, thread_message
 from codelaw.context.sections import Section, message_section, text_section
-from codelaw.context.system.modules import active_task, pin
+from codelaw.context.system.modules import pin
 from codelaw.context.tokens import estimate
 from codelaw.domain.chats import Strategy
 from codelaw.domain.errors import Refusal
@@ -102,7 +102,7 @@ def build_context(
     fixed = [text_section("L1", "system", system)] if system else []
     fixed += [text_section("L2", "law", law)] if law else []
     asked_section = text_section("turn", "question", asked_text)
-    tails = [text_section("tail", "pin", pin(active_task(asked_text, todos)).text)] if pinned else []
+    tails = [text_section("tail", "pin", pin(asked_text, todos).text)] if pinned else []
     tracker = Tracker(total)
     for section in (*fixed, asked_section, *tails):
         tracker.force(section.name, section.tokens)

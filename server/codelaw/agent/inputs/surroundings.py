@@ -12,7 +12,7 @@ from codelaw.context.past.projection import deduplicate, standing
 from codelaw.context.past.strategies import SUMMARISED, Selection, resolve
 from codelaw.context.sections import text_section
 from codelaw.context.system.law import tokens_of
-from codelaw.context.system.modules import active_task, pin
+from codelaw.context.system.modules import pin
 from codelaw.domain.checkpoints import HEAD, Aside
 from codelaw.domain.messages import Fragment, Message
 from codelaw.templates.render import render
@@ -166,7 +166,7 @@ def reminders(inputs: TurnInputs, todos: Sequence[Todo], asked: str) -> list[Fra
     """The list of what is to be done, while something is; the goal of what was `asked` where it is pinned (L-7)."""
     told = open_recap(todos)
     found = [Fragment("todo", render("todo", recap=told))] if told else []
-    return [*found, pin(active_task(asked, told))] if inputs.settings.pin and asked else found
+    return [*found, pin(asked, told)] if inputs.settings.pin and asked else found
 
 
 def behind(messages: Sequence[Message], fragments: tuple[Fragment, ...]) -> Sequence[Message]:

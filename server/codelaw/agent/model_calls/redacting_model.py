@@ -32,7 +32,7 @@ from codelaw.ports.model import ChatModel
 class _Clean:
     """What the request before held, by identity, with what was left of it: a step adds little to a long request."""
 
-    known: tuple[int, dict[int, tuple[object, object]]] = (-1, {})
+    known: tuple[int, dict[int, tuple[Any, Any]]] = (-1, {})
     """The edition of what is secret, and each object by its id. Set in one moment: threads may meet here."""
 
     def request(self, request: ModelRequest, redaction: Redaction) -> ModelRequest:
@@ -40,26 +40,21 @@ class _Clean:
         edition = redaction.edition
         known = self.known[1] if self.known[0] == edition else {}
         # Each entry holds its object, so that no other one can have its id while the entry is kept.
-        current: dict[int, tuple[object, object]] = {}
-        fresh: list[ApiMessage] = []
-        for message in request.messages:
-            entry = known.get(id(message))
-            if entry is None or entry[0] is not message:
-                entry = (message, message)
-                fresh.append(message)
-            current[id(message)] = entry
+        current = {
+            id(one): entry
+            for one in (*request.messages, request.tools)
+            if (entry := known.get(id(one))) is not None and entry[0] is one
+        }
+        fresh = [message for message in request.messages if id(message) not in current]
         # Mostly nothing secret stands in any of them, and one look at all their texts together says so.
-        if redaction.holds("\0".join(text for message in fresh for text in _texts(message))):
-            for message in fresh:
-                current[id(message)] = (message, redaction.value(message))
-        tools = known.get(id(request.tools))
-        if tools is None or tools[0] is not request.tools:
-            tools = (request.tools, redaction.value(request.tools))
-        current[id(request.tools)] = tools
+        holds = redaction.holds("\0".join(text for message in fresh for text in _texts(message)))
+        current |= {id(one): (one, redaction.value(one) if holds else one) for one in fresh}
+        if id(request.tools) not in current:
+            current[id(request.tools)] = (request.tools, redaction.value(request.tools))
         self.known = edition, current
         rest = redaction.value(replace(request, messages=(), tools=(), images={}))
-        messages = tuple(cast("ApiMessage", current[id(message)][1]) for message in request.messages)
-        return replace(rest, messages=messages, tools=tools[1], images=request.images)
+        messages, tools = (current[id(one)][1] for one in request.messages), current[id(request.tools)][1]
+        return replace(rest, messages=tuple(messages), tools=tools, images=request.images)
 
 
 @dataclass(frozen=True, slots=True)

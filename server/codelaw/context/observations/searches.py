@@ -59,25 +59,23 @@ def read(data: Mapping[str, Any]) -> ResultLayout | None:
 
 def glob(data: Mapping[str, Any]) -> ResultLayout | None:
     """The files, one a line."""
-    files = items(data, "files")
-    if files is None:
-        return None
     pattern, reason = text(data, "pattern"), text(data, "reason")
-    facts = (counted(number(data, "total"), len(files), "files"), _below(data), one(reason))
     said = rf"\d+ files match {re.escape(pattern)}(?: \({re.escape(reason)}\))?"
-    return ResultLayout(pattern, facts, tuple(map(row, files)), (), said)
+    return _names(data, "files", pattern, said, _below(data), one(reason))
 
 
 def listing(data: Mapping[str, Any]) -> ResultLayout | None:
     """The entries of a folder, one a line."""
-    entries = items(data, "entries")
-    if entries is None:
-        return None
     path = text(data, "path")
-    said = rf"\d+ entries in {re.escape(path)}(?:, the first \d+ shown)?"
-    return ResultLayout(
-        path, (counted(number(data, "total"), len(entries), "entries"),), tuple(map(row, entries)), (), said
-    )
+    return _names(data, "entries", path, rf"\d+ entries in {re.escape(path)}(?:, the first \d+ shown)?")
+
+
+def _names(data: Mapping[str, Any], what: str, target: str, said: str, *more: str) -> ResultLayout | None:
+    found = items(data, what)
+    if found is None:
+        return None
+    facts = (counted(number(data, "total"), len(found), what), *more)
+    return ResultLayout(target, facts, tuple(map(row, found)), (), said)
 
 
 def _extent(first: int | None, last: int | None, total: int | None) -> str:

@@ -132,26 +132,14 @@ _REMINDER = re.compile(r"\s*<system-reminder>.*?</system-reminder>", re.DOTALL)
 _TAG = re.compile(r"<(?=\s*/?\s*(?:system-reminder|pin)\b)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class ActiveTask:
-    """What the turn is about (L-8)."""
+def pin(question: str, recap: str = "") -> Fragment:
+    """The goal of a turn and how far it has come: stands last in the view, and is never stored (L-6, L-8).
 
-    goal: str
-    """The beginning of the user's words, with `...` behind it when they go on."""
-    status: str = ""
-    """How far the todo list has come, in one line; empty without a list."""
-
-
-def active_task(question: str, recap: str = "") -> ActiveTask:
-    """The task that a user's message sets; `question` is as typed or as stored, `recap` that of the todo list (T-7)."""
+    `question` is as typed or as stored: its beginning is the goal. `recap` is that of the todo list (T-7).
+    """
     words = _TAG.sub("&lt;", plain(_REMINDER.sub("", question)).strip())
     goal = words if len(words) <= GOAL_CHARACTERS else f"{words[:GOAL_CHARACTERS]}..."
-    return ActiveTask(goal, recap)
-
-
-def pin(task: ActiveTask) -> Fragment:
-    """The fragment that stands last in the view, and is never stored (L-6)."""
-    return Fragment("pin", render("pin", goal=task.goal, status=task.status))
+    return Fragment("pin", render("pin", goal=goal, status=recap))
 
 
 INDEX_SHARE = 0.02
