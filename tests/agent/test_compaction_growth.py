@@ -58,22 +58,6 @@ async def test_sixty_turns_of_long_messages_in_a_small_window_are_compacted_now_
     explained(told)
 
 
-async def test_rounds_that_must_stay_hold_the_view_up_and_the_next_compaction_waits_also_after_a_restart(bench: Bench):
-    """Ten rounds of one long answer each pass the mark: each new round was archived at once, by a call of its own."""
-    summariser = await small(bench, **KEEPING_TEN)
-    chat = None
-    for number in range(24):
-        bench.vendor.play(bench.finish(f"ANSWERCANARY{number}Z {filler(6_000, number)}", chunk=4_000))
-        chat = (await bench.turn(ask(number), chat)).chat_id
-        if number % 2:
-            await bench.reopen(**KEEPING_TEN)
-    fine(bench)
-    told = reports(bench)
-    assert 1 <= len(summariser.asked) <= 7, [report.reason for report in told]
-    spaced(told)
-    explained(told)
-
-
 async def test_a_compaction_that_finds_nothing_to_archive_says_so_once_and_not_at_every_turn(bench: Bench):
     settings: dict[str, Any] = {**KEEPING_TEN, "model": {"contextWindow": 2 * WINDOW}}
     await small(bench, **settings)
@@ -107,27 +91,6 @@ async def test_what_a_person_has_restored_is_not_archived_again_at_once(bench: B
     assert said(bench.sent()).count("ANSWERCANARY0Z") == 1
     await long_turns(bench, range(12, 14), chat=chat)
     assert any(report.compacted for report in reports(bench)), "once it has grown it is compacted"
-    fine(bench)
-
-
-async def test_a_turn_that_was_compacted_while_it_ran_has_not_grown_when_it_became_a_round(bench: Bench):
-    """Its results are shorter now, and the usage of its last answer speaks of what is gone."""
-    words = "and some words that follow it, of which there are as many as make a line of the usual length"
-    lines = "".join(f"NUMBERED{line} {words}\n" for line in range(2_000))
-    (bench.root / "long.txt").write_text(lines)
-    summariser = await small(bench, context={"keepRounds": 1})
-    chat = await long_turns(bench, range(3), size=3_000)
-    commands = [bench.act("Grep", {"pattern": f"NUMBERED{digit}"}) for digit in range(1, 8)]
-    bench.vendor.play(*commands, bench.finish("found"))
-    assert (await bench.turn(ask(3), chat)).answer == "found"
-    told = reports(bench)
-    assert [report.reason for report in told if report.compacted] == ["threshold"]
-    bench.vendor.play(bench.finish("x", times=0))
-    for number in range(4, 7):
-        await bench.turn(ask(number), chat)
-        await bench.reopen(model={"contextWindow": WINDOW}, context={"keepRounds": 1})
-    assert reports(bench) == told
-    assert len(summariser.asked) == 1
     fine(bench)
 
 

@@ -90,23 +90,6 @@ async def test_the_newest_load_of_a_skill_counts_and_what_has_no_room_is_told(be
     assert dropped["loaded skills"].startswith("big1, big0: ")
 
 
-async def test_a_body_is_cut_to_its_bound(bench: Bench):
-    await small(bench, model={"contextWindow": 200_000})
-    brought(
-        bench.root,
-        ".codelaw/skills/long",
-        body="".join(f"LINE{number} says a plain thing\n" for number in range(3_000)),
-    )
-    chat = await loaded(bench, "long")
-    await talk(bench, 5, chat=chat, size=200)
-    await bench.session.compact(chat)
-    await talk(bench, 1, chat=chat, start=5)
-    (text,) = [block["text"] for block in bench.sent()["system"] if "<loaded-skill" in block["text"]]
-    assert text.endswith("\n…\n</loaded-skill>")
-    assert "LINE300 " in text
-    assert len(text) < 26_000
-
-
 async def test_a_compaction_that_begins_by_itself_counts_the_bodies(bench: Bench):
     await small(bench, model={"contextWindow": 64_000})
     for number in range(3):

@@ -27,13 +27,6 @@ def archived(count: int, words: int = 10) -> Transcript:
     return transcript
 
 
-def test_the_view_is_the_summaries_and_the_kept_rounds():
-    history = project(archived(2))
-    assert [message.id for message in history.summaries.messages] == ["s0", "s1"]
-    assert [message.turn_id for message in history.rounds.messages] == ["t2", "t2"]
-    assert any("archived" in entry.reason for entry in history.dropped)
-
-
 def test_summaries_stay_verbatim_while_they_fit_into_their_room():
     transcript = archived(3)
     history = project(transcript, Selection(summary_room=10_000))

@@ -36,10 +36,6 @@ def asked(loaded: LoadedSkill, place: int = 0) -> Message:
     return Message(f"q{place}", f"t{place}", "user", "/x", Metadata(fragments=(loaded_fragment(loaded),)))
 
 
-def test_no_skill_is_no_index():
-    assert skill_index([], 200_000).text == ""
-
-
 def test_each_skill_is_a_line_in_the_order_given():
     lines = skill_index([skill("b"), skill("a", "")], 200_000).text.split("\n")
     assert lines[-2:] == ["- b: Fill forms", "- a"]
