@@ -109,7 +109,7 @@ class Session:
         workspace.review = settings.value.editor.review
         own = [home, *own_folders(environment)]
         sandbox = Sandbox(
-            lambda: [folder.root for folder in workspace.folders], own, environment, editor=editor, tell=notify
+            lambda: [folder.root for folder in workspace.folders], own, environment, editor=editor, report=notify
         )
         index = code_index(home, environment, redaction, trusted=trusted)
         grants = StandingGrants(in_force, user)

@@ -20,7 +20,7 @@ import pytest
 
 from codelaw.adapters.processes.rules.build_profile import build_profile
 from codelaw.adapters.processes.rules.profile import Access, Profile, ProfilePlace
-from codelaw.adapters.processes.rules.withheld import UndrawableError, Walk, WithheldPaths
+from codelaw.adapters.processes.rules.withheld import NOTHING, UndrawableError, Walk, WithheldPaths
 from codelaw.adapters.processes.sandbox import Kind, Sandbox
 from codelaw.adapters.processes.sandboxes import landlock
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
@@ -43,8 +43,10 @@ async def run(around: World):
     if means.kind is None:
         pytest.skip(means.detail)
 
-    async def one(command: str, **more: Any) -> ProcessResult:
-        return await around.processes(sandbox, means).run(command, cwd=around.ws, timeout=150, **more)
+    async def one(command: str, *, withheld: WithheldPaths = NOTHING, **more: Any) -> ProcessResult:
+        processes = around.processes(sandbox, means)
+        processes.withheld = withheld
+        return await processes.run(command, cwd=around.ws, timeout=150, **more)
 
     yield one
     await sandbox.close()
@@ -184,16 +186,10 @@ async def test_the_lists_of_the_user_are_kept_to(around: World, run: Run):
     (around.ws / "deep/er").mkdir(parents=True)
     (around.ws / "deep/er/f").write_text("fffff\n")
     (around.ws / "a.txt").write_text("open\n")
-    withheld = WithheldPaths(hidden=("deep/er",), read_only=("a.txt", "not/yet"))
-    sandbox = around.sandbox("bubblewrap")
-    processes = around.processes(sandbox, await sandbox.means())
-    processes.withheld = withheld
-    result = await processes.run(
+    result = await run(
         "cat deep/er/f; mv deep d2; cat d2/er/f; cat a.txt; echo x > a.txt; mv a.txt b; mkdir -p not/yet; echo x > not",
-        cwd=around.ws,
-        timeout=150,
+        withheld=WithheldPaths(hidden=("deep/er",), read_only=("a.txt", "not/yet")),
     )
-    await sandbox.close()
     assert result.stdout == "open\n"
     assert (around.ws / "deep/er/f").read_text() == "fffff\n"
     assert (around.ws / "a.txt").read_text() == "open\n"
@@ -322,20 +318,14 @@ async def test_what_is_denied_is_denied_to_commands(around: World, run: Run):
     for name in (".env", "sub/.env", "secrets/deep/key", "conf/prod/pw", "lock.file", "Sub2/.ENV"):
         (around.ws / name).parent.mkdir(parents=True, exist_ok=True)
         (around.ws / name).write_text(f"content of {name}\n")
-    sandbox = around.sandbox("bubblewrap")
-    processes = around.processes(sandbox, await sandbox.means())
-    processes.withheld = denying(around, "Read(.env)", "Read(secrets/**)", "Read(conf/prod/**)", "Edit(*.file)")
+    withheld = denying(around, "Read(.env)", "Read(secrets/**)", "Read(conf/prod/**)", "Edit(*.file)")
     command = (
         "cat .env sub/.env Sub2/.ENV secrets/deep/key conf/prod/pw; mv .env e; mv sub s; cat e s/.env; mv conf c;"
         " cat c/prod/pw; ln .env h; cat h; echo x > lock.file; rm lock.file; cat lock.file; ls secrets"
     )
-    result = await processes.run(command, cwd=around.ws, timeout=150)
-    again = await processes.run(
-        "cat s/.env sub/.env conf/prod/pw c/prod/pw; echo new > .env.local; echo x > t; cat t",
-        cwd=around.ws,
-        timeout=150,
-    )
-    await sandbox.close()
+    result = await run(command, withheld=withheld)
+    command = "cat s/.env sub/.env conf/prod/pw c/prod/pw; echo new > .env.local; echo x > t; cat t"
+    again = await run(command, withheld=withheld)
     assert result.stdout == "content of lock.file\n"
     assert again.stdout == "x\n"
     assert (around.ws / "lock.file").read_text() == "content of lock.file\n"

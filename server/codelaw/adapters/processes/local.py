@@ -291,7 +291,7 @@ def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 async def _start(confined: Confined, cwd: Path, feeds: tuple[Feed, Feed], given: str) -> tuple[Child, bool]:
-    """Start a process group, and tell whether a cancel came meanwhile: the whole of it is to be ended then, too."""
+    """Start a process group, and whether a cancel came meanwhile: the whole of it is to be ended then, too."""
     starting = Child.start(
         confined.argv,
         cwd=cwd,

@@ -116,11 +116,11 @@ class Sandbox:
         kinds: Sequence[Kind] = ("bubblewrap", "landlock", "seatbelt"),
         proxy: Proxy | None = None,
         editor: Editor | None = None,
-        tell: Callable[[Notice], None] | None = None,
+        report: Callable[[Notice], None] | None = None,
     ) -> None:
         """`own` are codelaw's own folders, of which the first keeps what is taken away from commands.
 
-        `editor` is the one that is connected; `tell` is called with what was cleaned up after others.
+        `editor` is the one that is connected; `report` is called with what was cleaned up after others.
         """
         self._folders = folders
         self._own = tuple(own)
@@ -128,7 +128,7 @@ class Sandbox:
         self._kinds = kinds
         self._scratch = Scratch(folders)
         self._editor = editor
-        self._tell = tell
+        self._report = report
         self._made_watch: Watch | None = None
         self._proxy = proxy or Proxy()
         self._walk = Walk()
@@ -216,8 +216,8 @@ class Sandbox:
             _log.warning("what commands of killed servers have left cannot be looked at now: %s", error)
             return []
         for notice in found:
-            if self._tell is not None:
-                self._tell(notice)
+            if self._report is not None:
+                self._report(notice)
         return found
 
     def watch(self) -> Watch:

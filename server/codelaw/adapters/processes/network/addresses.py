@@ -139,7 +139,7 @@ async def dial(address: Address, port: int) -> socket.socket:
     except BaseException:
         made.close()
         raise
-    # An address of this machine's that is no loopback one can be told by this alone.
+    # An address of this machine's that is no loopback one shows by this alone.
     if made.getsockname()[0] == made.getpeername()[0] and not address.is_loopback:
         made.close()
         raise Shut(f"{address} is this machine itself")

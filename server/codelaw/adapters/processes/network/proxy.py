@@ -31,7 +31,7 @@ from codelaw.adapters.processes.network.asking import (
 from codelaw.domain.safety.hosts import Address, HostRule, read_rules
 
 MOST_REFUSED = 20
-"""Refusals that one command is told of."""
+"""Refusals that are reported of one command."""
 _TLS_PORT = 443
 _CHUNK = 65_536
 _REASONS = {400: "Bad Request", 403: "Forbidden", 408: "Request Timeout", 431: "Too Large", 502: "Bad Gateway"}

@@ -106,7 +106,7 @@ DAYS = 30
 """That an entry is kept for at least, unless there are too many."""
 MOST_ENTRIES = 500
 MOST_NAMED = 200
-"""Files of an entry that the user is told of."""
+"""Files of an entry that the user is shown."""
 MOST_SHOWN = 20
 """Of these, those of which the beginning is shown."""
 LONGEST_SHOWN = 1 << 20

@@ -14,6 +14,7 @@ import stat
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -117,30 +118,24 @@ class Refs:
         return own
 
 
+@dataclass(eq=False, slots=True)
 class RefsBefore:
     """What the refs of some folders' repositories named before a command."""
 
-    def __init__(
-        self,
-        refs: Refs,
-        found: Sequence[tuple[Path, Path, Path]],
-        ids: Mapping[Path, tuple[str, ...]],
-        folders: Sequence[Path],
-    ) -> None:
-        self._refs = refs
-        self.found = tuple(found)
-        """The folder with a `.git`, its git folder, and the repository that holds the objects."""
-        self.ids = dict(ids)
-        self._folders = tuple(folders)
-        self._objects: dict[str, tuple[str, bytes]] = {}
-        self._missing: set[str] = set()
+    refs: Refs
+    found: list[tuple[Path, Path, Path]]
+    """The folder with a `.git`, its git folder, and the repository that holds the objects."""
+    ids: dict[Path, tuple[str, ...]]
+    folders: Sequence[Path]
+    _objects: dict[str, tuple[str, bytes]] = field(default_factory=dict[str, tuple[str, bytes]])
+    """By id the type and the content; nothing of one that is missing, or not what its id says."""
 
     def written(self) -> dict[str, Any]:
         """What `read` makes it from, for JSON."""
         return {
             "found": [list(map(str, one)) for one in self.found],
             "ids": {str(holder): ids for holder, ids in self.ids.items()},
-            "folders": list(map(str, self._folders)),
+            "folders": list(map(str, self.folders)),
         }
 
     @classmethod
@@ -195,11 +190,10 @@ class RefsBefore:
         return dict(_parsed(content, len(tree) // 2)) if kind == "tree" else {}
 
     def _load(self, common: Path, ids: set[str]) -> None:
-        wanted = sorted(one for one in ids if one not in self._objects and one not in self._missing)
-        if wanted:
-            for one, kind, content in self._refs.objects(common / "objects", wanted, self._folders):
-                self._objects[one] = kind, content
-            self._missing.update(wanted)
+        wanted = sorted(one for one in ids if one not in self._objects)
+        self._objects |= dict.fromkeys(wanted, ("", b""))
+        for one, kind, content in self.refs.objects(common / "objects", wanted, self.folders) if wanted else ():
+            self._objects[one] = kind, content
 
 
 def _packed(file: Path) -> list[str]:

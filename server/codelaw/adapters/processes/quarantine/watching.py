@@ -83,7 +83,7 @@ class Watch:
         self._pending: dict[tuple[WatchedCommand, Name], tuple[float, list[tuple[str, ...]]]] = {}
         """What may be a checkout's: when it was looked at last, and what of it no ref held then."""
         self._claimed: set[Path] = set()
-        """Places in the quarantine that somebody has been told of."""
+        """Places in the quarantine that have been reported."""
 
     def begin(self, profile: Profile, folders: Sequence[Path], stop: Callable[[], object] = bool) -> WatchedCommand:
         """Watch a command that is about to start; to be settled in the end. `stop` ends it, called from a thread.

@@ -275,7 +275,7 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _sockets() -> list[Path]:
-    """Where the sockets of other programs lie, as far as the kernel tells."""
+    """Where the sockets of other programs lie, as far as the kernel says."""
     try:
         lines = Path("/proc/net/unix").read_text("utf-8", "surrogateescape").splitlines()
     except OSError:

@@ -129,7 +129,7 @@ def _rules(profile: Profile, scratch: Scratch) -> tuple[list[str], list[str]]:
             except FileNotFoundError:
                 return  # it held something hidden, and went meanwhile
             except PermissionError:
-                access = "hidden"  # somebody else's: what is not hidden in it cannot be told, so none of it is seen
+                access = "hidden"  # somebody else's: what is not hidden in it is not known, so none of it is seen
         if entries is None:
             for place in below:
                 nearest = next(parent for parent in place.parents if parent in drawn or parent == path)
