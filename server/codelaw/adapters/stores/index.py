@@ -13,8 +13,11 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
+from codelaw.adapters.stores.repository import Repository, writes
 from codelaw.adapters.stores.rows import passage_rows
+from codelaw.adapters.stores.rows.codec import legible
 from codelaw.adapters.stores.rows.database import Database, Owners, Session
+from codelaw.adapters.stores.rows.passage_rows import UNCLAIMED, UNEMBEDDED, Key, Prepared, chosen_chat, drop_others
 from codelaw.domain.memories import Hit, Passage
 from codelaw.ports.memories import Vector
 
@@ -34,12 +37,11 @@ BEFORE_SEARCH = 100
 """Messages that a search indexes itself when the background has not yet."""
 
 
-class SqlIndex:
+class SqlIndex(Repository):
     """A `MessageIndex` over any database."""
 
     def __init__(self, database: Database, owners: Owners) -> None:
-        self._database = database
-        self._owners = owners
+        super().__init__(database, owners)
         self._frames: Frames | None = None
         self._lock = Lock()
         """Under which they are used."""
@@ -59,7 +61,7 @@ class SqlIndex:
         waiting = await self._read(lambda session: passage_rows.unindexed(session, chat_id, most), chat_id)
         if waiting:
             ready = await asyncio.to_thread(lambda: [passage_rows.prepared(item) for item in waiting])
-            await self._write(lambda session: passage_rows.add(session, ready))
+            await self._add(ready)
         return len(waiting)
 
     async def claim(self, embedder: str, chat_id: str | None = None, limit: int = 64) -> Sequence[Passage]:
@@ -71,15 +73,16 @@ class SqlIndex:
         self._embedded[key] = start - 1 if waits else start
         if not waits:
             return []
-        return await self._write(
-            lambda session: passage_rows.claim(session, self._owners, embedder, chat_id, limit, start=start)
+        return await self._claim(embedder, chat_id, limit, start=start)
+
+    @writes("index")
+    def release(self, session: Session, passages: Sequence[int]) -> None:
+        session.execute_many(
+            "DELETE FROM claims WHERE passage_id = ? AND owner = ?", [(id_, self.owner) for id_ in passages]
         )
 
-    async def release(self, passages: Sequence[int]) -> None:
-        await self._write(lambda session: passage_rows.release(session, self._owners.id, passages))
-
     async def store(self, embedder: str, vectors: Sequence[tuple[int, Vector]]) -> None:
-        if await self._write(lambda session: passage_rows.store(session, embedder, vectors)):
+        if await self._store(embedder, vectors):
             self._embedded.clear()
 
     async def waiting(self, embedder: str, chat_id: str | None = None) -> int:
@@ -108,10 +111,83 @@ class SqlIndex:
         return await asyncio.to_thread(_ranked, frame, question, vector, limit, frozenset(without))
 
     async def _read(self, work: Callable[[Session], T], chat_id: str | None) -> T:
-        return await self._database.read(work, (_ABOUT,) if chat_id is None else (_ABOUT, chat_id))
+        return await self.database.read(work, (_ABOUT,) if chat_id is None else (_ABOUT, chat_id))
 
-    async def _write(self, work: Callable[[Session], T]) -> T:
-        return await self._database.write(work, (_ABOUT,))
+    @writes("index")
+    def _claim(
+        self, session: Session, embedder: str, chat_id: str | None, limit: int, *, start: int = 0
+    ) -> list[Passage]:
+        if session.dialect == "postgresql":  # SQLite lets one server at a time write anyway
+            session.execute("LOCK TABLE claims IN SHARE ROW EXCLUSIVE MODE")
+        for (other,) in session.execute("SELECT DISTINCT owner FROM claims").fetchall():
+            if not self.owners.is_alive(other):
+                session.execute("DELETE FROM claims WHERE owner = ?", (other,))
+        chosen, parameters = chosen_chat("chat_id", chat_id)
+        columns = "SELECT id, chat_id, message_id, body"
+        rows = session.execute(
+            f"{columns}{UNEMBEDDED}{chosen}{UNCLAIMED} AND id >= ? ORDER BY id LIMIT ?",
+            (embedder, *parameters, embedder, start, limit),
+        ).fetchall()
+        session.execute_many(
+            "INSERT INTO claims (passage_id, embedder, owner) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            [(row[0], embedder, self.owner) for row in rows],
+        )
+        return [Passage(id_, legible(chat), legible(message), legible(body)) for id_, chat, message, body in rows]
+
+    @writes("index")
+    def _store(self, session: Session, embedder: str, vectors: Sequence[tuple[int, Vector]]) -> bool:
+        """Store vectors of passages that are still there, and give up the claims on them.
+
+        Vectors of that embedder with another dimension are of no use beside them: those of the same chats are dropped,
+        so that their passages are embedded again; gives whether there were such.
+        """
+        dropped = False
+        checked: set[Key] = set()
+        for passage_id, vector in vectors:
+            row = session.execute("SELECT chat_id FROM passages WHERE id = ?", (passage_id,)).fetchone()
+            if row is None:
+                continue
+            if row[0] not in checked:
+                checked.add(row[0])
+                dropped |= drop_others(session, row[0], embedder, len(vector))
+            session.execute(
+                "INSERT INTO vectors (chat_id, passage_id, embedder, vector) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (passage_id, embedder) DO NOTHING",
+                (row[0], passage_id, embedder, vector),
+            )
+            session.execute("DELETE FROM claims WHERE passage_id = ? AND embedder = ?", (passage_id, embedder))
+        return dropped
+
+    @writes("index")
+    def _add(self, session: Session, messages: Sequence[Prepared]) -> None:
+        for item in messages:
+            source = item.source
+            marked = session.execute(
+                "UPDATE messages SET indexed = 1 WHERE chat_id = ? AND id = ? AND indexed = 0",
+                (source.chat_id, source.message_id),
+            )
+            if not marked.rowcount or source.message is None:
+                continue
+            session.execute_many(
+                "INSERT INTO passages (chat_id, message_id, part, turn_position, message_position, role, said_at,"
+                " tells_time, chars, words, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (
+                        source.chat_id,
+                        source.message_id,
+                        part,
+                        source.turn_position,
+                        source.message_position,
+                        source.message.role,
+                        source.said_at,
+                        int(item.tells_time),
+                        chars,
+                        words,
+                        body,
+                    )
+                    for part, (chars, words, body) in enumerate(item.passages)
+                ],
+            )
 
 
 def _frames() -> Frames:

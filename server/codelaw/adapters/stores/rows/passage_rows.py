@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from codelaw.adapters.stores.rows.chat_rows import MESSAGE
-from codelaw.adapters.stores.rows.codec import legible
-from codelaw.adapters.stores.rows.database import Owners, Session
+from codelaw.adapters.stores.rows.database import Session
 from codelaw.adapters.stores.rows.reading import Reading
-from codelaw.domain.memories import Passage
 from codelaw.domain.messages import Message
-from codelaw.ports.memories import Vector
 from codelaw.ranking.dates import tells_time
 from codelaw.ranking.passages import readable, split
 from codelaw.ranking.words import packed
@@ -22,11 +19,11 @@ _UNINDEXED = (
     " coalesce(turns.position, 0), messages.position FROM messages"
     " LEFT JOIN turns ON turns.chat_id = messages.chat_id AND turns.id = messages.turn_id WHERE messages.indexed = 0"
 )
-_UNEMBEDDED = (
+UNEMBEDDED = (
     " FROM passages WHERE NOT EXISTS"
     " (SELECT 1 FROM vectors WHERE vectors.passage_id = passages.id AND vectors.embedder = ?)"
 )
-_UNCLAIMED = " AND NOT EXISTS (SELECT 1 FROM claims WHERE claims.passage_id = passages.id AND claims.embedder = ?)"
+UNCLAIMED = " AND NOT EXISTS (SELECT 1 FROM claims WHERE claims.passage_id = passages.id AND claims.embedder = ?)"
 _COUNT = "SELECT count(*)"
 _NEWEST = "SELECT max(id) FROM passages WHERE id > ?"
 _FIRST = "SELECT id"
@@ -60,7 +57,7 @@ class Prepared:
 
 def unindexed(session: Session, chat_id: str | None, limit: int) -> list[Unindexed]:
     """Messages that have no passages yet."""
-    chosen, parameters = _chosen("messages.chat_id", chat_id)
+    chosen, parameters = chosen_chat("messages.chat_id", chat_id)
     rows = session.execute(
         f"{_UNINDEXED}{chosen} ORDER BY messages.chat_id, messages.position LIMIT ?", (*parameters, limit)
     )
@@ -76,103 +73,21 @@ def prepared(source: Unindexed) -> Prepared:
     return Prepared(source, tells_time(text), passages)
 
 
-def add(session: Session, messages: Sequence[Prepared]) -> None:
-    """Store passages, and that their messages are indexed; those that are gone, or were indexed meanwhile, are not."""
-    for item in messages:
-        source = item.source
-        marked = session.execute(
-            "UPDATE messages SET indexed = 1 WHERE chat_id = ? AND id = ? AND indexed = 0",
-            (source.chat_id, source.message_id),
-        )
-        if not marked.rowcount or source.message is None:
-            continue
-        session.execute_many(
-            "INSERT INTO passages (chat_id, message_id, part, turn_position, message_position, role, said_at,"
-            " tells_time, chars, words, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (
-                    source.chat_id,
-                    source.message_id,
-                    part,
-                    source.turn_position,
-                    source.message_position,
-                    source.message.role,
-                    source.said_at,
-                    int(item.tells_time),
-                    chars,
-                    words,
-                    body,
-                )
-                for part, (chars, words, body) in enumerate(item.passages)
-            ],
-        )
-
-
 def first_waiting(session: Session, embedder: str, chat_id: str | None, after: int) -> tuple[int, bool]:
     """The first passage behind `after` without a vector of that embedder and True, or the newest of all and False."""
-    chosen, parameters = _chosen("chat_id", chat_id)
+    chosen, parameters = chosen_chat("chat_id", chat_id)
     newest = session.execute(f"{_NEWEST}{chosen}", (after, *parameters)).fetchone()[0]
     first = session.execute(
-        f"{_FIRST}{_UNEMBEDDED}{chosen} AND id > ? ORDER BY id LIMIT 1", (embedder, *parameters, after)
+        f"{_FIRST}{UNEMBEDDED}{chosen} AND id > ? ORDER BY id LIMIT 1", (embedder, *parameters, after)
     ).fetchone()
     return (newest or after, False) if first is None else (first[0], True)
 
 
-def claim(
-    session: Session, owners: Owners, embedder: str, chat_id: str | None, limit: int, *, start: int = 0
-) -> list[Passage]:
-    """Passages from `start` on without a vector of that embedder that no living server embeds, now claimed by us."""
-    if session.dialect == "postgresql":  # SQLite lets one server at a time write anyway
-        session.execute("LOCK TABLE claims IN SHARE ROW EXCLUSIVE MODE")
-    for (other,) in session.execute("SELECT DISTINCT owner FROM claims").fetchall():
-        if not owners.is_alive(other):
-            session.execute("DELETE FROM claims WHERE owner = ?", (other,))
-    chosen, parameters = _chosen("chat_id", chat_id)
-    columns = "SELECT id, chat_id, message_id, body"
-    rows = session.execute(
-        f"{columns}{_UNEMBEDDED}{chosen}{_UNCLAIMED} AND id >= ? ORDER BY id LIMIT ?",
-        (embedder, *parameters, embedder, start, limit),
-    ).fetchall()
-    session.execute_many(
-        "INSERT INTO claims (passage_id, embedder, owner) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-        [(row[0], embedder, owners.id) for row in rows],
-    )
-    return [Passage(id_, legible(chat), legible(message), legible(body)) for id_, chat, message, body in rows]
-
-
-def release(session: Session, owner: str, passages: Sequence[int]) -> None:
-    session.execute_many("DELETE FROM claims WHERE passage_id = ? AND owner = ?", [(id_, owner) for id_ in passages])
-
-
-def store(session: Session, embedder: str, vectors: Sequence[tuple[int, Vector]]) -> bool:
-    """Store vectors of passages that are still there, and give up the claims on them.
-
-    Vectors of that embedder with another dimension are of no use beside them: those of the same chats are dropped, so
-    that their passages are embedded again; gives whether there were such.
-    """
-    dropped = False
-    checked: set[Key] = set()
-    for passage_id, vector in vectors:
-        row = session.execute("SELECT chat_id FROM passages WHERE id = ?", (passage_id,)).fetchone()
-        if row is None:
-            continue
-        if row[0] not in checked:
-            checked.add(row[0])
-            dropped |= _drop_others(session, row[0], embedder, len(vector))
-        session.execute(
-            "INSERT INTO vectors (chat_id, passage_id, embedder, vector) VALUES (?, ?, ?, ?)"
-            " ON CONFLICT (passage_id, embedder) DO NOTHING",
-            (row[0], passage_id, embedder, vector),
-        )
-        session.execute("DELETE FROM claims WHERE passage_id = ? AND embedder = ?", (passage_id, embedder))
-    return dropped
-
-
 def waiting(session: Session, embedder: str, chat_id: str | None) -> int:
     """Messages without passages, and passages without a vector."""
-    chosen, parameters = _chosen("chat_id", chat_id)
+    chosen, parameters = chosen_chat("chat_id", chat_id)
     messages = session.execute(f"{_WAITING}{chosen}", parameters)
-    passages = session.execute(f"{_COUNT}{_UNEMBEDDED}{chosen}", (embedder, *parameters))
+    passages = session.execute(f"{_COUNT}{UNEMBEDDED}{chosen}", (embedder, *parameters))
     return messages.fetchone()[0] + passages.fetchone()[0]
 
 
@@ -203,11 +118,11 @@ def vectors_of_chat(session: Session, chat_id: str, embedder: str, after: int) -
     return count, rows
 
 
-def _chosen(column: str, chat_id: str | None) -> tuple[str, tuple[str, ...]]:
+def chosen_chat(column: str, chat_id: str | None) -> tuple[str, tuple[str, ...]]:
     return ("", ()) if chat_id is None else (f" AND {column} = ?", (chat_id,))
 
 
-def _drop_others(session: Session, chat_id: Key, embedder: str, size: int) -> bool:
+def drop_others(session: Session, chat_id: Key, embedder: str, size: int) -> bool:
     newest = session.execute(
         "SELECT length(vector) FROM vectors WHERE chat_id = ? AND embedder = ? ORDER BY id DESC LIMIT 1",
         (chat_id, embedder),
