@@ -7,7 +7,7 @@ import errno
 
 import pytest
 
-from codelaw.adapters.leftovers import leftovers
+from codelaw.adapters.crash_journal import leftovers
 from codelaw.adapters.stores.chats import SqlChats
 from codelaw.agent.effects import interrupted as interrupted_module
 from codelaw.domain.edits import KeptChange

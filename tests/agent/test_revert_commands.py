@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from codelaw.adapters.leftovers.images import Images
+from codelaw.adapters.crash_journal.file_snapshots import Images
 from tests.agent.conftest import Bench
 from tests.agent.test_control import until
 from tests.agent.test_revert import edit, played, uris

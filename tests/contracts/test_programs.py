@@ -15,11 +15,11 @@ BARE = {"system", "popen", "execl", "execle", "execlp", "execlpe", "execv", "exe
 BARE |= {"spawnl", "spawnle", "spawnlp", "spawnlpe", "spawnv", "spawnve", "spawnvp", "spawnvpe", "startfile"}
 FINDERS = {"which", "find_executable"}
 STARTERS = {
-    "adapters/leftovers/guardian.py",  # who ends what a killed server has left
+    "adapters/crash_journal/guardian.py",  # who ends what a killed server has left
     "adapters/processes/child.py",  # commands, in the sandbox
     "adapters/processes/quarantine/refs.py",  # git, in a repository of ours
     "adapters/processes/sandboxes/finding.py",  # trials of the sandbox
-    "adapters/asking.py",  # git and searches, which only read
+    "adapters/programs.py",  # git and searches, which only read
     "cli/spawn.py",  # the server
 }
 """Modules that start programs: those take them from `adapters/programs`, or from our own interpreter."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from codelaw.adapters.code.index import WorkspaceIndex
-    from codelaw.adapters.leftovers.leftovers import Leftovers
+    from codelaw.adapters.crash_journal.crash_journal import CrashJournal
     from codelaw.adapters.processes.sandbox import Sandbox
     from codelaw.adapters.workspace.disk import DiskWorkspace
     from codelaw.agent.recording.recorder import Recorder
@@ -47,7 +47,7 @@ class ChatMaker:
     workspace: DiskWorkspace
     environment: Mapping[str, str]
     sandbox: Sandbox
-    leftovers: Leftovers
+    leftovers: CrashJournal
     services: LanguageServices | None
     servers: BroughtServers
     code: WorkspaceIndex

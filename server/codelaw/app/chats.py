@@ -23,7 +23,7 @@ from codelaw.domain.permissions import Grant
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from codelaw.adapters.leftovers.leftovers import Leftovers
+    from codelaw.adapters.crash_journal.crash_journal import CrashJournal
     from codelaw.adapters.workspace.disk import DiskWorkspace
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.app.in_force import SettingsInForce
@@ -68,7 +68,7 @@ class StoreOpener:
     settings: SettingsInForce
     home: Path
     workspace: DiskWorkspace
-    leftovers: Leftovers
+    leftovers: CrashJournal
     redaction: Redaction
     grants: StandingGrants
     tell: Callable[[Notice], None]

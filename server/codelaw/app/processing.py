@@ -10,7 +10,7 @@ from codelaw.adapters.web.fetching import WebFetcher
 from codelaw.app.ruling import limits_of_commands, withheld_from_commands
 
 if TYPE_CHECKING:
-    from codelaw.adapters.leftovers.leftovers import Leftovers
+    from codelaw.adapters.crash_journal.crash_journal import CrashJournal
     from codelaw.adapters.processes.sandbox import Sandbox
     from codelaw.domain.files import Folder
     from codelaw.settings import Settings
@@ -28,7 +28,7 @@ async def processes_of(
     sandbox: Sandbox,
     folders: Sequence[Folder],
     *,
-    leftovers: Leftovers,
+    leftovers: CrashJournal,
 ) -> LocalProcesses:
     """What runs commands as those settings say: in the sandbox unless it is switched off."""
     bash = settings.tools.bash

@@ -7,7 +7,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codelaw.adapters.leftovers.leftovers import Leftovers
+from codelaw.adapters.crash_journal.crash_journal import CrashJournal
 from codelaw.adapters.models import catalog
 from codelaw.adapters.processes.sandbox import Sandbox
 from codelaw.adapters.workspace.disk import DiskWorkspace
@@ -70,7 +70,7 @@ class Session:
     code: Code
     commits: Commits
     servers: Servers
-    leftovers: Leftovers
+    leftovers: CrashJournal
     sandbox: Sandbox
 
     @classmethod
@@ -104,7 +104,7 @@ class Session:
         user = login_name(environment)
         in_force = SettingsInForce(settings, trusted=trusted, look_again=look_again)
         redaction = Redaction(known_keys(settings.value, environment))
-        leftovers = Leftovers(home / "running", notify)
+        leftovers = CrashJournal(home / "running", notify)
         workspace = DiskWorkspace(folders, documents, editor=editor, naming=leftovers.writing)
         workspace.review = settings.value.editor.review
         own = [home, *own_folders(environment)]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.leftovers.leftovers import Leftovers
+from codelaw.adapters.crash_journal.crash_journal import CrashJournal
 from codelaw.adapters.processes.child import Child
 from codelaw.adapters.processes.local import Ends, LocalProcesses, child_environment
 from codelaw.domain.errors import ToolFailure
@@ -181,7 +181,7 @@ async def test_a_cancel_while_it_is_being_started_leaves_nothing_behind_either(t
 
     monkeypatch.setattr(Child, "start", slow)
     command = "setsid sh -c 'echo $$ > stray; exec sleep 600' & sleep 600"
-    leftovers = Leftovers(tmp_path / "running")
+    leftovers = CrashJournal(tmp_path / "running")
     running = asyncio.create_task(LocalProcesses(leftovers=leftovers).run(command, cwd=tmp_path, timeout=150))
     async with asyncio.timeout(150):
         with pytest.raises(asyncio.CancelledError):
@@ -191,7 +191,7 @@ async def test_a_cancel_while_it_is_being_started_leaves_nothing_behind_either(t
 
 
 async def test_a_second_cancel_leaves_nothing_behind_either(tmp_path: Path):
-    leftovers = Leftovers(tmp_path / "running")
+    leftovers = CrashJournal(tmp_path / "running")
     ended: list[int] = []
     unguard = leftovers.unguard
     leftovers.unguard = lambda group: [ended.append(group), unguard(group)][-1]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from codelaw.adapters.leftovers.leftovers import Leftovers
+from codelaw.adapters.crash_journal.crash_journal import CrashJournal
 from codelaw.ports.servers import Browser
 
 ASK = "It wants to know who you are: start it anew to log in with the browser."
@@ -36,7 +36,7 @@ class ServerMeans:
     browser: Browser | None = None
     log_in: bool = False
     """Whether the user has asked to log in, so that the browser may open."""
-    leftovers: Leftovers | None = None
+    leftovers: CrashJournal | None = None
     """Sees to it that no program outlives this process."""
 
 

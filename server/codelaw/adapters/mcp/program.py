@@ -9,8 +9,8 @@ from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 
-from codelaw.adapters.leftovers.guardian_child import end_marked
-from codelaw.adapters.leftovers.leftovers import MARK, Leftovers
+from codelaw.adapters.crash_journal.crash_journal import MARK, CrashJournal
+from codelaw.adapters.crash_journal.guardian_child import end_marked
 from codelaw.adapters.mcp.bounds import HELD_BYTES, Lines
 from codelaw.adapters.processes.child import Child, within
 from codelaw.domain.served import Program
@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 class RunningProgram:
     """A program that runs. `ended` is set when it has ended, or its output has."""
 
-    def __init__(self, name: str, leftovers: Leftovers | None) -> None:
+    def __init__(self, name: str, leftovers: CrashJournal | None) -> None:
         self._name = name
         self._leftovers = leftovers
         self._mark = os.urandom(12).hex()

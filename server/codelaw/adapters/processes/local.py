@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from codelaw.adapters.leftovers.leftovers import MARK, Leftovers
+from codelaw.adapters.crash_journal.crash_journal import MARK, CrashJournal
 from codelaw.adapters.processes.child import Child, Feed, within
 from codelaw.adapters.processes.limits import CommandLimits, size_of
 from codelaw.adapters.processes.quarantine.watching import TOO_OFTEN
@@ -73,7 +73,7 @@ class LocalProcesses:
         network: Network = False,
         withheld: WithheldPaths = NOTHING,
         limits: CommandLimits | None = None,
-        leftovers: Leftovers | None = None,
+        leftovers: CrashJournal | None = None,
     ) -> None:
         """`means` is what `sandbox` has found; `network` lets commands in the sandbox reach it.
 

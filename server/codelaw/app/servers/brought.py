@@ -29,7 +29,7 @@ from codelaw.tools.served.names import tool_name
 from codelaw.tools.served.served_tool import Served, tools_of
 
 if TYPE_CHECKING:
-    from codelaw.adapters.leftovers.leftovers import Leftovers
+    from codelaw.adapters.crash_journal.crash_journal import CrashJournal
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.agent.inputs.gathering import Called
     from codelaw.app.chats import OpenChats
@@ -83,7 +83,7 @@ class BroughtServers:
         home: Path,
         *,
         chats: OpenChats,
-        leftovers: Leftovers,
+        leftovers: CrashJournal,
         grants: Sequence[Grant] = (),
         servers: ToolServers | None = None,
     ) -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.leftovers import images
-from codelaw.adapters.leftovers.guardian_child import end_marked
-from codelaw.adapters.leftovers.leftovers import MARK, Leftovers
+from codelaw.adapters.crash_journal import file_snapshots
+from codelaw.adapters.crash_journal.crash_journal import MARK, CrashJournal
+from codelaw.adapters.crash_journal.guardian_child import end_marked
 from codelaw.domain.chats import Notice
 from codelaw.domain.files import Folder, Located
 from codelaw.ports.journal import HeldFile, LeftCommand
@@ -26,9 +26,9 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 HOLDING = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from codelaw.adapters.leftovers import images
-from codelaw.adapters.leftovers.leftovers import Leftovers
-from tests.adapters.leftovers.test_leftovers import files, text
+from codelaw.adapters.crash_journal import file_snapshots
+from codelaw.adapters.crash_journal.crash_journal import CrashJournal
+from tests.adapters.crash_journal.test_crash_journal import files, text
 
 left = int(sys.argv[2])
 
@@ -42,7 +42,7 @@ def deadly(real):
     return called
 
 async def main():
-    leftovers = Leftovers(Path(sys.argv[1]))
+    leftovers = CrashJournal(Path(sys.argv[1]))
     leftovers.mark()
     os.open, os.replace, os.rename = map(deadly, (os.open, os.replace, os.rename))
     os.fdopen = deadly(os.fdopen)
@@ -55,14 +55,14 @@ asyncio.run(main())
 WRITING = """
 import os, signal, sys
 from pathlib import Path
-from codelaw.adapters.leftovers.leftovers import Leftovers
+from codelaw.adapters.crash_journal.crash_journal import CrashJournal
 from codelaw.adapters.workspace.replacing import replace_file
 from codelaw.domain.files import Folder, Located
 
 os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
 root = Path(sys.argv[2])
 place = Located(root / "new.txt", "new.txt", "file:///new.txt", Folder("work", root, root.as_uri()))
-replace_file(place, "text", None, Leftovers(Path(sys.argv[1])).writing)
+replace_file(place, "text", None, CrashJournal(Path(sys.argv[1])).writing)
 """
 
 CONTENTS = {f"/project/{number}.txt": f"text {number}\udc80\n" * 50 for number in range(4)}
@@ -98,13 +98,13 @@ def told() -> list[Notice]:
 
 
 @pytest.fixture
-async def leftovers(tmp_path: Path, told: list[Notice]) -> AsyncIterator[Leftovers]:
-    made = Leftovers(tmp_path / "running", told.append)
+async def leftovers(tmp_path: Path, told: list[Notice]) -> AsyncIterator[CrashJournal]:
+    made = CrashJournal(tmp_path / "running", told.append)
     yield made
     await made.close()
 
 
-async def taken(leftovers: Leftovers) -> list[LeftCommand]:
+async def taken(leftovers: CrashJournal) -> list[LeftCommand]:
     found: list[LeftCommand] = []
 
     async def settle(command: LeftCommand) -> bool:
@@ -117,7 +117,7 @@ async def taken(leftovers: Leftovers) -> list[LeftCommand]:
 
 @pytest.mark.parametrize("moment", [1, 2, 3, 6, 10, 13, 15, 16, 1000])
 async def test_a_kill_at_any_moment_leaves_the_whole_command_or_nothing(
-    leftovers: Leftovers, tmp_path: Path, moment: int
+    leftovers: CrashJournal, tmp_path: Path, moment: int
 ):
     assert await asyncio.to_thread(run, HOLDING, tmp_path / "running", moment) == -signal.SIGKILL
     found = await taken(leftovers)
@@ -131,7 +131,7 @@ async def test_a_kill_at_any_moment_leaves_the_whole_command_or_nothing(
     assert [path.name for path in (tmp_path / "running").iterdir() if path.is_dir()] == [leftovers.mark()[:-1]]
 
 
-async def test_only_the_user_can_read_it_and_it_goes_with_the_server(leftovers: Leftovers, tmp_path: Path):
+async def test_only_the_user_can_read_it_and_it_goes_with_the_server(leftovers: CrashJournal, tmp_path: Path):
     names = [await leftovers.hold(("c", "t", f"k{number}"), files(), text, 1) for number in range(3)]
     kept = list((tmp_path / "running").rglob("*"))
     assert {path.stat().st_mode & 0o777 for path in kept} == {0o600, 0o700}
@@ -142,22 +142,22 @@ async def test_only_the_user_can_read_it_and_it_goes_with_the_server(leftovers: 
     assert [*(tmp_path / "running").iterdir()] == []
 
 
-async def test_what_could_not_be_stored_is_for_the_next_server(leftovers: Leftovers, tmp_path: Path):
+async def test_what_could_not_be_stored_is_for_the_next_server(leftovers: CrashJournal, tmp_path: Path):
     await leftovers.release(await leftovers.hold(("c", "t", "k"), files(), text, 1), stored=False)
     await leftovers.close()
-    other = Leftovers(tmp_path / "running")
+    other = CrashJournal(tmp_path / "running")
     assert [command.call_id for command in await taken(other)] == ["k"]
     await other.close()
 
 
-async def test_what_runs_elsewhere_is_left_alone(leftovers: Leftovers, tmp_path: Path):
+async def test_what_runs_elsewhere_is_left_alone(leftovers: CrashJournal, tmp_path: Path):
     await leftovers.hold(("c", "t", "k"), files(), text, 1)
-    other = Leftovers(tmp_path / "running")
+    other = CrashJournal(tmp_path / "running")
     assert await taken(other) == []
     await other.close()
 
 
-async def test_a_text_that_is_damaged_is_not_taken_for_the_file(tmp_path: Path, leftovers: Leftovers):
+async def test_a_text_that_is_damaged_is_not_taken_for_the_file(tmp_path: Path, leftovers: CrashJournal):
     assert await asyncio.to_thread(run, HOLDING, tmp_path / "running", 1000) == -signal.SIGKILL
     [first, *_] = sorted((tmp_path / "running").glob("*/texts/*"))
     first.write_bytes(first.read_bytes()[:-1])
@@ -165,8 +165,8 @@ async def test_a_text_that_is_damaged_is_not_taken_for_the_file(tmp_path: Path, 
     assert sum(left.text is None and left.file.digest is not None for left in command.files) == 1
 
 
-async def test_texts_beyond_the_bound_go(leftovers: Leftovers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(images, "KEPT", 1)
+async def test_texts_beyond_the_bound_go(leftovers: CrashJournal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(file_snapshots, "KEPT", 1)
     name = await leftovers.hold(("c", "t", "k"), files(), text, 1)
     assert len([*(tmp_path / "running").glob("*/texts/*")]) == len(CONTENTS), "the command runs"
     await leftovers.release(name)
@@ -175,16 +175,16 @@ async def test_texts_beyond_the_bound_go(leftovers: Leftovers, tmp_path: Path, m
 
 
 async def test_what_stays_for_the_next_command_makes_room_for_it(
-    leftovers: Leftovers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    leftovers: CrashJournal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    put = images._put
+    put = file_snapshots._put
 
     def on_a_small_disk(path: Path, content: bytes) -> None:
         if len([*(tmp_path / "running").glob("*/texts/*")]) >= 2 and path.parent.name == "texts":
             raise OSError(errno.ENOSPC, "No space left on device")
         put(path, content)
 
-    monkeypatch.setattr(images, "_put", on_a_small_disk)
+    monkeypatch.setattr(file_snapshots, "_put", on_a_small_disk)
     running = await leftovers.hold(("c", "t", "k"), files()[:1], text, 1)
     await leftovers.release(await leftovers.hold(("c", "t", "k"), files()[1:2], text, 1))
     await leftovers.release(await leftovers.hold(("c", "t", "k"), files()[2:3], text, 1))
@@ -195,13 +195,13 @@ async def test_what_stays_for_the_next_command_makes_room_for_it(
     await leftovers.release(running)
 
 
-async def test_more_that_is_secret_lets_nothing_be_used_again(leftovers: Leftovers, tmp_path: Path):
+async def test_more_that_is_secret_lets_nothing_be_used_again(leftovers: CrashJournal, tmp_path: Path):
     await leftovers.release(await leftovers.hold(("c", "t", "k"), files(), text, 1))
     await leftovers.release(await leftovers.hold(("c", "t", "k"), files(), lambda _: "sealed", 2))
     assert [path.read_text() for path in (tmp_path / "running").glob("*/texts/*")] == ["sealed"]
 
 
-async def test_a_part_of_a_file_is_removed_and_told(leftovers: Leftovers, told: list[Notice], tmp_path: Path):
+async def test_a_part_of_a_file_is_removed_and_told(leftovers: CrashJournal, told: list[Notice], tmp_path: Path):
     root = tmp_path / "work"
     root.mkdir()
     (root / ".codelaw-0123456789ab").write_text("somebody's own")
@@ -234,7 +234,7 @@ async def test_only_processes_with_the_mark_are_ended():
             await child.wait()
 
 
-async def test_every_guardian_is_awaited(leftovers: Leftovers):
+async def test_every_guardian_is_awaited(leftovers: CrashJournal):
     """Nobody's process is left unread, and no file open: neither at the end, nor where somebody has killed it."""
 
     def guardian() -> subprocess.Popen[bytes]:

@@ -33,7 +33,7 @@ _SAVED = ".saved"
 _log = logging.getLogger(__name__)
 
 
-class Images:
+class FileSnapshots:
     """What one server keeps in its folder. Every method touches the disk."""
 
     def __init__(self, folder: Path, database: str) -> None:

@@ -13,7 +13,7 @@ import sys
 import threading
 from pathlib import Path
 
-from codelaw.adapters.leftovers import guardian_child as program
+from codelaw.adapters.crash_journal import guardian_child as program
 
 
 class Guardian:

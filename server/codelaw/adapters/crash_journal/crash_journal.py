@@ -20,9 +20,9 @@ from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-from codelaw.adapters.leftovers.guardian import Guardian
-from codelaw.adapters.leftovers.guardian_child import end_marked
-from codelaw.adapters.leftovers.images import Images, forget, left
+from codelaw.adapters.crash_journal.file_snapshots import FileSnapshots, forget, left
+from codelaw.adapters.crash_journal.guardian import Guardian
+from codelaw.adapters.crash_journal.guardian_child import end_marked
 from codelaw.adapters.stores.sqlite.server_liveness import FileOwners, alone
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
@@ -40,7 +40,7 @@ _PART = re.compile(r"\.codelaw-[0-9a-f]{12}")
 _log = logging.getLogger(__name__)
 
 
-class Leftovers:
+class CrashJournal:
     """Of one session; the folder is made when something is first under way. Implements `HeldImages`."""
 
     def __init__(self, folder: Path, tell: Callable[[Notice], None] | None = None) -> None:
@@ -51,7 +51,7 @@ class Leftovers:
         """Tells in which database the chats are; set before anything is held."""
         self._beginning = threading.Lock()
         self._owners: FileOwners | None = None
-        self._images: Images | None = None
+        self._images: FileSnapshots | None = None
         self._guardian: Guardian | None = None
         self._beats: dict[str, asyncio.Task[None]] = {}
         self._holding = asyncio.Lock()
@@ -110,7 +110,7 @@ class Leftovers:
         if stored and self._images is not None:
             await asyncio.to_thread(self._images.release, name)
 
-    async def _beat(self, images: Images, name: str, saved: Callable[[], Sequence[int]]) -> None:
+    async def _beat(self, images: FileSnapshots, name: str, saved: Callable[[], Sequence[int]]) -> None:
         noted: Sequence[int] = ()
         try:
             while True:
@@ -121,7 +121,7 @@ class Leftovers:
             await self._noted(images, name, saved, noted)
 
     async def _noted(
-        self, images: Images, name: str, saved: Callable[[], Sequence[int]], noted: Sequence[int]
+        self, images: FileSnapshots, name: str, saved: Callable[[], Sequence[int]], noted: Sequence[int]
     ) -> Sequence[int]:
         now = saved()
         if [*now] != [*noted]:
@@ -190,7 +190,7 @@ class Leftovers:
                 try:
                     own.mkdir(mode=0o700)
                     (own / "writes").mkdir(mode=0o700)
-                    self._images = Images(own, self.database)
+                    self._images = FileSnapshots(own, self.database)
                 except OSError:
                     shutil.rmtree(own, ignore_errors=True)
                     owners.end()
