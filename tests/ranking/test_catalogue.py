@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.ranking.catalogue import VOCABULARY, Catalogue, CatalogueEntry
-from codelaw.ranking.synonyms import SYNONYMS
+from codelaw.ranking.catalogue import SYNONYMS, VOCABULARY, Catalogue, CatalogueEntry
 
 ENTRIES = [
     CatalogueEntry("search_movies", "tmdb", "Search for movies by title or keywords", "query", "Words of the title"),

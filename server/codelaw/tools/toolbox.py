@@ -29,8 +29,7 @@ from codelaw.tools.keeping.memory import MemorySave, MemorySearch
 from codelaw.tools.keeping.todo_write import TodoWrite
 from codelaw.tools.paths import misspelt
 from codelaw.tools.reading.listing import LS, Glob, Grep
-from codelaw.tools.reading.load_skill import LoadSkill
-from codelaw.tools.reading.read import Read
+from codelaw.tools.reading.read import LoadSkill, Read
 from codelaw.tools.reading.web_fetch import WebFetch
 from codelaw.tools.served.missing import PERHAPS_LATE, server_meant, why_missing
 from codelaw.tools.tasks.task import Task

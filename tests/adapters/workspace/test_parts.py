@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from codelaw.adapters.texts import MAX_BYTES
-from codelaw.adapters.workspace import parts, scan
+from codelaw.adapters.workspace import overlay, scan
 from tests.fakes.desk import Desk, folder, make_desk
 
 PIECES = ["x", "words and words ", "é", "😀", "\n", "\n\n", "\r\n", "\r", "\t", "\u2028", "long " * 700, "z" * 1_999]
@@ -32,15 +32,15 @@ async def test_a_part_is_what_the_whole_file_would_show(desk: Desk, monkeypatch:
     desk.put("big.log", (bom + text).encode())
     asked = {"path": "big.log", "start_line": chance.randint(1, 30), "limit": chance.randint(1, 20)}
     plain = await desk("Read", **asked)
-    monkeypatch.setattr(parts, "MAX_BYTES", 0)
-    monkeypatch.setattr(parts, "_CHUNK", chance.choice([4, 7, 100, 1 << 20]))
+    monkeypatch.setattr(overlay, "MAX_BYTES", 0)
+    monkeypatch.setattr(overlay, "_CHUNK", chance.choice([4, 7, 100, 1 << 20]))
     part = await desk("Read", **asked)
     assert (part.status, part.data, part.error, part.text) == (plain.status, plain.data, plain.error, plain.text)
 
 
 async def test_bytes_that_are_no_text_are_replaced_and_flagged(desk: Desk, monkeypatch: pytest.MonkeyPatch):
     desk.put("big.log", b"good\nb\xffd\ngood\n")
-    monkeypatch.setattr(parts, "MAX_BYTES", 0)
+    monkeypatch.setattr(overlay, "MAX_BYTES", 0)
     bad = await desk("Read", path="big.log", start_line=2, limit=1)
     assert bad.data["content"] == "2\tb\ufffdd"
     assert bad.data["replaced"] is True
@@ -81,12 +81,12 @@ async def test_it_is_not_changed_and_the_refusal_says_how_it_can_be(desk: Desk):
 
 
 async def test_even_parts_have_a_bound_and_binaries_stay_binaries(desk: Desk, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(parts, "MAX_BYTES", 0)
+    monkeypatch.setattr(overlay, "MAX_BYTES", 0)
     desk.put("program", b"\x7fELF\0\0")
     refused = await desk("Read", path="program")
     assert refused.error is not None
     assert refused.error.code == "BINARY_FILE"
-    monkeypatch.setattr(parts, "LARGEST", 10)
+    monkeypatch.setattr(overlay, "LARGEST", 10)
     desk.put("huge.log", "more than ten bytes\n")
     refused = await desk("Read", path="huge.log")
     assert refused.error is not None
@@ -94,7 +94,7 @@ async def test_even_parts_have_a_bound_and_binaries_stay_binaries(desk: Desk, mo
 
 
 async def test_what_is_open_in_the_editor_is_read_from_there(desk: Desk, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(parts, "MAX_BYTES", 0)
+    monkeypatch.setattr(overlay, "MAX_BYTES", 0)
     path = desk.put("a.txt", "on the disk\n")
     desk.documents.open(path, "in the editor\n")
     assert (await desk("Read", path="a.txt")).data["content"] == "1\tin the editor"

@@ -14,8 +14,7 @@ from codelaw.adapters.workspace import places
 from codelaw.adapters.workspace.expression import read_expression
 from codelaw.adapters.workspace.fallback import FileSearch
 from codelaw.adapters.workspace.ignore import IgnoreTree
-from codelaw.adapters.workspace.overlay import EitherHiding, VisibleDocuments, edit_of, text_of
-from codelaw.adapters.workspace.parts import part_at
+from codelaw.adapters.workspace.overlay import EitherHiding, VisibleDocuments, edit_of, part_at, text_of
 from codelaw.adapters.workspace.replacing import (
     Naming,
     image_of,

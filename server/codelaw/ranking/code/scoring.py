@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter, itemgetter
 from typing import Any, Literal
 
 import numpy as np
@@ -136,32 +137,22 @@ def places(
     if not question.weights and not hints.near:
         return []
     lower = ranked(frame.below, question, None, hints) if frame.below is not None else None
-    found = _places(frame, question, ranked(frame, question, lower, hints), limit, _Fitting(below, kind))
+    found = _places(frame, question, ranked(frame, question, lower, hints), limit, below, kind)
     if frame.below is not None and lower is not None:
         many = limit + MOST_OF_A_FILE * (len(frame.paths) + len(frame.gone))
-        others = _places(frame.below, question, lower, many, _Fitting(below, kind))
+        others = _places(frame.below, question, lower, many, below, kind)
         found += (place for place in others if not frame.covers(place.path))
-    return sorted(found, key=_score, reverse=True)[:limit]
+    return sorted(found, key=attrgetter("score"), reverse=True)[:limit]
 
 
-def _score(place: Place) -> float:
-    return place.score
-
-
-@dataclass(frozen=True)
-class _Fitting:
-    """What a place must be."""
-
-    below: Sequence[str]
-    kind: PlaceKind
-
-
-def _places(frame: Frame, question: CodeQuestion, scores: Scores, limit: int, fitting: _Fitting) -> list[Place]:
+def _places(  # noqa: PLR0917 - what a search is made of
+    frame: Frame, question: CodeQuestion, scores: Scores, limit: int, below: Sequence[str], kind: PlaceKind
+) -> list[Place]:
     fits = scores.parts > 0
-    if fitting.kind != "any":
-        fits &= _of_kind(frame, question, fitting.kind)
-    if fitting.below:
-        inner = np.array([any(inside(path, folder) for folder in fitting.below) for path in frame.paths], bool)
+    if kind != "any":
+        fits &= _of_kind(frame, question, kind)
+    if below:
+        inner = np.array([any(inside(path, folder) for folder in below) for path in frame.paths], bool)
         fits &= inner[frame.owners]
     chosen = np.flatnonzero(fits)
     owners = frame.owners[chosen]
@@ -182,12 +173,8 @@ def _places(frame: Frame, question: CodeQuestion, scores: Scores, limit: int, fi
         others.append(at)
         if len(taken) == limit:
             break  # what follows stands below the first place of each of these
-    placed.sort(key=_first, reverse=True)
+    placed.sort(key=itemgetter(0), reverse=True)
     return [_place(frame, question, at, score) for score, at in placed[:limit]]
-
-
-def _first(placed: tuple[float, int]) -> float:
-    return placed[0]
 
 
 def best_files(frame: Frame, question: CodeQuestion, limit: int, hints: Hints = NONE) -> list[str]:

@@ -55,6 +55,16 @@ async def read_for_change(path: str, env: ToolEnvironment) -> tuple[Located, Fil
     place = await writable(path, env)
     current = await env.workspace.read(place)
     env.ledger.require_read(place, current)
+    refuse_unfit(place, current, env)
+    return place, current
+
+
+def refuse_unfit(place: Located, current: FileText, env: ToolEnvironment) -> None:
+    """Nothing, for a text that a change on the disk neither bypasses nor holds too often in memory.
+
+    Raises:
+        ToolFailure: CONFLICT, INVALID_PARAM.
+    """
     if len(current.text) > MAX_CHANGED:
         raise ToolFailure("INVALID_PARAM", f"{place.shown} is over {MAX_CHANGED} characters: change it with Bash.")
     if current.unsaved and not env.workspace.in_editor(place):
@@ -63,7 +73,6 @@ async def read_for_change(path: str, env: ToolEnvironment) -> tuple[Located, Fil
             f"{place.shown} has unsaved changes in the editor, which an edit on disk would bypass: "
             "ask the user to save or revert it.",
         )
-    return place, current
 
 
 async def writable(path: str, env: ToolEnvironment) -> Located:

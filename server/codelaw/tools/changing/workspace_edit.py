@@ -15,7 +15,7 @@ from codelaw.domain.results import FileChange, ToolResult
 from codelaw.ports.editor import LanguageServices
 from codelaw.tools.base import Preview, ToolEnvironment
 from codelaw.tools.changing.diffs import difference
-from codelaw.tools.changing.editing import MAX_CHANGED, FileEdit, made, shown_whole, writable
+from codelaw.tools.changing.editing import FileEdit, made, refuse_unfit, shown_whole, writable
 from codelaw.tools.changing.matching import in_style, line_break
 from codelaw.tools.code.diagnosing import after_edit
 from codelaw.tools.freshness import Ledger
@@ -80,7 +80,9 @@ async def proposal(
         place = await writable(document.path, env)
         key = str(place.path)
         if key not in found:
-            found[key] = place, await _current(place, env), []
+            current = await env.workspace.read(place)
+            refuse_unfit(place, current, env)
+            found[key] = place, current, []
         _check_version(document, *found[key][:2], seen)
         found[key][2].append(document)
     changes: list[FileEdit] = []
@@ -91,15 +93,6 @@ async def proposal(
     if not changes:
         raise ToolFailure("EXECUTION_ERROR", "The editor proposes no change here.")
     return EditorProposal(tuple(changes), title)
-
-
-async def _current(place: Located, env: ToolEnvironment) -> FileText:
-    current = await env.workspace.read(place)
-    if len(current.text) > MAX_CHANGED:
-        raise ToolFailure("INVALID_PARAM", f"{place.shown} is over {MAX_CHANGED} characters: change it with Bash.")
-    if current.unsaved and not env.workspace.in_editor(place):
-        raise ToolFailure("CONFLICT", f"{place.shown} has unsaved changes in the editor: ask the user to save it.")
-    return current
 
 
 def _check_version(document: ProposedEdits, place: Located, current: FileText, seen: Mapping[str, int]) -> None:
