@@ -199,7 +199,7 @@ class Summariser:
             until = border(sent, len(archived))
             shown = sent if until is not None else archived
         past, around = History.of([*summaries, *shown]), Gathered(inputs.system, inputs.law)
-        prompt = Prompt(inputs, past, around, inputs.dialect, inputs.model_name, inputs.limits.window)
+        prompt = Prompt(inputs, past, around, inputs.dialect, inputs.model_name, window=inputs.limits.window)
         return prompt, self._instruction(until)
 
     async def _in_stages(self, archived: Sequence[Message], limit: int | None) -> str:

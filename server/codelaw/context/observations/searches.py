@@ -61,7 +61,7 @@ def glob(data: Mapping[str, Any]) -> ResultLayout | None:
     """The files, one a line."""
     pattern, reason = text(data, "pattern"), text(data, "reason")
     said = rf"\d+ files match {re.escape(pattern)}(?: \({re.escape(reason)}\))?"
-    return _names(data, "files", pattern, said, _below(data), one(reason))
+    return _names(data, "files", pattern, said, (_below(data), one(reason)))
 
 
 def listing(data: Mapping[str, Any]) -> ResultLayout | None:
@@ -70,7 +70,9 @@ def listing(data: Mapping[str, Any]) -> ResultLayout | None:
     return _names(data, "entries", path, rf"\d+ entries in {re.escape(path)}(?:, the first \d+ shown)?")
 
 
-def _names(data: Mapping[str, Any], what: str, target: str, said: str, *more: str) -> ResultLayout | None:
+def _names(
+    data: Mapping[str, Any], what: str, target: str, said: str, more: tuple[str, ...] = ()
+) -> ResultLayout | None:
     found = items(data, what)
     if found is None:
         return None
