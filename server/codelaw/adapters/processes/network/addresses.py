@@ -40,23 +40,20 @@ class Shut(OSError):
 
 def shut(address: Address) -> str | None:
     """Why no name may lead to an address, as the end of a sentence; None when it may."""
-    if isinstance(address, ipaddress.IPv6Address):
-        for inner in meant(address):
-            if (why := shut(inner)) is not None:
-                return why
-        if address.is_site_local or address in _TRANSLATED_LOCALLY:
-            return "an address of this machine's own network that is never used"
-    elif address in _THIS_NETWORK:
-        return "this machine itself"
-    if address.is_loopback or address.is_unspecified:
-        return "this machine itself"
-    if address.is_link_local:
-        return "a link-local address"
-    if address in _CLOUD:
-        return "a cloud's own service"
-    if address.is_multicast:
-        return "a multicast address"
-    return "a reserved address" if isinstance(address, ipaddress.IPv4Address) and address.is_reserved else None
+    six = isinstance(address, ipaddress.IPv6Address)
+    for inner in meant(address) if six else ():
+        if (why := shut(inner)) is not None:
+            return why
+    unused = six and (address.is_site_local or address in _TRANSLATED_LOCALLY)
+    reasons = {
+        "an address of this machine's own network that is never used": unused,
+        "this machine itself": address.is_loopback or address.is_unspecified or address in _THIS_NETWORK,
+        "a link-local address": address.is_link_local,
+        "a cloud's own service": address in _CLOUD,
+        "a multicast address": address.is_multicast,
+        "a reserved address": not six and address.is_reserved,
+    }
+    return next((why for why, holds in reasons.items() if holds), None)
 
 
 def usable(host: str | Address, found: Sequence[Address]) -> tuple[list[Address], str]:

@@ -67,14 +67,12 @@ def read_head(head: bytes) -> ProxyRequest:
     Raises:
         BadRequest: it is not one that is taken.
     """
-    if not head.endswith(b"\r\n\r\n"):
-        raise BadRequest("its head has no end")
+    _require(head.endswith(b"\r\n\r\n"), "its head has no end")
     first, *lines = head[:-4].split(b"\r\n")
     request = _REQUEST.fullmatch(first)
     if request is None:
         raise BadRequest("its first line is not a request of HTTP/1.1")
-    if len(lines) > _MOST_FIELDS:
-        raise BadRequest("it has too many header fields")
+    _require(len(lines) <= _MOST_FIELDS, "it has too many header fields")
     fields: list[tuple[bytes, bytes, bytes]] = []
     for line in lines:
         field = _FIELD.fullmatch(line)
@@ -85,26 +83,26 @@ def read_head(head: bytes) -> ProxyRequest:
     if method == "CONNECT":
         host, port = _authority(target, None)
         _agree(fields, host, port, needed=False, tunnel=True)
-        if _body(fields):
-            raise BadRequest("CONNECT has no body")
+        _require(not _body(fields), "CONNECT has no body")
         return ProxyRequest(method, host, port, tunnel=True)
     scheme, found, rest = target.partition("://")
-    if not found:
-        raise BadRequest("it names no host: it must be CONNECT host:port, or name a whole address (http://host/…)")
-    if scheme.lower() != "http":
-        raise BadRequest("for anything but http it must be CONNECT")
-    where = re.match(r"[^/?#]*", rest)
-    authority = where[0] if where else ""
+    _require(found, "it names no host: it must be CONNECT host:port, or name a whole address (http://host/…)")
+    _require(scheme.lower() == "http", "for anything but http it must be CONNECT")
+    authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
     host, port = _authority(authority, 80)
     _agree(fields, host, port, needed=request[3] == b"1", tunnel=False)
     path = rest[len(authority) :]
-    if "#" in path:
-        raise BadRequest("its address has a fragment")
+    _require("#" not in path, "its address has a fragment")
     path = path if path.startswith("/") else f"/{path}"
     named = place_of(host, port).removesuffix(":80")
     return ProxyRequest(
         method, host, port, tunnel=False, head=_passed_on(method, path, named, fields), body=_body(fields)
     )
+
+
+def _require(holds: object, why: str) -> None:
+    if not holds:
+        raise BadRequest(why)
 
 
 def _authority(text: str, usual: int | None) -> tuple[str | Address, int]:
@@ -125,26 +123,19 @@ def _agree(
 ) -> None:
     """The field `Host` must name the same place as the request."""
     named = [value for name, value, _ in fields if name == b"host"]
-    if len(named) > 1:
-        raise BadRequest("it has more than one field Host")
-    if not named:
-        if needed:
-            raise BadRequest("it has no field Host")
-        return
-    # Some programs leave the port away before a tunnel.
-    said = _authority(named[0].decode("latin-1"), port if tunnel else 80)
-    if said != (host, port):
-        raise BadRequest("its field Host names another host")
+    _require(len(named) <= 1, "it has more than one field Host")
+    _require(named or not needed, "it has no field Host")
+    for field in named:
+        # Some programs leave the port away before a tunnel.
+        said = _authority(field.decode("latin-1"), port if tunnel else 80)
+        _require(said == (host, port), "its field Host names another host")
 
 
 def _body(fields: list[tuple[bytes, bytes, bytes]]) -> int:
-    if any(name == b"transfer-encoding" for name, _, _ in fields):
-        raise BadRequest("a body without Content-Length is not taken")
-    lengths = [value for name, value, _ in fields if name == b"content-length"]
-    if not lengths:
-        return 0
-    if len(lengths) > 1 or not _LENGTH.fullmatch(lengths[0]):
-        raise BadRequest("its Content-Length cannot be read")
+    chunked = any(name == b"transfer-encoding" for name, _, _ in fields)
+    _require(not chunked, "a body without Content-Length is not taken")
+    lengths = [value for name, value, _ in fields if name == b"content-length"] or [b"0"]
+    _require(len(lengths) == 1 and _LENGTH.fullmatch(lengths[0]), "its Content-Length cannot be read")
     return int(lengths[0])
 
 
