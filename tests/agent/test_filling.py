@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.app.ahead import Ahead
+from codelaw.app.chats import Ahead
 from tests.agent.conftest import Bench
 from tests.agent.talking import notices, talk
 

@@ -11,7 +11,7 @@ import pytest
 from codelaw.adapters.stores.rows.reading import Reading
 from codelaw.agent.chat.chat import AgentChat
 from codelaw.agent.recording.outbox import Outbox
-from codelaw.app import ahead
+from codelaw.app import chats as chats_in_memory
 from codelaw.domain.events import TurnEnded
 from codelaw.domain.messages import Message
 from tests.agent.conftest import Bench
@@ -59,7 +59,7 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 async def test_a_page_makes_only_its_own_messages(
     bench: Bench, read: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ahead, "QUIET_SECONDS", 1000.0)
+    monkeypatch.setattr(chats_in_memory, "QUIET_SECONDS", 1000.0)
     chat = await long_chat(bench, 20)
     await bench.reopen()
     read.clear()
@@ -75,7 +75,7 @@ async def test_a_page_makes_only_its_own_messages(
 async def test_a_chat_that_is_looked_at_is_loaded_before_it_is_sent_to(
     bench: Bench, loads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ahead, "QUIET_SECONDS", 0.01)
+    monkeypatch.setattr(chats_in_memory, "QUIET_SECONDS", 0.01)
     chat = await long_chat(bench, 3)
     await bench.reopen()
     loads.clear()
@@ -97,7 +97,7 @@ async def test_who_looks_through_many_chats_loads_the_last_alone(
     await bench.reopen()
     loads.clear()
     for chat, quiet in zip(chats, (1000.0, 1000.0, 0.01), strict=True):
-        monkeypatch.setattr(ahead, "QUIET_SECONDS", quiet)
+        monkeypatch.setattr(chats_in_memory, "QUIET_SECONDS", quiet)
         await bench.session.read(chat, since_seq=1, limit=0)
     async with asyncio.timeout(150):
         while not loads:
@@ -110,7 +110,7 @@ async def test_a_session_that_ends_loads_nothing_more(
     bench: Bench, loads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chat = await long_chat(bench, 1)
-    monkeypatch.setattr(ahead, "QUIET_SECONDS", 1000.0)
+    monkeypatch.setattr(chats_in_memory, "QUIET_SECONDS", 1000.0)
     await bench.reopen()
     loads.clear()
     await bench.session.read(chat, turns=1)

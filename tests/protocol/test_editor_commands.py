@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from codelaw.lsp.client import Client
 from codelaw.lsp.methods import handlers
-from codelaw.lsp.methods.standard import ANSWERS, FEATURE_ANSWERS
+from codelaw.lsp.methods.handlers import ANSWERS, FEATURE_ANSWERS
 from codelaw.lsp.server.abilities import STANDARD, abilities
 from codelaw.protocol.names import COMMANDS, EDITOR_COMMANDS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.app.indexing import may_embed
+from codelaw.app.recall import may_embed
 from codelaw.settings import Settings
 
 HERE = "http://127.0.0.1:11434/v1"

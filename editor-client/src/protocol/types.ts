@@ -351,7 +351,7 @@ tool: string
 title: string
 risk: ("write" | "execute" | "send")
 options: ApprovalOption[]
-alwaysAsked?: true
+alwaysAsked?: boolean
 description?: string
 why?: string
 }
@@ -728,10 +728,10 @@ at: number
  * via the `definition` "TurnStarted".
  */
 export interface TurnStarted {
+steered?: true
 text: string
 mentions: Mention[]
 mentionsLeftOut: number
-steered?: true
 steers?: string[]
 images?: MessageImage[]
 kind: "turn_started"
@@ -1081,9 +1081,9 @@ fragments?: MessageFragment[]
 images?: MessageImage[]
 note?: ("steer" | "reminder" | "hint")
 ref?: string
-interrupted?: true
+interrupted?: boolean
 parent?: string
-damaged?: true
+damaged?: boolean
 }
 /**
  * A search of the web, what it found, and why it found nothing.

@@ -12,8 +12,7 @@ from codelaw.agent.chat.chat import AgentChat
 from codelaw.agent.services import ChatServices
 from codelaw.agent.turn.approval import Gate
 from codelaw.app.hooking import hooks_of
-from codelaw.app.processing import processes_of
-from codelaw.app.ruling import hosts_not_kept, policy
+from codelaw.app.ruling import hosts_not_kept, policy, processes_of
 from codelaw.domain.chats import Chat, Mode, Notice
 
 if TYPE_CHECKING:

@@ -1,10 +1,16 @@
-"""What is remembered for the chats of a session, and what is found again of what was said (B-4 to B-6)."""
+"""What is remembered for the chats of a session, and found again of what was said and of the code (B-4 to B-6, X-5)."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
+from codelaw.adapters.code.commits import Commits
+from codelaw.adapters.code.index import WorkspaceIndex
+from codelaw.adapters.code.vectors import CodeVectors
 from codelaw.adapters.embedders.choosing import make_embedder
 from codelaw.adapters.workspace.projects import project_keys
 from codelaw.agent.chat.retrieved_context import ContextRetriever, SpanLimits
@@ -13,19 +19,51 @@ from codelaw.agent.recall.question_vectors import EmbedderInUse, load_background
 from codelaw.agent.recall.remembering import ChatMemory, EmbeddingTasks, RecallLimits
 from codelaw.agent.recall.retrieval import Retriever
 from codelaw.agent.recording.history import Past
-from codelaw.app.indexing import embed_code
 from codelaw.domain.memories import Places
+from codelaw.domain.safety.hosts import is_this_machine, read_host
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from codelaw.adapters.code.index import WorkspaceIndex
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.domain.chats import Notice
+    from codelaw.domain.safety.redaction import Redaction
     from codelaw.ports.memories import Embedder
     from codelaw.ports.store import Stores
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
+
+
+def code_index(home: Path, environment: Mapping[str, str], redaction: Redaction, *, trusted: bool) -> WorkspaceIndex:
+    """The index, kept below `home`; git is run with that environment, in folders that are trusted."""
+    commits = Commits(environment)
+    commits.trusted = trusted
+    return WorkspaceIndex(home / "code", commits, CodeVectors(redaction))
+
+
+def embed_code(index: WorkspaceIndex, settings: Settings, embedder: Embedder) -> None:
+    """Let the embedder make vectors of the code, where the settings want it."""
+    index.vectors.use(embedder if may_embed(settings) else None, settings.memory.timeout_ms / 1000)
+
+
+def may_embed(settings: Settings) -> bool:
+    """Whether code is given to the embedder of the settings: a real model, on this machine unless the user says so."""
+    chosen = settings.embedding
+    match chosen.provider:
+        case "hashing":
+            return False  # it knows no more than the words that are searched for anyhow
+        case "local":
+            return chosen.code != "off"
+        case "openai":
+            return chosen.code == "any" or (chosen.code == "here" and _is_here(chosen.base_url))
+
+
+def _is_here(url: str | None) -> bool:
+    try:
+        host = urlsplit(url or "").hostname
+    except ValueError:
+        return False
+    return host is not None and is_this_machine(read_host(host))
 
 
 class Recall:

@@ -1,17 +1,19 @@
-"""The permission rules of the settings, and what a command may take, put in force (S-1, S-4)."""
+"""The permission rules of the settings, what a command may take, and how it runs, put in force (S-1, S-4, T-6)."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.processes.limits import CommandLimits
+from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.rules.withheld import WithheldPaths
+from codelaw.adapters.web.fetching import WebFetcher
 from codelaw.agent.turn.approval import Policy
 from codelaw.domain.chats import Mode, Notice
 from codelaw.permissions.policy import Denied, denied_to
@@ -20,11 +22,42 @@ from codelaw.settings.workspace import usual_memory
 from codelaw.tools.toolbox import ruled_tools
 
 if TYPE_CHECKING:
+    from codelaw.adapters.crash_journal.crash_journal import CrashJournal
+    from codelaw.adapters.processes.sandbox import Sandbox
     from codelaw.domain.files import Folder
     from codelaw.domain.permissions import Grant
     from codelaw.ports.workspace import Processes, Workspace
     from codelaw.settings import Settings
     from codelaw.settings.limits import BashGroup
+
+
+def web_of(settings: Settings) -> WebFetcher | None:
+    """What fetches pages, under the network's rule for commands; None where that lets nothing be reached."""
+    network = settings.tools.bash.network
+    return WebFetcher(network if isinstance(network, bool) else tuple(network)) if network else None
+
+
+async def processes_of(
+    settings: Settings,
+    environment: Mapping[str, str],
+    sandbox: Sandbox,
+    folders: Sequence[Folder],
+    *,
+    leftovers: CrashJournal,
+) -> LocalProcesses:
+    """What runs commands as those settings say: in the sandbox unless it is switched off."""
+    bash = settings.tools.bash
+    off = bash.sandbox == "off"
+    return LocalProcesses(
+        environment,
+        sandbox=None if off else sandbox,
+        means=None if off else await sandbox.means(),
+        network=bash.network if isinstance(bash.network, bool) else tuple(bash.network),
+        withheld=withheld_from_commands(settings, folders),
+        limits=await limits_of_commands(bash),
+        leftovers=leftovers,
+    )
+
 
 _MAGIC = re.compile(r"[*?\[{\\]")
 OUTDATED = Notice(

@@ -17,14 +17,12 @@ from codelaw.app.beginnings import Beginnings
 from codelaw.app.chat_maker import ChatMaker
 from codelaw.app.chats import OpenChats, StandingGrants, StoreOpener
 from codelaw.app.in_force import SettingsInForce
-from codelaw.app.indexing import code_index
 from codelaw.app.known_keys import known_keys
-from codelaw.app.recall import Recall
+from codelaw.app.recall import Recall, code_index
 from codelaw.app.requests.chats import Chats
-from codelaw.app.requests.commits import Commits
 from codelaw.app.requests.contexts import Contexts
 from codelaw.app.requests.extensions import Extensions
-from codelaw.app.requests.finding import Code
+from codelaw.app.requests.finding import Code, Commits
 from codelaw.app.requests.laws import Laws
 from codelaw.app.requests.memories import Memories
 from codelaw.app.requests.permissions import Permissions

@@ -23,9 +23,8 @@ from codelaw.app.bringing import Bringing, own_places
 from codelaw.app.brought.agents import BroughtAgents, own_agents
 from codelaw.app.brought.skills import Shelf, SkillFinder, load_called, own_skills
 from codelaw.app.plans import ONCE, TurnPlan, TurnRequest, arranged, check_fit, history_settings, size_notices
-from codelaw.app.processing import web_of
 from codelaw.app.referring.referring import Around, Referring
-from codelaw.app.ruling import unreadable, visible
+from codelaw.app.ruling import unreadable, visible, web_of
 from codelaw.app.servers.brought import BroughtServers
 from codelaw.context.system import law as laws
 from codelaw.context.system.law_check import hides

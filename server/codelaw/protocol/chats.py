@@ -13,6 +13,33 @@ from codelaw.domain.media import images
 from codelaw.protocol.base import CacheMiss, Params, Payload
 from codelaw.protocol.enclosed import EditorParams, Enclosure, StrategyOptions
 
+
+class ReviewFile(Params):
+    """`above` is 0 where it is left out: all that the chat did to the file."""
+
+    chat_id: Id
+    uri: Annotated[str, Field(min_length=1, max_length=8192)]
+    above: Annotated[int, Field(ge=0, lt=2**53)] | None = None
+
+
+class TurnChange(Payload, copies=edits.TurnChange):
+    """What a turn did to one file all in all; `number` rises with every change, also from chat to chat."""
+
+
+class ChatChanges(Payload):
+    """What the turns of a chat did and nobody has undone, oldest first; where it is too much, the newest of it."""
+
+    changes: list[TurnChange]
+    total: int
+
+
+class ReviewedFile(Payload, copies=edits.ReviewedFile):
+    """A file before the chat changed it, and as it left it; null where there was, or is, no file.
+
+    Both are null where `isText` is false. With `redacted` they are not what stands in the file.
+    """
+
+
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 Title = Annotated[str, Field(min_length=1, max_length=200)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]

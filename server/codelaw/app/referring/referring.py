@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from codelaw.app.referring import history, problems, symbols, terminal
+from codelaw.app.referring import history, symbols, terminal
 from codelaw.context.mentions import Reference, can_be_mentioned, references
 from codelaw.domain.chats import Notice
 from codelaw.domain.events import Mention, MentionKind
@@ -104,7 +104,7 @@ class Referring:
                 uris[reference] = places[0].uri
                 return symbols.fragment(reference.name, places)
             case "problems":
-                return await problems.problems(around.workspace, services)
+                return await terminal.problems(around.workspace, services)
             case "terminal":
                 return await terminal.last_output(services, around.said)
             case "git":

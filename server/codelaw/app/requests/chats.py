@@ -20,8 +20,8 @@ from codelaw.agent.turn.pending import Steer
 from codelaw.app import models
 from codelaw.app.choices import chosen, wanted, with_effort
 from codelaw.app.hooking import let_through
+from codelaw.app.in_force import applied as strategy_options_applied
 from codelaw.app.plans import TurnPlan, TurnRequest
-from codelaw.app.requests.strategy_options import applied as strategy_options_applied
 from codelaw.domain.chats import Chat, EffortChoice, Mode, Notice, Strategy
 from codelaw.domain.errors import Refusal
 from codelaw.domain.media.images import NoImage, Picture, image_of, picture_ref

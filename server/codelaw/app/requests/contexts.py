@@ -13,9 +13,9 @@ from codelaw.agent.compaction.compacting import NEVER_BEGUN
 from codelaw.agent.inputs.attachments import looked_at
 from codelaw.app import models
 from codelaw.app.choices import leaves
+from codelaw.app.in_force import applied
 from codelaw.app.plans import TurnRequest
 from codelaw.app.requests import inspection
-from codelaw.app.requests.strategy_options import applied
 from codelaw.app.ruling import unreadable
 from codelaw.domain.chats import Chat, Strategy
 from codelaw.domain.checkpoints import CompactionReport

@@ -1,4 +1,4 @@
-"""Requests about the index of the workspace's code, as the user makes them (X-5)."""
+"""Requests about the index of the workspace's code (X-5), and about what the next commit would hold (E-3)."""
 
 from __future__ import annotations
 
@@ -6,15 +6,45 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codelaw.app.ruling import visible
+from codelaw.app.referring.commits import pending
+from codelaw.app.ruling import unreadable, visible
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.tools.paths import is_top, starts
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from codelaw.adapters.code.index import WorkspaceIndex
     from codelaw.app.in_force import SettingsInForce
+    from codelaw.domain.edits import PendingCommit
     from codelaw.ports.code import FoundPlaces, IndexState, PlaceKind
     from codelaw.ports.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Commits:
+    """The repositories of the workspace."""
+
+    settings: SettingsInForce
+    workspace: Workspace
+    environment: Mapping[str, str]
+
+    async def pending(self, place: Path | None) -> PendingCommit:
+        """What the next commit of the repository at `place` would hold; None: that of the first folder.
+
+        Raises:
+            Refusal: `not_trusted`, `folder_not_found`, `nothing_to_commit`, `settings_unreadable`.
+        """
+        if self.settings.restricted:
+            message = "The editor does not trust this folder, so that git is not run."
+            raise Refusal("not_trusted", message, "Trust the folder in the editor first.")
+        settings = await self.settings.now()
+        denied = unreadable(settings, self.workspace.folders)
+        try:
+            return await pending(place, visible(self.workspace, settings), denied, self.environment)
+        except ToolFailure as failure:
+            raise Refusal("nothing_to_commit", failure.message, "Try it again.") from failure
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from codelaw.lsp.client import Client
 from codelaw.lsp.client_calls.window import KEPT_FILES, ClientWindow, put
 from codelaw.lsp.transport.errors import ClientError, Disconnected
 from codelaw.lsp.transport.rpc import Rpc
-from codelaw.protocol.approvals import ApprovalPreview, ApprovalReply, ApprovalRequest
 from codelaw.protocol.names import APPROVAL_REQUEST
+from codelaw.protocol.permissions import ApprovalPreview, ApprovalReply, ApprovalRequest
 
 log = logging.getLogger(__name__)
 

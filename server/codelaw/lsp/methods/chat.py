@@ -10,7 +10,7 @@ from codelaw.agent.turn.running import TurnTask
 from codelaw.lsp.cancelling import SCOPE
 from codelaw.lsp.documents import convert
 from codelaw.lsp.methods.routing import as_command, route
-from codelaw.protocol import changes
+from codelaw.protocol import chats
 from codelaw.protocol import chats as wire
 from codelaw.protocol.enclosed import AttachmentParams
 from codelaw.protocol.events import ChatRecord
@@ -165,14 +165,14 @@ async def checkpoint(context: Context, params: wire.Checkpoint) -> object:
     return await session.files.checkpoint(chat, turn)
 
 
-@route("codelaw/chat/changes", wire.ChatRef, changes.ChatChanges, large=True)
+@route("codelaw/chat/changes", wire.ChatRef, chats.ChatChanges, large=True)
 async def list_changes(context: Context, params: wire.ChatRef) -> object:
     found = await context.session.files.changes(params.chat_id)
     return {"changes": found[-MOST_CHANGES:], "total": len(found)}
 
 
-@route("codelaw/chat/reviewed", changes.ReviewFile, changes.ReviewedFile)
-async def reviewed(context: Context, params: changes.ReviewFile) -> object:
+@route("codelaw/chat/reviewed", chats.ReviewFile, chats.ReviewedFile)
+async def reviewed(context: Context, params: chats.ReviewFile) -> object:
     return await context.session.files.reviewed(params.chat_id, params.uri, params.above or 0)
 
 

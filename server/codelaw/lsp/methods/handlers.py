@@ -1,13 +1,37 @@
-"""All routes: those of the methods, in the order of their names, and those of the editor's commands."""
+"""All routes: those of our methods in the order of their names, of the editor's commands, and of LSP itself."""
 
 from __future__ import annotations
 
-from codelaw.lsp.features import asking, features, proposing
-from codelaw.lsp.methods import chat, context, extensions, finding, memory, permission, settings, workspace
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from codelaw.lsp.features import actions, asking, documents, features, proposing
+from codelaw.lsp.methods import chat, context, extensions, finding, law_answers, memory, permission, settings, workspace
 from codelaw.lsp.methods.routing import ROUTES, Route
 from codelaw.protocol import editor as wire
 from codelaw.protocol.chats import Cancelled, Started
 from codelaw.protocol.names import CLIENT_METHODS
+
+if TYPE_CHECKING:
+    from codelaw.lsp.context import Context
+    from codelaw.lsp.features.features import Features
+
+ANSWERS: dict[str, Callable[[Context, Any], Awaitable[Any]]] = {
+    types.TEXT_DOCUMENT_HOVER: law_answers.hover,
+    types.TEXT_DOCUMENT_COMPLETION: law_answers.completion,
+}
+"""Each takes lsprotocol's params and gives lsprotocol's result, as do the next."""
+
+FEATURE_ANSWERS: dict[str, Callable[[Features, Any], Awaitable[Any]]] = {
+    types.TEXT_DOCUMENT_CODE_ACTION: actions.code_actions,
+    types.TEXT_DOCUMENT_CODE_LENS: actions.code_lenses,
+    types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: documents.symbols,
+    types.TEXT_DOCUMENT_FOLDING_RANGE: documents.foldings,
+    types.WORKSPACE_TEXT_DOCUMENT_CONTENT: documents.content,
+}
+
 
 MODULES = (chat, context, memory, workspace, permission, extensions, finding, settings)
 """Each adds its routes where it is imported."""

@@ -10,7 +10,6 @@ from pydantic.json_schema import models_json_schema
 from codelaw.domain.errors import RefusalCode
 from codelaw.lsp.methods.handlers import COMMANDS, METHODS
 from codelaw.protocol import services
-from codelaw.protocol.approvals import ApprovalReply, ApprovalRequest
 from codelaw.protocol.base import Payload
 from codelaw.protocol.events import ChatEvent
 from codelaw.protocol.models import ModelChanged
@@ -31,6 +30,7 @@ from codelaw.protocol.names import (
     VERSION,
     command_name,
 )
+from codelaw.protocol.permissions import ApprovalReply, ApprovalRequest
 from codelaw.protocol.workspaces import EditorTrust
 
 REQUESTS: dict[str, tuple[type[BaseModel], type[BaseModel]]] = {

@@ -25,9 +25,8 @@ from codelaw.lsp.configuration import Configuration
 from codelaw.lsp.context import Context
 from codelaw.lsp.features.features import Features
 from codelaw.lsp.law import LawDiagnostics, is_law
-from codelaw.lsp.methods.handlers import COMMANDS, METHODS
+from codelaw.lsp.methods.handlers import ANSWERS, COMMANDS, FEATURE_ANSWERS, METHODS
 from codelaw.lsp.methods.server_offers import offer_servers
-from codelaw.lsp.methods.standard import ANSWERS, FEATURE_ANSWERS
 from codelaw.lsp.methods.workspace import offer_trust
 from codelaw.lsp.server.watching import Watching, is_servers_file, is_settings_file, offer
 from codelaw.lsp.spawning import Spawner
