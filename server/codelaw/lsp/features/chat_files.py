@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,14 +35,6 @@ COPY_BYTES = 4 << 20
 """Of another file that is read to see whether it holds the same chat."""
 
 
-@dataclass(frozen=True, slots=True)
-class _ChatOfFile:
-    """The chat that a file goes on with, or why it begins a new one."""
-
-    chat_id: str | None
-    why_new: str = ""
-
-
 class ChatFiles:
     """The chat files of one connection."""
 
@@ -51,7 +42,7 @@ class ChatFiles:
         self._context = context
         self._refreshing = False
         self._editor = ClientEditor(context.rpc, context.client, context.documents)
-        self._index = ChatFileIndex(context.home / "chat-files")
+        self.index = ChatFileIndex(context.home / "chat-files")
         self._writers: dict[str, StreamWriter] = {}
         """By turn."""
         self._chats: dict[str, str] = {}
@@ -59,10 +50,6 @@ class ChatFiles:
         self._sending: set[str] = set()
         """The uris of questions that are being sent."""
         self._early: list[ChatEvent] = []
-
-    @property
-    def index(self) -> ChatFileIndex:
-        return self._index
 
     def file(self, uri: str) -> ChatFile | None:
         """An open chat file, taken apart; None when it is none, or not open."""
@@ -98,18 +85,17 @@ class ChatFiles:
         self._context.arrived.name(scope, self.chat_of(uri, file) or uri)
         self._sending.add(uri)
         try:
-            known = await self._known(uri, file)
+            chat_id, why_new = await self._known(uri, file)
             try:
-                turn = await session.chats.send(known.chat_id, file.question.text, kind=kind, scope=scope)
+                turn = await session.chats.send(chat_id, file.question.text, kind=kind, scope=scope)
             except Refusal as refused:
-                if refused.code != "chat_not_found" or known.chat_id is None or scope.cancelled:
+                if refused.code != "chat_not_found" or chat_id is None or scope.cancelled:
                     raise
-                why = f"The chat {known.chat_id} is not known here: this is a new one."
-                known = _ChatOfFile(None, f"{why} It has not seen what stands above.")
+                why_new = f"The chat {chat_id} is not known here: this is a new one."
                 turn = await session.chats.send(None, file.question.text, kind=kind, scope=scope)
             self._chats[uri] = turn.chat_id
-            self._begin(uri, turn, known, file.question.text)
-            await self._index.begun(turn.chat_id, uri, turn.turn_id)
+            self._begin(uri, turn, file.question.text, why_new)
+            await self.index.begun(turn.chat_id, uri, turn.turn_id)
         finally:
             self._sending.discard(uri)
             if not self._sending:
@@ -134,10 +120,11 @@ class ChatFiles:
         path = path_of(uri)
         return "inline" if path is not None and path.parent == self._context.home / OWN_CHATS else "panel"
 
-    def _begin(self, uri: str, turn: TurnTask, known: _ChatOfFile, asked: str) -> None:
+    def _begin(self, uri: str, turn: TurnTask, asked: str, why_new: str) -> None:
         story = Story(turn.turn_id, doing="Thinking")
-        if known.why_new:
-            story.parts.append(NoticeEvent("warning", "new_chat", known.why_new))
+        if why_new:
+            message = f"{why_new} It has not seen what stands above."
+            story.parts.append(NoticeEvent("warning", "new_chat", message))
         writer = StreamWriter(self._context.documents, self._editor, uri, turn.chat_id, story, asked=asked)
         self._follow(writer)
         for event in self._early:
@@ -173,15 +160,14 @@ class ChatFiles:
 
     # ---------------------------------------------------------------------------------------------- which chat it is
 
-    async def _known(self, uri: str, file: ChatFile) -> _ChatOfFile:
+    async def _known(self, uri: str, file: ChatFile) -> tuple[str | None, str]:
+        """The chat that a file goes on with, or why it begins a new one."""
         chat_id = self.chat_of(uri, file)
-        if chat_id is None or self._chats.get(uri) == chat_id:
-            return _ChatOfFile(chat_id)
-        owner = await self._index.read(chat_id)
-        if owner.uris and uri not in owner.uris and await self._held_elsewhere(uri, chat_id, owner):
-            why = "This file is a copy: the chat goes on in the other one, and here begins a new one."
-            return _ChatOfFile(None, f"{why} It has not seen what stands above.")
-        return _ChatOfFile(chat_id)
+        if chat_id is not None and self._chats.get(uri) != chat_id:
+            files = await self.index.read(chat_id)
+            if files.uris and uri not in files.uris and await self._held_elsewhere(uri, chat_id, files):
+                return None, "This file is a copy: the chat goes on in the other one, and here begins a new one."
+        return chat_id, ""
 
     async def _held_elsewhere(self, uri: str, chat_id: str, owner: FilesOfChat) -> bool:
         """Whether another file holds the same chat: then this one is a copy, else it was moved."""
@@ -224,7 +210,7 @@ class ChatFiles:
                 # From here on the file, or what is known of it on disk, says what it lacks.
                 del self._writers[turn_id]
                 if what == "saved":
-                    self._context.spawn(self._index.saved(writer.chat_id, turn_id))
+                    self._context.spawn(self.index.saved(writer.chat_id, turn_id))
             elif what == "opened":
                 writer.reopened()
         if what == "opened":
@@ -235,7 +221,7 @@ class ChatFiles:
         file = self.file(uri)
         if file is None or file.chat_id is None or not self._context.client.applies:
             return
-        owner = await self._index.read(file.chat_id)
+        owner = await self.index.read(file.chat_id)
         lacking = [block.id for block in file.blocks if block.kind == "turn" and block.running]
         if uri in owner.uris[-1:]:
             lacking += [turn_id for turn_id in owner.pending if turn_id not in lacking]
