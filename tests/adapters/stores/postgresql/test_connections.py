@@ -61,7 +61,7 @@ async def test_who_was_cut_off_itself_believes_others_alive_for_a_while(monkeypa
     assert await second.is_alive(first.owner), "they may have been cut off by the same fault"
     assert not await second.is_alive("nobody")
     await first.close()
-    monkeypatch.setattr("codelaw.adapters.stores.postgres.server_liveness.GRACE_SECONDS", 0.0)
+    monkeypatch.setattr("codelaw.adapters.stores.postgres.session.GRACE_SECONDS", 0.0)
     await second.create(a_chat())  # it notices that it was cut off, and lives again
     assert not await second.is_alive(first.owner)
 

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from codelaw.adapters.stores.postgres.server_liveness import PostgresOwners
+from codelaw.adapters.stores.postgres.session import PostgresOwners
 from codelaw.domain.checkpoints import Demotion
 from tests.adapters.stores.postgresql.acting import child
 from tests.adapters.stores.suite import a_checkpoint, a_turn, refusal, said

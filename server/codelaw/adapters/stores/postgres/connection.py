@@ -26,8 +26,7 @@ from codelaw.adapters.stores.postgres.place import (
     refused_connection,
     told,
 )
-from codelaw.adapters.stores.postgres.server_liveness import PostgresOwners
-from codelaw.adapters.stores.postgres.session import PostgresSession, speak
+from codelaw.adapters.stores.postgres.session import PostgresOwners, PostgresSession, speak
 from codelaw.adapters.stores.readers import Dropped, Readers, Worker
 from codelaw.adapters.stores.rows.database import Session
 from codelaw.domain.chats import Notice

@@ -1,15 +1,19 @@
-"""A PostgreSQL connection as work in its thread sees it, and text as the database takes it (D-3).
+"""A PostgreSQL connection as work in its thread sees it, and what lives by it (D-3, D-4).
 
-A NUL and lone surrogates, which it refuses, are spelt by two characters. The loader of the same connection undoes the
-spelling, so that what is read equals what was written. All else is stored as it is.
+A NUL and lone surrogates, which the database refuses, are spelt by two characters; the loader of the same connection
+undoes the spelling, so that what is read equals what was written. All else is stored as it is. A server lives as long
+as its connection holds an advisory lock.
 """
 
 from __future__ import annotations
 
 import re
+import secrets
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import lru_cache
+from threading import local
 from typing import Any
 
 from psycopg import Connection, Cursor
@@ -17,6 +21,73 @@ from psycopg.adapt import Buffer, Dumper, Loader
 from psycopg.pq import Format, TransactionStatus
 
 from codelaw.adapters.stores.rows.database import Dialect, Parameters
+
+_ID = re.compile(r"[0-9a-f]{24}")
+GRACE_SECONDS = 15.0
+"""For so long after our own connection was lost others are believed alive: what cut ours may have cut theirs."""
+
+_HELD = (
+    "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND mode = 'ExclusiveLock'"
+    " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    " AND classid::bigint = %s AND objid::bigint = %s"
+)
+
+
+class PostgresOwners:
+    """The living owners of a database; this one lives from its first connection until the last is closed."""
+
+    def __init__(self) -> None:
+        self.id = secrets.token_hex(12)
+        self._connection: Connection[Any] | None = None
+        self._lent = local()
+        self._regained = float("-inf")
+
+    def take(self, connection: Connection[Any]) -> None:
+        """Live by this new connection. To be called in the database's thread."""
+        if self._connection is not None:
+            self._regained = time.monotonic()
+        # The lock may still be held by our own lost connection, which the database has not noticed yet; then this
+        # owner lives by that one, and the next look of `keep` takes the lock when it is free.
+        connection.execute("SELECT pg_try_advisory_lock(%s)", (_key(self.id),))
+        self._connection = connection
+
+    def keep(self, connection: Connection[Any]) -> None:
+        """See that the lock is held. To be called in the database's thread."""
+        if not self._is_held(connection, self.id):
+            connection.execute("SELECT pg_try_advisory_lock(%s)", (_key(self.id),))
+
+    @contextmanager
+    def lent(self, connection: Connection[Any]) -> Generator[None]:
+        """Let this thread ask by a connection of its own meanwhile."""
+        self._lent.connection = connection
+        try:
+            yield
+        finally:
+            self._lent.connection = None
+
+    def is_alive(self, owner: str) -> bool:
+        """Whether `owner` holds its lock. To be asked in a thread of the database."""
+        if owner == self.id:
+            return True
+        connection = getattr(self._lent, "connection", None) or self._connection
+        if connection is None or not _ID.fullmatch(owner):
+            return False
+        if self._is_held(connection, owner) or time.monotonic() - self._regained < GRACE_SECONDS:
+            return True
+        return not self._is_held(connection, self.id)  # cut off just now, and not noticed yet
+
+    async def leave(self) -> None:
+        """Nothing is left to do: the database gives the lock back with the connection."""
+
+    def _is_held(self, connection: Connection[Any], owner: str) -> bool:
+        key = _key(owner) & 0xFFFF_FFFF_FFFF_FFFF
+        return connection.execute(_HELD, (key >> 32, key & 0xFFFF_FFFF)).fetchone() is not None
+
+
+def _key(owner: str) -> int:
+    """64 bits with a sign, as the database numbers advisory locks."""
+    return int.from_bytes(bytes.fromhex(owner[:16]), signed=True)
+
 
 _ESCAPE = "\x10"
 """DLE, the data link escape; itself written twice."""
