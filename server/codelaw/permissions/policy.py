@@ -163,14 +163,13 @@ def _judge_command(command: str, rules: Rules, default: Default, *, sandboxed: b
         if rule.blanket or rule.specifier == command.strip():
             return Decision("deny", "deny", rule.text)
     parts = read(command)
-    verdict, near = denied_name(command, parts, rules.deny, rules.roots) or ("pass", None)
     judging = DenyRules(deny)
-    waiting = iter(parts or ())
-    while verdict != "deny" and (part := next(waiting, None)) is not None:
-        verdict, rule = judging.judge(part)
-        near = rule if verdict == "deny" else near or rule
-    if verdict == "deny" and near is not None:
-        return Decision("deny", "deny", near.text)
+    named = denied_name(command, parts, rules.deny, rules.roots)
+    verdicts = [named or ("pass", None), *(judging.judge(part) for part in parts or ())]
+    denied = next((rule for verdict, rule in verdicts if verdict == "deny" and rule is not None), None)
+    if denied is not None:
+        return Decision("deny", "deny", denied.text)
+    near = next((rule for _, rule in verdicts if rule is not None), None)
     decision = _permitted(command, parts, rules, default, sandboxed=sandboxed, near=near)
     if decision.action != "deny" and (obeyed := obeyed_by_command(command, parts)):
         return Decision("ask", "default", f"{obeyed[0].upper()}{obeyed[1:]}.", always_asked=True)
