@@ -52,7 +52,9 @@ class Person:
 async def session(kind: str) -> Mapping[str, float]:
     """Play one kind; milliseconds and megabytes."""
     mark = f"{os.getpid()}-{time.time_ns()}"
-    servers = McpServers(ServerMeans(cwd=Path.cwd(), environment=dict(os.environ), start_seconds=STARTS.get(kind, 60.0)))
+    servers = McpServers(
+        ServerMeans(cwd=Path.cwd(), environment=dict(os.environ), start_seconds=STARTS.get(kind, 60.0))
+    )
     way = Program(sys.executable, (str(HOSTILE), kind), {"BENCHMARK": mark})
     servers.begin([ServerSpec("bad", way, "benchmark")])
     await servers.settled(60)
