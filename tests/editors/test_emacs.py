@@ -87,7 +87,7 @@ def test_a_chat_in_emacs_streams_asks_steers_cancels_and_outlives_its_server(
     assert "1  Allow once" in told["offered"][0]
     first = told["first"][0]
     assert told["code"][0] == ["def add(a, b):\n    return a + b\n", True]
-    assert (workspace / "calc.py").read_text() == "def add(a, b):\n    return a - b\n", "the disk is left alone"
+    assert (calc / "calc.py").read_text() == "def add(a, b):\n    return a - b\n", "the disk is left alone"
     assert "wrong beginning" not in first, "what was asked again is withdrawn"
     assert "as it seems" in first
     assert first.count("- Edit calc.py") == 1
