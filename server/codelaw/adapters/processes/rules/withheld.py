@@ -79,7 +79,7 @@ class KeptBack:
 
 
 @dataclass(slots=True)
-class _Listing:
+class _FolderVerdict:
     folders: list[str] = field(default_factory=list[str])
     hidden: list[str] = field(default_factory=list[str])
     fixed: list[str] = field(default_factory=list[str])
@@ -89,7 +89,7 @@ class Walk:
     """Looks for what rules keep back; used from threads, one at a time."""
 
     def __init__(self) -> None:
-        self._cache = StampedCache[_Listing]()
+        self._cache = StampedCache[_FolderVerdict]()
         self._key: tuple[object, ...] = ()
         self._linked: set[str] = set()
 
@@ -103,7 +103,7 @@ class Walk:
             return KeptBack()
         key = (withheld.key, tuple(withheld.names.items()))
         if key != self._key:
-            self._key, self._cache = key, StampedCache[_Listing]()
+            self._key, self._cache = key, StampedCache[_FolderVerdict]()
         hidden: list[str] = []
         fixed: list[str] = []
         deadline = time.monotonic() + SECONDS
@@ -141,11 +141,11 @@ class Walk:
         moving += [path for path in fixed if not _by_name(withheld.unwritable, path)]
         return KeptBack(*(tuple(map(Path, paths)) for paths in (hidden, fixed, moving)))
 
-    def _look(self, at: str, shown: str, withheld: WithheldPaths) -> _Listing:
+    def _look(self, at: str, shown: str, withheld: WithheldPaths) -> _FolderVerdict:
         """One folder: its folders that are to be looked at, and what in it is kept back."""
 
-        def listed() -> _Listing:
-            seen = _Listing()
+        def listed() -> _FolderVerdict:
+            seen = _FolderVerdict()
             with os.scandir(at) as entries:
                 for entry in entries:
                     _sort(entry, shown, withheld, seen)
@@ -154,10 +154,10 @@ class Walk:
         try:
             return self._cache.look(at, shown, listed, follow=False)
         except FileNotFoundError:
-            return _Listing()
+            return _FolderVerdict()
         except OSError:
             # Who owns it could open it up: it is hidden as a whole.
-            return _Listing(hidden=[""])
+            return _FolderVerdict(hidden=[""])
 
     def _warn_of_links(self, hidden: Sequence[str]) -> None:
         for path in hidden:
@@ -168,7 +168,7 @@ class Walk:
                     _log.warning("%s has another name (a hard link), under which commands may read it", path)
 
 
-def _sort(entry: os.DirEntry[str], shown: str, withheld: WithheldPaths, seen: _Listing) -> None:
+def _sort(entry: os.DirEntry[str], shown: str, withheld: WithheldPaths, seen: _FolderVerdict) -> None:
     if entry.is_symlink():
         return  # what it leads to is found where it lies
     folder = entry.is_dir(follow_symlinks=False)
