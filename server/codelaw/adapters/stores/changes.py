@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from codelaw.adapters.stores.repository import Repository, reads, writes
+from codelaw.adapters.stores.repository import SqlRepository, reads, writes
 from codelaw.adapters.stores.rows.chat_rows import position_of, refuse_reverting, require
 from codelaw.adapters.stores.rows.checks import checksum, verify
 from codelaw.adapters.stores.rows.codec import Unreadable, legible, valid, whole
@@ -26,7 +26,7 @@ FAST = 1
 """Of zlib's levels: a text waits for its place on the disk while it is compressed."""
 
 
-class Changes(Repository):
+class SqlChanges(SqlRepository):
     """What was done to files, and not undone (`ChatStore`)."""
 
     @writes()

@@ -9,11 +9,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from codelaw.adapters.stores.changes import Changes
-from codelaw.adapters.stores.events import END, OF_TURNS, Events, events_between
+from codelaw.adapters.stores.changes import SqlChanges
+from codelaw.adapters.stores.events import END, OF_TURNS, SqlEvents, events_between
 from codelaw.adapters.stores.forks import fork_chat
-from codelaw.adapters.stores.history import History
-from codelaw.adapters.stores.permissions import Permissions
+from codelaw.adapters.stores.history import SqlHistory
+from codelaw.adapters.stores.permissions import SqlPermissions
 from codelaw.adapters.stores.readers import log_unheard
 from codelaw.adapters.stores.repository import reads, writes
 from codelaw.adapters.stores.rows import search_rows
@@ -66,7 +66,7 @@ _NUMBERS = "SELECT 0, 0, 0, 0, 0, 0, 0, number FROM turns WHERE chat_id = ? ORDE
 _MESSAGES = f"SELECT {MESSAGE} {OF_TURNS.format('messages')} ORDER BY turns.position, messages.position"
 
 
-class SqlChats(Changes, Events, History, Permissions):
+class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
     """A `ChatStore`."""
 
     notices: tuple[Notice, ...] = ()

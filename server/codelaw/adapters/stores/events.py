@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from codelaw.adapters.stores.repository import Repository, reads, writes
+from codelaw.adapters.stores.repository import SqlRepository, reads, writes
 from codelaw.adapters.stores.rows.chat_rows import require, unknown_chat
 from codelaw.adapters.stores.rows.checks import checksum, verify
 from codelaw.adapters.stores.rows.codec import Unreadable, decoder, legible, parsed, to_text
@@ -30,7 +30,7 @@ Run = tuple[int, float, ThoughtDelta | AnswerDelta]
 """Number, time and delta."""
 
 
-class Events(Repository):
+class SqlEvents(SqlRepository):
     """What happened in chats, by number (`ChatStore`)."""
 
     @writes()

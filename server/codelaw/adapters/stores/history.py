@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codelaw.adapters.stores.repository import Repository, writes
+from codelaw.adapters.stores.repository import SqlRepository, writes
 from codelaw.adapters.stores.rows.chat_rows import require
 from codelaw.adapters.stores.rows.checks import checksum, moved
 from codelaw.adapters.stores.rows.codec import to_text
@@ -13,7 +13,7 @@ from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.errors import Refusal
 
 
-class History(Repository):
+class SqlHistory(SqlRepository):
     """Checkpoints, demotions, withdrawn turns and rolling summaries (`ChatStore`)."""
 
     @writes()

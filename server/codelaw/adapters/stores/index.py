@@ -13,7 +13,7 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
-from codelaw.adapters.stores.repository import Repository, writes
+from codelaw.adapters.stores.repository import SqlRepository, writes
 from codelaw.adapters.stores.rows import passage_rows
 from codelaw.adapters.stores.rows.codec import legible
 from codelaw.adapters.stores.rows.database import Database, Owners, Session
@@ -37,7 +37,7 @@ BEFORE_SEARCH = 100
 """Messages that a search indexes itself when the background has not yet."""
 
 
-class SqlIndex(Repository):
+class SqlIndex(SqlRepository):
     """A `MessageIndex` over any database."""
 
     def __init__(self, database: Database, owners: Owners) -> None:

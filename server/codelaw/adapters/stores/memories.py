@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.stores.postgres import memories as postgres_memories
-from codelaw.adapters.stores.repository import Repository, reads, writes
+from codelaw.adapters.stores.repository import SqlRepository, reads, writes
 from codelaw.adapters.stores.rows.chat_rows import forget_asides, require
 from codelaw.adapters.stores.rows.checks import checksum
 from codelaw.adapters.stores.rows.codec import legible
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _ABOUT = ("memories",)
 
 
-class SqlMemories(Repository):
+class SqlMemories(SqlRepository):
     """A `MemoryStore`."""
 
     def __init__(self, database: Database, owners: Owners) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codelaw.adapters.stores.repository import Repository, reads, writes
+from codelaw.adapters.stores.repository import SqlRepository, reads, writes
 from codelaw.adapters.stores.rows.chat_rows import require
 from codelaw.adapters.stores.rows.checks import checksum
 from codelaw.adapters.stores.rows.database import Session
@@ -20,7 +20,7 @@ _EVERY = 64
 _COLUMNS = "chat_id, at, kind, tool, title, decision, by_whom, rule, detail, folder, person"
 
 
-class Permissions(Repository):
+class SqlPermissions(SqlRepository):
     """Grants and the audit (`ChatStore`)."""
 
     @reads("grants")

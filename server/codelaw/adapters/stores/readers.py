@@ -80,7 +80,7 @@ AGAIN_SECONDS = 0.05
 """Between two attempts to stop a query: one that falls between two statements stops nothing."""
 
 
-class Dropped(Exception):
+class ReadDropped(Exception):
     """The reading was given up by its caller, or the store was closed."""
 
 
@@ -137,10 +137,10 @@ class Readers(Generic[C]):
         """Do `work` with a connection. When the caller is cancelled its statement is stopped.
 
         Raises:
-            Dropped: the store was closed meanwhile.
+            ReadDropped: the store was closed meanwhile.
         """
         if self._closed:
-            raise Dropped
+            raise ReadDropped
         job: _Job[C] = _Job()
         asked = time.monotonic()
         threads = self._slow if slow else self._quick
@@ -198,7 +198,7 @@ class Readers(Generic[C]):
 
     def _run(self, job: _Job[C], work: Callable[[C], T], asked: float) -> T:
         if job.dropped:
-            raise Dropped
+            raise ReadDropped
         connection = self._take(asked)
         with job.lock:
             job.connection = connection
@@ -206,7 +206,7 @@ class Readers(Generic[C]):
             return work(connection)
         except Exception as error:
             if job.dropped:
-                raise Dropped from error
+                raise ReadDropped from error
             raise
         finally:
             with job.lock:
@@ -231,5 +231,5 @@ class Readers(Generic[C]):
 
 
 def _log_failure(future: asyncio.Future[Any]) -> None:
-    if not future.cancelled() and not isinstance(future.exception(), Dropped):
+    if not future.cancelled() and not isinstance(future.exception(), ReadDropped):
         log_unheard(future)

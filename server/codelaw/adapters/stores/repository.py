@@ -12,7 +12,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 
-class Repository:
+class SqlRepository:
     """Rows of one database. Writes of a cancelled caller are finished, never halved."""
 
     def __init__(self, database: Database, owners: Owners) -> None:
@@ -24,7 +24,7 @@ class Repository:
         """There are messages that are not in the index of the search."""
 
 
-R = TypeVar("R", bound=Repository)
+R = TypeVar("R", bound=SqlRepository)
 if TYPE_CHECKING:
     from types import CoroutineType
 

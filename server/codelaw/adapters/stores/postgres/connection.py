@@ -16,7 +16,7 @@ from psycopg import Connection
 
 from codelaw.adapters.stores.postgres.migrations import migrate, use
 from codelaw.adapters.stores.postgres.place import (
-    Place,
+    DatabasePlace,
     bare,
     is_between,
     is_crowded,
@@ -27,7 +27,7 @@ from codelaw.adapters.stores.postgres.place import (
     told,
 )
 from codelaw.adapters.stores.postgres.session import PostgresOwners, PostgresSession, speak
-from codelaw.adapters.stores.readers import Dropped, Readers, Worker
+from codelaw.adapters.stores.readers import ReadDropped, Readers, Worker
 from codelaw.adapters.stores.rows.database import Session
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
@@ -144,7 +144,7 @@ class PostgresDatabase:
             if not is_crowded(refusal):
                 raise
             return await self._run(whole_work, ())  # by the one connection that there is
-        except Dropped:
+        except ReadDropped:
             pass
         raise self._closed()
 
@@ -339,7 +339,7 @@ def _persistent(session: Session, work: Callable[[Session], T]) -> T:
     raise AssertionError
 
 
-def _connected(place: Place) -> Connection[Any]:
+def _connected(place: DatabasePlace) -> Connection[Any]:
     """A connection, in `CONNECT_SECONDS` at most, however long the name of the host takes to be found."""
     made: Future[Connection[Any]] = Future()
 

@@ -96,7 +96,7 @@ _STATES: dict[str, tuple[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DatabasePlace:
     """A database that a URL names."""
 
     parameters: dict[str, Any] = field(repr=False)
@@ -110,7 +110,7 @@ class Place:
         return make_conninfo("", **{**self.parameters, "connect_timeout": int(seconds), "client_encoding": "utf8"})
 
 
-def place_of(url: str) -> Place:
+def place_of(url: str) -> DatabasePlace:
     """What the URL names.
 
     Raises:
@@ -125,7 +125,7 @@ def place_of(url: str) -> Place:
         raise _unreadable()
     found = _SEARCH_PATH.search(str(parameters.get("options") or ""))
     shown = f"postgresql://{host}{port and ':'}{port}/{database}"
-    return Place({**_DEFAULTS, **parameters}, found[1] if found else SCHEMA, shown)
+    return DatabasePlace({**_DEFAULTS, **parameters}, found[1] if found else SCHEMA, shown)
 
 
 def is_crowded(refusal: Refusal) -> bool:
@@ -148,7 +148,7 @@ def is_lost(connection: Connection[Any], error: psycopg.Error) -> bool:
     return connection.closed or (error.sqlstate or "").startswith(("08", "57P", "25P03"))
 
 
-def refused_connection(place: Place, error: Exception) -> Refusal:
+def refused_connection(place: DatabasePlace, error: Exception) -> Refusal:
     """Why there is no connection: libpq gives words only, no code."""
     said = _first_line(place, str(error))
     for pattern, reason, hint in _SAID:
@@ -157,7 +157,7 @@ def refused_connection(place: Place, error: Exception) -> Refusal:
     return Refusal("store_unavailable", f"{place.shown}: there is no connection ({said}).", _CONNECT_HINT)
 
 
-def refused_statement(place: Place, error: psycopg.Error) -> Refusal | None:
+def refused_statement(place: DatabasePlace, error: psycopg.Error) -> Refusal | None:
     """What to tell of a statement that failed; None: it is a mistake of ours."""
     state = error.sqlstate or ("08" if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) else "")
     advice = _STATES.get(state) or _STATES.get(state[:2])
@@ -169,7 +169,7 @@ def refused_statement(place: Place, error: psycopg.Error) -> Refusal | None:
 
 
 @contextmanager
-def told(place: Place) -> Generator[None]:
+def told(place: DatabasePlace) -> Generator[None]:
     """Whatever fails inside is told in words, or is a mistake of ours without the rows that it is about."""
     try:
         yield
@@ -193,7 +193,7 @@ def _unreadable() -> Refusal:
     return Refusal("store_unavailable", "store.url is not a valid PostgreSQL URL.", _PERCENT)
 
 
-def _first_line(place: Place, said: str) -> str:
+def _first_line(place: DatabasePlace, said: str) -> str:
     line = said.strip().splitlines()[0].rstrip(".") if said.strip() else "no reason given"
     secret = str(place.parameters.get("password") or "")
     return (line.replace(secret, "***") if len(secret) > 2 else line)[:300]

@@ -34,7 +34,7 @@ Parameters = tuple[Any, ...]
 Dialect = Literal["sqlite", "postgresql"]
 
 
-class Rows(Protocol):
+class StatementRows(Protocol):
     """The outcome of a statement."""
 
     @property
@@ -63,7 +63,7 @@ class Session(Protocol):
         """
         ...
 
-    def execute(self, sql: str, parameters: Parameters = ()) -> Rows: ...
+    def execute(self, sql: str, parameters: Parameters = ()) -> StatementRows: ...
 
     def execute_many(self, sql: str, rows: list[Parameters]) -> None: ...
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from codelaw.adapters.stores.migrations import migrate, refuse_foreign
-from codelaw.adapters.stores.readers import Dropped, Readers, Worker
+from codelaw.adapters.stores.readers import ReadDropped, Readers, Worker
 from codelaw.adapters.stores.rows.codec import text_or_bytes
 from codelaw.adapters.stores.rows.database import Owners, Session
 from codelaw.adapters.stores.sqlite import damage
@@ -145,7 +145,7 @@ class SqliteDatabase:
             raise self._closed()
         try:
             return await self._readers.do(lambda connection: self._guarded(lambda: whole_work(connection)), slow=slow)
-        except Dropped:
+        except ReadDropped:
             raise self._closed() from None
 
     async def close(self) -> bool:
