@@ -216,8 +216,7 @@ async def test_a_crash_in_mid_turn_loses_no_finished_step(bench: Bench):
                 task.cancel()
         await asyncio.sleep(0)
     await store.close()
-    for model in dead._models.values():
-        await model.close()
+    await dead.resources.chats.models.close()
     bench.session = await open_session(bench, {})
     record = await bench.session.read(running.chat_id)
     assert [message.role for message in record.messages] == [

@@ -85,7 +85,7 @@ async def test_a_turn_of_a_living_server_is_left_alone(bench: Bench, other: Benc
 
 async def die(bench: Bench) -> None:
     """The server's process is gone: its lock on the store goes, nothing else is done."""
-    store, made = bench.session._chats._stores.chats, bench.session._models
+    store, made = bench.session._chats._stores.chats, bench.session.resources.chats.models
     assert store is not None
     store.append = store.end_turn = store.append_events = never  # type: ignore[method-assign]
     for agent in bench.session._chats:
@@ -94,8 +94,7 @@ async def die(bench: Bench) -> None:
             agent.running.conduct.cancel()  # type: ignore[union-attr]
             await asyncio.sleep(0)
     await store.close()
-    for model in made.values():
-        await model.close()
+    await made.close()
     bench.session = await open_session(bench, {})
 
 
