@@ -202,7 +202,7 @@ async def test_what_waited_when_the_server_died_is_returned(bench: Bench, died: 
     chat_id, dead = running.chat_id, bench.session
     agent = await dead._chats.get(chat_id)
     if died == "behind it":
-        agent.steering._start = never  # type: ignore[method-assign]
+        agent.follow = never  # type: ignore[method-assign]
     await dead.steer(chat_id, "STEERMARK")
     if died == "behind it":
         await running.result()

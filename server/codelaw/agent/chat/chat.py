@@ -95,7 +95,7 @@ class AgentChat:
         self.rolling = Rolling(self.past, self.outbox)
         self.pending = PendingMessages(house.workspace, self.gate)
         self.pictures = Pictures(chat.id, house.store)
-        self.steering = SteerQueue(self.outbox, self.pending, self.pictures, self._follow)
+        self.steering = SteerQueue(self.outbox, self.pending, self.pictures)
 
     @property
     def idle(self) -> bool:
@@ -250,12 +250,6 @@ class AgentChat:
         named = "; ".join(new[:NAMED]) + (f"; and {len(new) - NAMED} more" if len(new) > NAMED else "")
         message = f"Damaged on the disk in this chat: {named}. What can still be read of it is shown, and marked."
         self.outbox.tell(NoticeEvent("warning", "record_damaged", message))
-
-    async def _follow(self, steers: Sequence[Steer]) -> TurnTask:
-        try:
-            return await self.follow(self, steers)
-        finally:
-            self.release()
 
     async def _close_crashed(self, turn: StoredTurn, stored: StoredChat) -> None:
         await self.house.settle_interrupted()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from codelaw.agent.inputs.attachments import check_pictures, pictures_in
@@ -28,27 +27,21 @@ class SteerQueue:
     turn ends otherwise, or the next cannot be started, they are returned to the user.
     """
 
-    def __init__(
-        self,
-        outbox: Outbox,
-        pending: PendingMessages,
-        pictures: Pictures,
-        begin: Callable[[Sequence[Steer]], Awaitable[TurnTask]],
-    ) -> None:
-        """`begin` starts the turn that waiting steers become."""
-        self._outbox, self._pending, self._pictures, self._begin = outbox, pending, pictures, begin
-        self._task: asyncio.Task[None] | None = None
+    def __init__(self, outbox: Outbox, pending: PendingMessages, pictures: Pictures) -> None:
+        self._outbox, self._pending, self._pictures = outbox, pending, pictures
+        self.beginning: asyncio.Task[None] | None = None
+        """Starts the next turn."""
         self.record: TurnRecord | None = None
         """Of the turn that runs."""
         self.after = ""
         """The turn that ended last."""
-        self._begun: TurnTask | None = None
+        self.begun: TurnTask | None = None
         """The one that followed it by itself."""
 
     @property
     def in_flight(self) -> bool:
         """A next turn is about to begin."""
-        return self._task is not None
+        return self.beginning is not None
 
     async def steer(self, steer: Steer) -> None:
         """Queue a message for the model's next step, or the next turn; returns once it cannot be lost.
@@ -78,16 +71,17 @@ class SteerQueue:
         await self._outbox.drain()
         return True
 
-    def begin(self, after: str) -> bool:
-        """Start a turn of all that waits, if anything does; then nothing else may start in the chat until it has."""
-        steers = self._pending.waiting
-        self.after, self._begun = after, None
-        if not steers:
-            return False
-        for steer in steers:
+    def taken(self, after: str) -> tuple[Steer, ...]:
+        """All that waits, to become a turn behind the turn `after`; no part of it can be withdrawn any more."""
+        self.after, self.begun = after, None
+        for steer in self._pending.waiting:
             steer.taken = True
-        self._task = asyncio.create_task(self._start(steers), name="next turn")
-        return True
+        return self._pending.waiting
+
+    def failed(self, notice: NoticeEvent) -> None:
+        """The next turn could not be started: say why, and return all that waits."""
+        self._outbox.post("", notice)
+        self.give_back(self.after)
 
     def give_back(self, after: str) -> None:
         """Return all that waits: it will not be sent."""
@@ -104,23 +98,8 @@ class SteerQueue:
 
     async def next(self, after: str | None = None) -> TurnTask | None:
         """The turn that follows the turn `after`, once it has begun; without `after`, one that is about to begin."""
-        if self._task is not None:
-            await asyncio.shield(self._task)
+        if self.beginning is not None:
+            await asyncio.shield(self.beginning)
         elif after is None:
             return None
-        return self._begun if after in {None, self.after} else None
-
-    async def _start(self, steers: tuple[Steer, ...]) -> None:
-        try:
-            self._begun = await self._begin(steers)
-        except Refusal as refusal:
-            self._failed(NoticeEvent("error", refusal.code, f"{refusal.message} {refusal.hint}".strip()))
-        except Exception:  # noqa: BLE001 - a bug must not keep the user's words from them (R-10)
-            _log.exception("a next turn could not be started")
-            self._failed(NoticeEvent("error", "internal_error", "codelaw failed inside; the log says why."))
-        finally:
-            self._task = None
-
-    def _failed(self, notice: NoticeEvent) -> None:
-        self._outbox.post("", notice)
-        self.give_back(self.after)
+        return self.begun if after in {None, self.after} else None

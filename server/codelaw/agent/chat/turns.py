@@ -28,7 +28,7 @@ from codelaw.agent.turn.running import (
 from codelaw.agent.turn.turn import TurnLoop
 from codelaw.domain.chats import StoredTurn, TurnError, TurnResult
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import TurnEnded
+from codelaw.domain.events import NoticeEvent, TurnEnded
 from codelaw.domain.messages import Message
 from codelaw.tools.base import ToolEnvironment
 from codelaw.tools.reading.web_fetch import named
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from codelaw.agent.chat.leaving import Leaving
     from codelaw.agent.inputs.gathering import UserMessage
     from codelaw.agent.inputs.turn_context import TurnInputs
+    from codelaw.agent.turn.pending import Steer
     from codelaw.domain.chats import Notice
     from codelaw.domain.media.images import Picture
 
@@ -177,13 +178,31 @@ async def _conduct(
         agent.outbox.post(record.id, TurnEnded(result))
         agent.refs = record.refs
         _free(agent)
-    agent.starting = agent.steering.begin(record.id)
+    if steers := agent.steering.taken(record.id):
+        # Nothing else may start in the chat until that has.
+        agent.starting = True
+        agent.steering.beginning = asyncio.create_task(_follow(agent, steers), name=f"next turn of {agent.chat.id}")
     await agent.outbox.drain()
     await tidy(agent.house.store, agent.chat.id, record.id)
     agent.rolling.after_turn(agent.house.measures.known)
     if agent.house.embedding is not None:
         agent.house.embedding.kick(agent.chat.id)
     return result
+
+
+async def _follow(agent: AgentChat, steers: Sequence[Steer]) -> None:
+    """Start the turn that waiting steers become (R-9)."""
+    steering = agent.steering
+    try:
+        steering.begun = await agent.follow(agent, steers)
+    except Refusal as refusal:
+        steering.failed(NoticeEvent("error", refusal.code, f"{refusal.message} {refusal.hint}".strip()))
+    except Exception:  # noqa: BLE001 - a bug must not keep the user's words from them (R-10)
+        _log.exception("the next turn of chat %s could not be started", agent.chat.id)
+        steering.failed(NoticeEvent("error", "internal_error", "codelaw failed inside; the log says why."))
+    finally:
+        steering.beginning = None
+        agent.release()
 
 
 def _free(agent: AgentChat) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Self
 
 from codelaw.agent.dialects.base import ParsedReply
 from codelaw.agent.dialects.scanning import GrowingText
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.recording.turn_record import TurnRecord
     from codelaw.context.sections import View
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 QUIET_SECONDS = 30.0
 """Without content, whatever signs of life the connection gives."""
@@ -193,16 +190,16 @@ class Asker:
             reply = await self._recovered(kept, after)
             stopped = await self._stopped(reply)
             if reply.stop_reason != "max_tokens" and not stopped:
-                return self._read(reply, await _aside(reply, self.inputs.dialect.read, reply, self._name))
+                return self._read(reply, await self._said(reply))
             if stopped:
                 reply = replace(reply, text=reply.text + reply.stopped_by)
             else:
-                cut = await _aside(reply, self.inputs.dialect.cut, reply, self._name)
+                cut = await self._cut(reply)
                 if cut is not None:
                     return self._read(reply, cut)
             if number > CONTINUATIONS:
                 why = _STOPPED if stopped else _TOO_LONG
-                reading = await _aside(reply, self.inputs.dialect.read, reply, self._name)
+                reading = await self._said(reply)
                 return replace(self._read(reply, reading), cut=why)
             kept, after = reply.text, self._continuation(reply.text, "go_on")
             by = "a stop sequence of the endpoint" if stopped else "the output limit"
@@ -213,13 +210,27 @@ class Asker:
         """Whether an endpoint's own stop sequence has cut an answer (R-3); one that may be cut gets a notice."""
         if reply.stop_reason != "stop_sequence" or not reply.text.strip():
             return False
-        whole = await _aside(reply, self.inputs.dialect.whole, reply)
+        whole = await self._whole_by_its_text(reply)
         if whole or _CONTROL.fullmatch(reply.stopped_by):
             return False
         if whole is None and not reply.stopped_by:
             self.turn.notice(Notice("warning", "answer_may_be_cut", _MAY_BE_CUT))
             return False
         return True
+
+    async def _said(self, reply: ModelReply) -> ParsedReply:
+        """What a reply says."""
+        dialect, name = self.inputs.dialect, self._name
+        return await asyncio.to_thread(dialect.read, reply, name) if _long(reply) else dialect.read(reply, name)
+
+    async def _cut(self, reply: ModelReply) -> ParsedReply | None:
+        """The same of one that was cut off; None when it should be continued."""
+        dialect, name = self.inputs.dialect, self._name
+        return await asyncio.to_thread(dialect.cut, reply, name) if _long(reply) else dialect.cut(reply, name)
+
+    async def _whole_by_its_text(self, reply: ModelReply) -> bool | None:
+        dialect = self.inputs.dialect
+        return await asyncio.to_thread(dialect.whole, reply) if _long(reply) else dialect.whole(reply)
 
     def _read(self, reply: ModelReply, reading: ParsedReply) -> ModelAttempt:
         for channel, text in self._stream.finish(reading):
@@ -382,8 +393,6 @@ class Asker:
         return f"{self.turn.name}_{self.turn.step}"
 
 
-async def _aside(reply: ModelReply, read: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
-    """What `read` makes of a reply; a long one is read beside the event loop, which others wait for."""
-    if len(reply.text) >= LONG_REPLY or reply.calls:
-        return await asyncio.to_thread(read, *args, **more)
-    return read(*args, **more)
+def _long(reply: ModelReply) -> bool:
+    """Whether a reply is read beside the event loop, which others wait for."""
+    return len(reply.text) >= LONG_REPLY or bool(reply.calls)
