@@ -7,7 +7,7 @@ import errno
 
 import pytest
 
-from codelaw.adapters.crash_journal import leftovers
+from codelaw.adapters.crash_journal import crash_journal
 from codelaw.adapters.stores.chats import SqlChats
 from codelaw.agent.effects import interrupted as interrupted_module
 from codelaw.domain.edits import KeptChange
@@ -64,7 +64,7 @@ async def test_a_disk_without_room_for_a_lock_keeps_nobody_from_the_chats(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as broken:
-        broken.setattr(leftovers, "FileOwners", full)
+        broken.setattr(crash_journal, "FileOwners", full)
         bench.session = await open_session(bench, {})
         assert (await bench.session.read(chat)).chat.id == chat
         await bench.session.close()
@@ -75,7 +75,7 @@ async def test_a_disk_without_room_for_a_lock_keeps_nobody_from_the_chats(
 async def test_what_a_person_saved_while_the_command_ran_is_left_alone(bench: Bench, monkeypatch: pytest.MonkeyPatch):
     for name in ("a.txt", "b.txt"):
         (bench.root / name).write_text("old\n")
-    monkeypatch.setattr(leftovers, "BEAT_SECONDS", 0.01)
+    monkeypatch.setattr(crash_journal, "BEAT_SECONDS", 0.01)
     command = "echo new > a.txt; echo new > b.txt; sleep 30"
     bench.vendor.reset([bench.act("Bash", {"command": command}), bench.finish("ok")])
     turn = await bench.session.send(None, "go")

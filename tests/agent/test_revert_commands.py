@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from codelaw.adapters.crash_journal.file_snapshots import Images
+from codelaw.adapters.crash_journal.file_snapshots import FileSnapshots
 from tests.agent.conftest import Bench
 from tests.agent.test_control import until
 from tests.agent.test_revert import edit, played, uris
@@ -74,7 +74,7 @@ async def test_a_command_that_could_not_be_undone_does_not_run(bench: Bench, mon
         raise OSError(errno.ENOSPC, "No space left on device")
 
     (bench.root / "a.txt").write_text("old\n")
-    monkeypatch.setattr(Images, "hold", full)
+    monkeypatch.setattr(FileSnapshots, "hold", full)
     chat, turn = await played(bench, ("Bash", {"command": "echo new > a.txt"}))
     assert (bench.root / "a.txt").read_text() == "old\n"
     [notice] = [one for one in bench.kinds("notice") if one.code == "undo_unavailable"]
