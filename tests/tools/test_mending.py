@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from codelaw.domain.errors import ToolFailure
 from codelaw.tools.changing.matching import Replacement, replaced
-from codelaw.tools.mending.indentation import relation
 
 SPACES = """import os
 
@@ -294,12 +293,3 @@ def test_whatever_is_sent_either_fails_or_changes_one_place(
         gone = len(whole) - len(made) + len(new)
         kept = [at for at in range(len(whole)) if whole[:at] + new + whole[at + gone :] == made]
         assert kept, (text, sent, done.text)
-
-
-def test_the_relation_of_blanks_is_the_simplest_one():
-    assert relation([("a", "a "), ("  b", "  b")]).level == "ends"
-    assert relation([("\ta", "    a"), ("b", "b")]).level == "tabs"
-    assert relation([("a", "    a"), ("  b", "      b")]).level == "shift"
-    assert relation([("a", "\ta"), ("    b", "\t\tb"), ("        c", "\t\t\tc")]).level == "both"
-    assert relation([("a", "  a"), ("  b", "  b")]) is None
-    assert relation([("", "   ")]) is None
