@@ -105,7 +105,7 @@ async def test_spans_of_a_stored_chat_are_found_by_vectors_where_an_embedder_is_
         (bench.home / "config.toml").write_text("\n".join(["[embedding]", *lines]))
         await bench.reopen(embedding=embedding)
         chat = await talk(bench, 12, size=60)
-        await bench.session.backfill(chat)
+        await bench.session.memories.backfill(chat)
         vendor.embedded.clear()
         asked = [{"role": "user", "content": ask(2)}]
         built = await built_for(asked, conversation_id=chat, **SPANS)

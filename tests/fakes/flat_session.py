@@ -28,4 +28,7 @@ class Session:
     def __getattr__(self, name: str) -> Any:
         all_of_it = self.resources
         own = [getattr(all_of_it, field) for field in ("chats", "records", "contexts", "files", "laws", "extensions")]
-        return next(getattr(one, name) for one in [all_of_it, *own] if hasattr(one, name))
+        for one in [all_of_it, *own]:
+            if hasattr(one, name):
+                return getattr(one, name)
+        raise AttributeError(name)

@@ -40,8 +40,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from codelaw.api.building import build_context, build_simple_context
-from codelaw.api.built import ApiMessage, BuiltContext, Metadata, TokenStats
-from codelaw.api.estimating import PROMPT_LIMITS, ModelEstimate, estimate_tokens, prompt_limit
+from codelaw.api.built import (
+    PROMPT_LIMITS,
+    ApiMessage,
+    BuiltContext,
+    Metadata,
+    ModelEstimate,
+    TokenStats,
+    estimate_tokens,
+    prompt_limit,
+)
 from codelaw.domain.errors import Refusal
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from codelaw.api.built import ApiMessage, BuiltContext, Metadata, TokenStats
-from codelaw.api.estimating import prompt_limit
+from codelaw.api.built import ApiMessage, BuiltContext, Metadata, TokenStats, prompt_limit
 from codelaw.api.reading import SYSTEM, read, text_of
 from codelaw.context.builder import SHARES, Tracker, ViewBudget, budget_report
 from codelaw.context.past.spans import SpanReport, spans_fragment

@@ -22,10 +22,10 @@ from codelaw.app.recall import Recall, code_index
 from codelaw.app.requests.chats import Chats
 from codelaw.app.requests.contexts import Contexts
 from codelaw.app.requests.extensions import Extensions
-from codelaw.app.requests.finding import Code, Commits
+from codelaw.app.requests.finding import Code, Repositories
 from codelaw.app.requests.laws import Laws
 from codelaw.app.requests.memories import Memories
-from codelaw.app.requests.permissions import Permissions
+from codelaw.app.requests.permissions import PermissionRequests
 from codelaw.app.requests.records import Records
 from codelaw.app.requests.reverts import Files
 from codelaw.app.requests.servers import Servers
@@ -64,9 +64,9 @@ class Session:
     laws: Laws
     extensions: Extensions
     files: Files
-    permissions: Permissions
+    permissions: PermissionRequests
     code: Code
-    commits: Commits
+    commits: Repositories
     servers: Servers
     leftovers: CrashJournal
     sandbox: Sandbox
@@ -193,9 +193,9 @@ class Session:
             laws=Laws(in_force, workspace, turns),
             extensions=Extensions(in_force, workspace, turns, brought),
             files=Files(chats, redaction),
-            permissions=Permissions(in_force, chats, workspace, grants, recorder),
+            permissions=PermissionRequests(in_force, chats, workspace, grants, recorder),
             code=Code(in_force, workspace, index),
-            commits=Commits(in_force, workspace, environment),
+            commits=Repositories(in_force, workspace, environment),
             servers=Servers(in_force, brought, recorder),
             leftovers=leftovers,
             sandbox=sandbox,

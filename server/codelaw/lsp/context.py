@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from codelaw.app.session import Session
+    from codelaw.lsp.cancelling import Spawner
     from codelaw.lsp.client import Client
     from codelaw.lsp.configuration import Configuration
     from codelaw.lsp.documents.documents import EditorDocuments
     from codelaw.lsp.folders import Folders
-    from codelaw.lsp.spawning import Spawner
     from codelaw.lsp.transport.rpc import Rpc
     from codelaw.lsp.ui import ClientUI
     from codelaw.ports.cancelling import Scopes

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from codelaw.domain.chats import Level, Notice
     from codelaw.domain.checkpoints import CompactionReport
     from codelaw.domain.events import ChatEvent
+    from codelaw.lsp.cancelling import Spawner
     from codelaw.lsp.client import Client
     from codelaw.lsp.client_calls.progress import ProgressBars
-    from codelaw.lsp.spawning import Spawner
     from codelaw.lsp.transport.rpc import Rpc
 
 SHOWN_PROBLEMS = 5

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Commits:
+class Repositories:
     """The repositories of the workspace."""
 
     settings: SettingsInForce

@@ -1,28 +1,57 @@
-"""Requests about the standing permissions the user gave (S-2)."""
+"""Requests about the standing permissions the user gave (S-2), and what trust leaves on record (S-3, S-8)."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from codelaw.adapters.stores.opening import open_stores
 from codelaw.app.ruling import rule_notices
 from codelaw.domain.errors import Refusal
+from codelaw.domain.permissions import AuditEntry
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from codelaw.agent.recording.recorder import Recorder
     from codelaw.app.chats import OpenChats, StandingGrants
     from codelaw.app.in_force import SettingsInForce
     from codelaw.domain.chats import Notice
-    from codelaw.domain.permissions import AuditEntry, Grant
+    from codelaw.domain.permissions import Grant
     from codelaw.ports.workspace import Workspace
+    from codelaw.settings import Settings
+
+
+async def record_trust(settings: Settings, home: Path, person: str, folder: Path, *, trusted: bool) -> None:
+    """Put on record that a folder is trusted, or no longer is, where no server does it.
+
+    Raises:
+        Refusal: `store_unavailable`.
+    """
+    stores = await open_stores(settings.store.url, home / "codelaw.db")
+    try:
+        title = f"Trusted: {folder}" if trusted else f"No longer trusted: {folder}"
+        decision = "trust" if trusted else "withdraw"
+        entry = AuditEntry(
+            at=time.time(),
+            chat_id="",
+            kind="trust",
+            tool="",
+            title=title,
+            decision=decision,
+            by="user",
+            folder=str(folder),
+            person=person,
+        )
+        await stores.chats.note([entry])
+    finally:
+        await stores.chats.close()
 
 
 @dataclass(frozen=True, slots=True)
-class Permissions:
+class PermissionRequests:
     """Rules: looked through. Grants: listed, revoked."""
 
     settings: SettingsInForce

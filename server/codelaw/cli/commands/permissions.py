@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from codelaw.app.trusting import record_trust
+from codelaw.app.requests.permissions import record_trust
 from codelaw.cli.agreed import agreed
 from codelaw.cli.commands.one_shot import ask_server, list_entries
 from codelaw.cli.exits import FAILED, FINISHED

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from codelaw.agent.chat.leaving import STAYS
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import ChatEvent, NoticeEvent, TurnEnded
+from codelaw.lsp.cancelling import Spawner
 from codelaw.lsp.client_calls.approver import ClientApprover
 from codelaw.lsp.client_calls.edits import ClientEditor
 from codelaw.lsp.client_calls.progress import ProgressBars
@@ -29,7 +30,6 @@ from codelaw.lsp.methods.handlers import ANSWERS, COMMANDS, FEATURE_ANSWERS, MET
 from codelaw.lsp.methods.server_offers import offer_servers
 from codelaw.lsp.methods.workspace import offer_trust
 from codelaw.lsp.server.watching import Watching, is_servers_file, is_settings_file, offer
-from codelaw.lsp.spawning import Spawner
 from codelaw.lsp.transport import encoding
 from codelaw.lsp.transport.encoding import encoded
 from codelaw.lsp.transport.errors import bad_params, refusal
