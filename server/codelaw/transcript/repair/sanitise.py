@@ -228,10 +228,9 @@ def text_of(value: Any) -> str:
 def is_observation(content: str) -> bool:
     """Whether it is what a tool's result is kept as: one JSON object on one line, with a status (R-5)."""
     # What some reader takes for the end of a line: looked for one by one, which is quickest by far.
-    if any(mark in content for mark in "\n\r\v\f\x1c\x1d\x1e"):
-        return False
-    if not content.isascii() and any(mark in content for mark in _WIDE_BREAKS):
-        return False
+    for mark in "\n\r\v\f\x1c\x1d\x1e" if content.isascii() else "\n\r\v\f\x1c\x1d\x1e" + _WIDE_BREAKS:
+        if mark in content:
+            return False
     return (content.startswith(_BEGINNINGS) and content.endswith("}")) or _has_status(_read(content))
 
 
