@@ -20,7 +20,7 @@ STANDARD: tuple[str, ...] = (
     types.TEXT_DOCUMENT_FOLDING_RANGE,
     types.WORKSPACE_TEXT_DOCUMENT_CONTENT,
 )
-"""The methods of LSP itself that `lsp/methods/standard` answers."""
+"""The methods of LSP itself that `lsp/methods/handlers` has answers for."""
 
 
 def abilities(client: Client, encoding: Any) -> types.ServerCapabilities:
