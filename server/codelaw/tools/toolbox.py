@@ -31,7 +31,7 @@ from codelaw.tools.paths import misspelt
 from codelaw.tools.reading.listing import LS, Glob, Grep
 from codelaw.tools.reading.read import LoadSkill, Read
 from codelaw.tools.reading.web_fetch import WebFetch
-from codelaw.tools.served.missing import PERHAPS_LATE, server_meant, why_missing
+from codelaw.tools.served.names import PERHAPS_LATE, server_meant, why_missing
 from codelaw.tools.tasks.task import Task
 
 SERVED: dict[str, AnyTool] = {
