@@ -53,7 +53,9 @@ class Vectors:
         self, vector: Vector, places: Iterable[tuple[str, str]], category: str | None, limit: int
     ) -> list[tuple[int, int, float]]:
         """Numbers, positions and cosines of those at `places`, scope and owner, that are nearest to `vector`."""
-        here = np.isin(self._known[:, 2], [self._names[place] for place in places if place in self._names])
+        here = np.zeros(len(self._known), np.bool_)
+        for place in places:
+            here |= self._known[:, 2] == self._names.get(place, -1)
         if category is not None:
             here &= self._known[:, 3] == self._names.get(category, -1)
         among = np.flatnonzero(here)
@@ -77,5 +79,4 @@ def cosines(vector: Vector, others: Sequence[Vector]) -> list[float]:
 
 
 def _products(rows: NDArray[np.float32], vector: Vector) -> NDArray[np.float32]:
-    """Without BLAS, whose threads cost more than so little work."""
-    return np.einsum("ij,j->i", rows, np.frombuffer(vector, "<f4"))
+    return rows @ np.frombuffer(vector, "<f4")
