@@ -24,7 +24,7 @@ from recorded import Rows, kind_of, messages_of, readable, texts
 
 from codelaw.adapters.models import catalog
 from codelaw.adapters.tokenizer import counter
-from codelaw.context.shortening import economy, relief
+from codelaw.context.shortening import economy, scratchpad
 from codelaw.context.shortening.demotion import demoted
 from codelaw.context.shortening.economy import TYPICAL, Terms, anchors, plan, thin
 from codelaw.context.shortening.scratchpad import shrink_scratchpad
@@ -124,7 +124,7 @@ class Replay:
         if self.sim.T.TOKNAME.startswith("chars"):
             self.sim.T.tok, self.sim.T.TOKNAME = counter(), "o200k_base"
         self._seen: dict[Any, tuple[int, set[str], set[str]]] = {}
-        economy.message_tokens = relief.message_tokens = self.size  # all is measured as the simulator does
+        economy.message_tokens = scratchpad.message_tokens = self.size  # all is measured as the simulator does
 
     def sessions(self, files: Iterable[str], concat: int) -> Iterator[Session]:
         loaded: dict[str, Rows] = {}

@@ -138,13 +138,13 @@ def _files(clone: Path, revision: str, root: str) -> dict[str, str]:
     with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
         for member in tar:
             part = tar.extractfile(member) if member.isfile() else None
-            if part is None or rows.by_name(member.name) or rows.by_size(member.size):
+            if part is None or rows.skipped_by_name(member.name) or rows.skipped_by_size(member.size):
                 continue
             data = part.read()
             if b"\0" in data:
                 continue
             text = data.decode("utf-8", "replace")
-            if not rows.by_text(text):
+            if not rows.skipped_by_text(text):
                 files[member.name] = text
     return files
 

@@ -99,7 +99,7 @@ def test_paths_in_documents_exist(document: str) -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("document", ["ARCHITECTURE.md", "docs/seeds.md"])
+@pytest.mark.parametrize("document", ["ARCHITECTURE.md", "docs/design.md", "docs/seeds.md"])
 def test_the_code_map_is_true(document: str) -> None:
     """A `room/module` that is named exists."""
     server = ROOT / "server" / "codelaw"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[2] / "server")]
 
 
-async def open_session(**given):
+async def open_session(**given) -> Any:  # it stands for the resources
     from tests.lsp.fake_session import FakeSession
 
     return await FakeSession.open(**given)

@@ -133,7 +133,7 @@ class Beginnings:
     def _leaving(self, agent: AgentChat, who: Answerer, asked: TurnRequest, inputs: TurnInputs) -> Leaving:
         """The question that is put before the text of a chat leaves this machine (P-4)."""
 
-        async def decide(decided: Decided) -> Decided:
+        async def decide(decided: Decided) -> TurnInputs | None:
             if decided == "stay":
                 self.recorder.note(
                     "call", "deny", "user", chat_id=agent.chat.id, tool=TOOL, title=f"Send to {who.host}"
@@ -141,9 +141,9 @@ class Beginnings:
             if decided == "stay" or not models.answerer(asked.settings, agent.chat).host:
                 changed = replace(agent.chat, model=models.OFFLINE, chosen=True)
                 await self.opened.keep(agent, sent(changed, models.answerer(asked.settings, changed)))
-                return "stay"
+                return await stay()
             await self.opened.keep(agent, sent(agent.chat, who))
-            return "send"
+            return None
 
         async def stay() -> TurnInputs:
             here = models.answerer(asked.settings, agent.chat)
@@ -151,4 +151,4 @@ class Beginnings:
             settled = await self.turns.settled(plan, agent, asked.settings)
             return replace(settled, beside=inputs.beside, about=inputs.about)
 
-        return Leaving(who.name, who.host, self.approver, decide, stay)
+        return Leaving(who.name, who.host, self.approver, decide)

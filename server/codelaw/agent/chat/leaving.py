@@ -39,10 +39,8 @@ class Leaving:
     model: str
     host: str
     approver: Approver
-    decide: Callable[[Decided], Awaitable[Decided]]
-    """Makes the answer durable, and gives what holds: a chat that was put offline meanwhile stays."""
-    stay: Callable[[], Awaitable[TurnInputs]]
-    """What the turn works with when the offline model answers it."""
+    decide: Callable[[Decided], Awaitable[TurnInputs | None]]
+    """Makes the answer durable. A chat that stays, or was put offline meanwhile, goes on with what it gives."""
 
     async def settled(self, opened: TurnRecord, inputs: TurnInputs) -> TurnInputs | Ending:
         """What the turn goes on with, or how it has ended. Never raises but for a second cancel."""
@@ -78,12 +76,12 @@ class Leaving:
                 decided = await self.decide(chosen)
             case _:
                 return not_confirmed(self.model, self.host)
-        if decided == "send":
+        if decided is None:
             opened.notice(Notice("info", "chat_sent", f"From here on this chat goes to {self.host}."))
             return inputs
         message = "This chat stays offline: no language model answers in it until you choose another."
         opened.notice(Notice("info", STAYS, message))
-        return await self.stay()
+        return decided
 
 
 def not_confirmed(model: str, host: str) -> TurnError:

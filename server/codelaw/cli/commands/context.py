@@ -20,7 +20,9 @@ def models(server: Server, arguments: argparse.Namespace) -> int:
     def entries(found: Json) -> list[Json]:
         return [one for one in found["models"] if arguments.provider in {None, one["provider"]}]
 
-    return list_entries(server, arguments, "codelaw/model/list", {}, entries, _print, "There is no such model.")
+    return list_entries(
+        server, arguments, "codelaw/model/list", {}, entries, show=_print, empty="There is no such model."
+    )
 
 
 def _print(screen: Screen, one: Json) -> None:

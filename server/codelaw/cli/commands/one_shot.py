@@ -34,12 +34,13 @@ def ask_server(
     return with_client(server, arguments, work, short_lived=short_lived)
 
 
-def list_entries(  # noqa: PLR0917 - a command's words
+def list_entries(
     server: Server,
     arguments: argparse.Namespace,
     method: str,
     params: Any,
     entries: Callable[[Any], Iterable[Any]],
+    *,
     show: Callable[[Screen, Any], None],
     empty: str,
 ) -> int:

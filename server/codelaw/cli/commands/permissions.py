@@ -123,8 +123,8 @@ def audit(server: Server, arguments: argparse.Namespace) -> int:
         "codelaw/permission/audit",
         params,
         lambda found: found["entries"][::-1],
-        _print,
-        "Nothing is on record.",
+        show=_print,
+        empty="Nothing is on record.",
     )
 
 
@@ -146,7 +146,7 @@ def permissions(server: Server, arguments: argparse.Namespace) -> int:
         return ask_server(server, arguments, "codelaw/permission/revoke", {"id": arguments.id}, _revoked)
     empty = "Nothing is allowed for always: writes and commands are asked about."
     return list_entries(
-        server, arguments, "codelaw/permission/list", {}, lambda answer: answer["grants"], _grant, empty
+        server, arguments, "codelaw/permission/list", {}, lambda answer: answer["grants"], show=_grant, empty=empty
     )
 
 

@@ -20,7 +20,9 @@ Json = dict[str, Any]
 def skills(server: Server, arguments: argparse.Namespace) -> int:
     """Print them by name."""
     empty = "There are no skills: a folder with a SKILL.md in .codelaw/skills is one."
-    return list_entries(server, arguments, "codelaw/skill/list", {}, lambda found: found["skills"], _print, empty)
+    return list_entries(
+        server, arguments, "codelaw/skill/list", {}, lambda found: found["skills"], show=_print, empty=empty
+    )
 
 
 def _print(screen: Screen, one: Json) -> None:
@@ -41,7 +43,9 @@ def servers(server: Server, arguments: argparse.Namespace) -> int:
     """Do what `arguments.action` names."""
     if arguments.action == "list":
         empty = "No servers: `mcp.servers`, .mcp.json and .vscode/mcp.json name them."
-        return list_entries(server, arguments, "codelaw/mcp/list", {}, lambda found: found["servers"], _show, empty)
+        return list_entries(
+            server, arguments, "codelaw/mcp/list", {}, lambda found: found["servers"], show=_show, empty=empty
+        )
     if arguments.action == "logout":
         return _log_out(server, arguments)
 

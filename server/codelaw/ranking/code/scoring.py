@@ -137,16 +137,16 @@ def places(
     if not question.weights and not hints.near:
         return []
     lower = ranked(frame.below, question, None, hints) if frame.below is not None else None
-    found = _places(frame, question, ranked(frame, question, lower, hints), limit, below, kind)
+    found = _places(frame, question, ranked(frame, question, lower, hints), limit, below=below, kind=kind)
     if frame.below is not None and lower is not None:
         many = limit + MOST_OF_A_FILE * (len(frame.paths) + len(frame.gone))
-        others = _places(frame.below, question, lower, many, below, kind)
+        others = _places(frame.below, question, lower, many, below=below, kind=kind)
         found += (place for place in others if not frame.covers(place.path))
     return sorted(found, key=attrgetter("score"), reverse=True)[:limit]
 
 
-def _places(  # noqa: PLR0917 - what a search is made of
-    frame: Frame, question: CodeQuestion, scores: Scores, limit: int, below: Sequence[str], kind: PlaceKind
+def _places(
+    frame: Frame, question: CodeQuestion, scores: Scores, limit: int, *, below: Sequence[str], kind: PlaceKind
 ) -> list[Place]:
     fits = scores.parts > 0
     if kind != "any":

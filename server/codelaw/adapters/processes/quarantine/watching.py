@@ -106,7 +106,7 @@ class Watch:
             _close(roots)
             raise
         soon = [(str(name.watched.path), name) for name in names if name.watched.soon]
-        running = WatchedCommand(profile, before, roots, names, soon, note, stop)
+        running = WatchedCommand(profile, before, roots, names, soon, note=note, stop=stop)
         with self._lock:
             self._running.append(running)
             try:

@@ -62,7 +62,7 @@ def _find_bubblewrap(scratch: Scratch, folders: Sequence[Path], environment: Map
         namespaces.insert(0, (False, False))
     for filtered in (True, False) if seccomp.supported() else (False,):
         for users, sealed in namespaces:
-            means = SandboxMeans("bubblewrap", "", program, users, sealed, filtered, lacking=unfiltered)
+            means = SandboxMeans("bubblewrap", "", program, users, sealed=sealed, filtered=filtered, lacking=unfiltered)
             problem = _try(scratch, means)
             if problem is None:
                 scoped = replace(means, scoped=True)
