@@ -141,8 +141,8 @@ class RunningProgram:
             await asyncio.to_thread(_end_strays, self._mark)
         finally:
             child.close()
-            if self._input is not None:
-                self._input.transport.abort()
+            if self._input is not None and self._input.transport.get_write_buffer_size():
+                self._input.transport.abort()  # nobody reads what is left; without it the pipe has been closed
             if self._leftovers is not None:
                 self._leftovers.unguard(child.pid)
             if self._watch is not None:
