@@ -27,7 +27,10 @@ class Session:
 
     def __getattr__(self, name: str) -> Any:
         all_of_it = self.resources
-        own = [getattr(all_of_it, field) for field in ("chats", "records", "contexts", "files", "laws", "extensions")]
+        own = [
+            getattr(all_of_it, field)
+            for field in ("chats", "records", "contexts", "memories", "files", "laws", "extensions")
+        ]
         for one in [all_of_it, *own]:
             if hasattr(one, name):
                 return getattr(one, name)

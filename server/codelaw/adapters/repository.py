@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codelaw.adapters.programs import find_program, own_environment, started
+from codelaw.adapters.asking import started
+from codelaw.adapters.programs import find_program, own_environment
 from codelaw.domain.errors import ToolFailure
 
 SECONDS = 8.0

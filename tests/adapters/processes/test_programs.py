@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from codelaw.adapters.programs import find_program, own_environment, own_python, started, usable
+from codelaw.adapters.asking import started
+from codelaw.adapters.programs import find_program, own_environment, own_python, usable
 from tests.fakes.desk import folder, make_desk
 from tests.fakes.living import kill, own_seconds
 

@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codelaw.adapters.programs import own_environment, own_python, started
+from codelaw.adapters.asking import started
+from codelaw.adapters.programs import own_environment, own_python
 from codelaw.adapters.workspace import scan as program
 from codelaw.adapters.workspace.expression import Expression
 from codelaw.adapters.workspace.ignore import IgnoreTree

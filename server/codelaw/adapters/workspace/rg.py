@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codelaw.adapters.programs import own_environment, started
+from codelaw.adapters.asking import started
+from codelaw.adapters.programs import own_environment
 from codelaw.adapters.workspace.expression import Expression
 from codelaw.adapters.workspace.scan import MAX_TEXT
 from codelaw.domain.errors import ToolFailure
