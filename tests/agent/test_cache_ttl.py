@@ -111,6 +111,7 @@ async def test_pauses_of_earlier_chats_count_and_those_over_an_hour_speak_agains
     (bench.root / "CODE_LAW.md").write_text(
         "Be terse, and say what you mean. " * 4_000
     )  # so that it is worth something
+    bench.vendor.play(*(bench.finish("Done.") for _ in range(7)))
     chat = (await bench.turn("one")).chat_id
     for text in ("two", "three", "four", "five"):
         await bench.turn(text, chat)
@@ -131,5 +132,6 @@ def begun(bench: Bench, apart: float) -> None:
 @pytest.mark.parametrize("dialect", ["native"], indirect=True)
 async def test_a_model_that_offers_no_hour_gets_none(bench: Bench):
     await bench.reopen(model={"name": "somebody-elses", "cacheTtl": "1h"})
+    bench.vendor.play(bench.finish("Done."))
     await bench.turn("hello")
     assert set(marks(bench.sent())) == {"5m"}
