@@ -31,7 +31,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     ),
     "goes on for long, or by chance": (
         "agent/test_compaction_random.py", "agent/test_whole_answers.py", "scenarios/test_fuzz_turns.py", "scenarios/test_keeping.py",
-        "scenarios/test_overflow.py", "scenarios/test_soak.py",
+        "scenarios/test_overflow.py", "scenarios/test_soak.py", "scenarios/test_trace.py",
         "adapters/workspace/test_search.py::test_both_engines_agree_on_made_up_patterns",
         "agent/test_compaction_growth.py", "agent/test_revert.py::test_random_turns_under_random_later_edits",
         "agent/test_window_plan.py::test_any_turn_ends_with_a_view_that_fits_or_a_refusal_and_the_question_stands_in_it_once",
