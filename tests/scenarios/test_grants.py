@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
-from tests.lsp.raw import RawClient, RpcError, stdio
+from tests.lsp.raw import RawClient, stdio
 from tests.scenarios.conftest import act, finish
 from tests.scenarios.test_approvals import APPROVAL, bash, decisions, option
 
@@ -164,23 +163,3 @@ async def another_person(work: Open, vendor: LoopbackVendor, folder: Path) -> No
         async with work(folder) as again:
             await again.request("codelaw/permission/revoke", {"id": grant["id"]})
         assert await judged(ann, vendor, bash(MAKE)) == ["user deny"]
-
-
-async def test_grants_of_an_earlier_version_allow_nothing_and_can_be_taken_back(
-    work: Open, vendor: LoopbackVendor, projects: tuple[Path, Path], home: Path
-):
-    one, _ = projects
-    async with work(one) as client:
-        await give(client, vendor, bash(MAKE))
-    with closing(sqlite3.connect(home / "codelaw.db")) as connection, connection:
-        connection.execute("UPDATE grants SET folder = '', person = ''")
-    async with work(one) as client:
-        told = await client.method("window/showMessage")
-        assert "give them again" in told["message"]
-        assert await judged(client, vendor, bash(MAKE)) == ["user deny"]
-        [old] = (await client.request("codelaw/permission/list", {}))["grants"]
-        assert "before folders were kept" in old["problem"]
-        assert "folder" not in old
-        assert await client.request("codelaw/permission/revoke", {"id": old["id"]}) == {"revoked": True}
-        with pytest.raises(RpcError):
-            await client.request("codelaw/permission/revoke", {"id": old["id"]})

@@ -1527,13 +1527,12 @@ fresh: boolean
 /**
  * A permission that needs no question any more: in one chat, or in all chats of one person in one folder.
  * 
- * `folder` is a real path, to which the rule's paths are relative; `problem` says why it allows nothing any more.
+ * `folder` is a real path, to which the rule's paths are relative.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "Grant".
  */
 export interface Grant {
-problem?: string
 id: string
 rule: string
 scope: ("chat" | "always")

@@ -52,7 +52,6 @@ export function PermissionsPage({ state }: { state: State }) {
                     {t.in} <Visible text={grant.folder} />
                   </span>
                 )}
-                {grant.problem !== undefined && <span class="hint">{grant.problem}</span>}
               </div>
               <button
                 type="button"

@@ -14,7 +14,6 @@ from weakref import WeakValueDictionary
 from codelaw.adapters.stores.opening import open_stores
 from codelaw.agent.chat.turns import halt
 from codelaw.agent.effects.interrupted import settle_interrupted
-from codelaw.app.ruling import OUTDATED
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent
 from codelaw.domain.permissions import Grant
@@ -114,12 +113,9 @@ class StandingGrants:
     """Those that count; the list stays the same one and changes."""
 
     async def refresh(self, store: ChatStore) -> Sequence[Grant]:
-        """Take what the store has, as another server may have given or taken some; gives all that it has.
-
-        Of one that names no folder nobody knows where it would count (S-1).
-        """
+        """Take what the store has, as another server may have given or taken some; gives all that it has."""
         stored = await store.grants()
-        own = [grant for grant in stored if grant.person == self.user and not grant.outdated]
+        own = [grant for grant in stored if grant.person == self.user]
         self.always[:] = [] if self.settings.effective.ignoring else own
         return stored
 
@@ -149,8 +145,7 @@ class StoreOpener:
         for notice in stores.notices:
             _log.warning("store: %s", notice.message)
             self.tell(notice)
-        if any(grant.outdated for grant in await self.grants.refresh(stores.chats)):
-            self.tell(OUTDATED)
+        await self.grants.refresh(stores.chats)
         return stores
 
 

@@ -60,12 +60,6 @@ async def processes_of(
 
 
 _MAGIC = re.compile(r"[*?\[{\\]")
-OUTDATED = Notice(
-    "info",
-    "grants_outdated",
-    "Permissions given for always by an older codelaw name no folder and no longer count: give them again where they"
-    " are wanted. The page of permissions, or `codelaw permissions`, lists them and takes them back.",
-)
 
 
 def policy(

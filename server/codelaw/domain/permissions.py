@@ -109,8 +109,3 @@ class Grant:
     """The real path of the folder in which it counts."""
     person: str = ""
     """The login name of who gave it."""
-
-    @property
-    def outdated(self) -> bool:
-        """It was given before folders were kept, and allows nothing any more."""
-        return self.scope == "always" and not self.folder

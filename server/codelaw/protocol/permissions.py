@@ -49,10 +49,8 @@ class RevokeGrant(Params):
 class Grant(Payload, copies=permissions.Grant, maybe="folder person"):
     """A permission that needs no question any more: in one chat, or in all chats of one person in one folder.
 
-    `folder` is a real path, to which the rule's paths are relative; `problem` says why it allows nothing any more.
+    `folder` is a real path, to which the rule's paths are relative.
     """
-
-    problem: str | None = None
 
 
 class GrantList(Payload):

@@ -65,12 +65,9 @@ class PermissionRequests:
         return await asyncio.to_thread(rule_notices, self.settings.value, self.workspace.folders)
 
     async def grants(self) -> list[Grant]:
-        """This person's for always, in every folder and whichever server they were given to, then those of the chats.
-
-        One that is `outdated` is listed too, so that it can be taken back.
-        """
+        """This person's for always, in every folder and from whichever server, then those of the chats."""
         stored = await self.standing.refresh(await self.opened.store())
-        mine = [grant for grant in stored if grant.person in {self.standing.user, ""}]
+        mine = [grant for grant in stored if grant.person == self.standing.user]
         return [*mine, *(grant for agent in self.opened for grant in agent.gate.grants)]
 
     async def revoke(self, grant_id: str) -> None:

@@ -153,7 +153,7 @@ def permissions(server: Server, arguments: argparse.Namespace) -> int:
 def _grant(screen: Screen, grant: Json) -> None:
     """The whole rule and its whole folder on one line; they are what is allowed."""
     line = f"{grant['id']}  {grant['scope']:<6}  {visible_line(grant['rule'])}"
-    where = grant.get("problem") or (f"in {grant['folder']}" if "folder" in grant else "")
+    where = f"in {grant['folder']}" if "folder" in grant else ""
     screen.line(f"{line}  {visible_line(where)}".rstrip(), aside=False)
 
 

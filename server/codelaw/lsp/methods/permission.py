@@ -19,7 +19,6 @@ PAGE = 100
 """Entries of the record where no limit is named."""
 NOTHING_DECIDED = "Nothing is on record."
 NOTHING_ALLOWED = "Nothing is allowed for good: writes and commands are asked about."
-OUTDATED = "It was given before folders were kept, and allows nothing any more: give it again where it is wanted."
 
 
 @route("codelaw/permission/list", wire.ListGrants, wire.GrantList)
@@ -37,11 +36,7 @@ async def show_the_grants(context: Context, _params: wire.ListGrants) -> object:
 
 
 def _listed(found: Sequence[Grant]) -> dict[str, Any]:
-    return {"grants": [wire.Grant.of(one, problem=_problem(one)) for one in found]}
-
-
-def _problem(grant: Grant) -> str | None:
-    return OUTDATED if grant.outdated else None
+    return {"grants": [wire.Grant.of(one) for one in found]}
 
 
 @route("codelaw/permission/audit", wire.Audit, wire.AuditList)
@@ -65,8 +60,7 @@ def _as_text(title: str, lines: Iterable[str], none: str) -> str:
 def _standing(grant: Grant) -> str:
     scope = "always" if grant.scope == "always" else "in a chat"
     where = f", in {literal(grant.folder)}" if grant.folder else ""
-    problem = _problem(grant)
-    return f"- {literal(grant.rule)} {scope}{where} (`{grant.id}`){f': {problem}' if problem else ''}"
+    return f"- {literal(grant.rule)} {scope}{where} (`{grant.id}`)"
 
 
 def _line(entry: AuditEntry) -> str:
