@@ -47,6 +47,7 @@ async def test_a_message_to_a_running_turn_names_its_pictures_and_their_bytes_ca
     ("data", "told"),
     [
         ("not base64!", "its data is not base64"),
+        ("ü" * 8, "its data is not base64"),
         (encoded(b"<svg/>"), "it is not a PNG, JPEG, GIF or WebP: save it as one of these"),
         (encoded(png(9000, 10)), "it is 9000×10 pixels"),
         (encoded(png(640, 480)[:20]), "its header (image/png) cannot be read"),
@@ -54,7 +55,7 @@ async def test_a_message_to_a_running_turn_names_its_pictures_and_their_bytes_ca
         ("A" * (45 << 20), "make it smaller"),
         ("", "it is not a PNG"),
     ],
-    ids=["base64", "kind", "side", "torn", "large", "huge", "empty"],
+    ids=["base64", "letters", "kind", "side", "torn", "large", "huge", "empty"],
 )
 async def test_what_is_no_picture_is_refused_with_what_to_do(client: RawClient, data: str, told: str) -> None:
     with pytest.raises(RpcError) as refused:

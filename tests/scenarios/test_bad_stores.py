@@ -94,7 +94,7 @@ async def test_a_damaged_store_is_set_aside_and_the_user_is_told(
         assert client.params("window/showMessage") == [], "it is told once"
 
 
-@pytest.mark.parametrize("table", ["messages_in_order", "chat_folders"])
+@pytest.mark.parametrize("table", ["messages_in_order", "messages_unindexed"])
 async def test_damage_that_is_met_while_the_store_is_open_is_told_with_the_way_out(
     start: Start, vendor: LoopbackVendor, root: Path, home: Path, table: str
 ):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
@@ -197,7 +196,7 @@ class _ResultBuilder:
         else:
             try:
                 self._images.append(ServedImage(kind[:NAME_CHARACTERS], base64.b64decode(data, validate=True)))
-            except binascii.Error:
+            except ValueError:
                 self.leave_out("An image that is not in base64 is left out.")
 
     def _embedded(self, found: Mapping[str, Any], *, named: bool) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -97,5 +96,5 @@ def _rows(pictures: Sequence[Picture]) -> list[tuple[str, dict[str, Any]]]:
 def _bytes(body: dict[str, Any]) -> bytes:
     try:
         return base64.b64decode(str(body.get("data", "")), validate=True)
-    except binascii.Error:
+    except ValueError:
         return b""  # the disk has altered it

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 import logging
 import time
 from collections.abc import Awaitable, Mapping, Sequence
@@ -246,7 +245,7 @@ class Chats:
         try:
             content = base64.b64decode(str((row or {}).get("data", "")), validate=True)
             return image_of(content).media_type, content
-        except (binascii.Error, NoImage):
+        except (ValueError, NoImage):
             message = "This picture is not in the chat any more, or damaged."
             raise Refusal("invalid_attachment", message, "Send it again.") from None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 
 from codelaw.domain import requests
 from codelaw.domain.errors import Refusal
@@ -36,10 +35,10 @@ def _picture(data: str) -> images.Picture:
         try:
             content = base64.b64decode(data, validate=True)
             return images.Picture(images.image_of(content), content)
-        except binascii.Error:
-            problem = "its data is not base64."
         except images.NoImage as error:
             problem = str(error)
+        except ValueError:
+            problem = "its data is not base64."
     message = f"A picture was not taken: {problem}"
     raise Refusal("invalid_attachment", message, "Send the message without it, or with another one.")
 
