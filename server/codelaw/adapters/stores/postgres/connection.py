@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import select
 import time
 from collections.abc import Callable, Collection
 from concurrent.futures import Future
@@ -186,8 +187,10 @@ class PostgresDatabase:
 
     def alive(self, connection: Connection[Any], idle_seconds: float) -> bool:
         """Whether a connection that was idle for so long can still be used."""
-        if idle_seconds <= IDLE_SECONDS:
-            return not connection.closed
+        if connection.closed:
+            return False
+        if idle_seconds <= IDLE_SECONDS and not _has_spoken(connection):
+            return True
         try:
             connection.execute("SELECT 1")
         except psycopg.Error:
@@ -228,11 +231,9 @@ class PostgresDatabase:
 
     def _session(self, asked: float) -> PostgresSession:
         """The connection, made anew if it was lost; who asked before an attempt failed shares its failure."""
-        if self._connection is not None and time.monotonic() - self._used > IDLE_SECONDS:
-            try:
-                self._connection.execute("SELECT 1")
-            except psycopg.OperationalError:
-                self._drop()
+        idle = time.monotonic() - self._used
+        if self._connection is not None and not self.alive(self._connection, idle):
+            self._drop()
         connection = self._connection
         if connection is None:
             if self._failure is not None and asked <= self._failure[0]:
@@ -319,6 +320,13 @@ class PostgresDatabase:
             except psycopg.Error as error:
                 logging.getLogger(__name__).info("store: the connection was lost before its end: %s", bare(error))
         self._drop()
+
+
+def _has_spoken(connection: Connection[Any]) -> bool:
+    """Whether the server has said something unasked, as when it ends the connection."""
+    waiting = select.poll()
+    waiting.register(connection.fileno(), select.POLLIN)
+    return bool(waiting.poll(0))
 
 
 def _refuse_other_encodings(connection: Connection[Any]) -> None:
