@@ -38,7 +38,7 @@ const LINES_SHOWN = 4;
 /** They have done their work, and are as large as all of the server. */
 const INSTALLERS = ["pip", "setuptools"];
 /** Python keeps the bytecode of what is imported: of this the first start needs it, of everything it is 40 MB. */
-const FIRST_TURN = "import anthropic, jinja2, numpy, yaml, codelaw.lsp.server.opening, codelaw.agent.turn.turn";
+const FIRST_TURN = "import anthropic, jinja2, numpy, yaml, codelaw.app.session, codelaw.agent.turn.turn";
 
 /** The wheel and the lock in `folder`; undefined where they are not both there. */
 export const bundleIn = async (folder: string): Promise<Bundle | undefined> => {
