@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
+import re
 import zipfile
 from pathlib import Path
 
@@ -87,3 +89,10 @@ def test_a_wheel_is_carried_as_it_is_and_not_compressed() -> None:
     with zipfile.ZipFile(io.BytesIO(packing.stored(buffer.getvalue()))) as archive:
         assert {name: archive.read(name) for name in archive.namelist()} == files
         assert all(member.compress_size == member.file_size for member in archive.infolist())
+
+
+def test_the_modules_that_the_extension_compiles_first_are_there() -> None:
+    source = (ROOT / "editor-client" / "src" / "server" / "install.ts").read_text("utf-8")
+    named = re.findall(r"codelaw(?:\.\w+)+", next(line for line in source.splitlines() if "FIRST_TURN =" in line))
+    assert named
+    assert [name for name in named if importlib.util.find_spec(name) is None] == []
