@@ -19,7 +19,7 @@ STARTERS = {
     "adapters/processes/child.py",  # commands, in the sandbox
     "adapters/processes/quarantine/refs.py",  # git, in a repository of ours
     "adapters/processes/sandboxes/finding.py",  # trials of the sandbox
-    "adapters/programs.py",  # git and searches, which only read
+    "adapters/asking.py",  # git and searches, which only read
     "cli/spawn.py",  # the server
 }
 """Modules that start programs: those take them from `adapters/programs`, or from our own interpreter."""
