@@ -16,17 +16,32 @@ from tests.adapters.stores.suite import a_chat, a_turn, refusal, said
 from tests.fakes.postgres import PASSWORD
 
 
-async def test_a_lost_connection_is_told_and_the_next_call_connects_again(open_store, behind):
+async def test_a_connection_lost_in_the_middle_is_told_and_the_next_call_connects_again(
+    open_store, behind, postgres_url
+):
     store = await open_store()
     await store.create(a_chat())
     await store.append("c1", [said("m1")])
+    other = psycopg.connect(postgres_url)
+    other.execute("LOCK TABLE codelaw.messages")
+    writing = asyncio.create_task(store.append("c1", [said("m2")]))
+    with psycopg.connect(postgres_url, autocommit=True) as looking:
+        await until(lambda: looking.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone()[0])
     cut(behind)
+    other.close()
     with pytest.raises(Refusal, match="connection was lost") as caught:
-        await store.append("c1", [said("m2")])
+        await writing
     assert caught.value.code == "store_unavailable"
     assert PASSWORD not in f"{caught.value.message} {caught.value.hint}"
     await store.append("c1", [said("m3")])
     assert [message.id for message in (await store.load("c1")).messages] == ["m1", "m3"]
+
+
+async def test_who_asks_next_does_not_notice_that_the_connection_was_cut(open_store, behind):
+    store = await open_store()
+    await store.create(a_chat())
+    cut(behind)
+    await store.append("c1", [said("m1")])
 
 
 async def test_a_connection_cut_while_idle_is_not_noticed_by_who_asks_next(monkeypatch, open_store, behind):
@@ -83,7 +98,7 @@ async def test_a_server_that_stops_and_comes_back_is_used_again(open_store, post
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGSTOP")
 async def test_calls_that_waited_for_a_failed_attempt_to_connect_share_its_failure(
-    monkeypatch, open_store, postgres, behind
+    monkeypatch, open_store, postgres, postgres_url, behind
 ):
     attempts: list[str] = []
     connect = psycopg.connect
@@ -95,7 +110,9 @@ async def test_calls_that_waited_for_a_failed_attempt_to_connect_share_its_failu
     store = await open_store()
     await store.create(a_chat())
     cut(behind)
-    await asyncio.gather(store.append("c1", []), return_exceptions=True)
+    with psycopg.connect(postgres_url, autocommit=True) as looking:
+        others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        await until(lambda: not looking.execute(others).fetchone()[0])
     postgres.signal(signal.SIGSTOP)
     monkeypatch.setattr(connection_module, "CONNECT_SECONDS", 2.0)
     monkeypatch.setattr(psycopg, "connect", counted)
