@@ -13,7 +13,7 @@ import pytest
 from codelaw.domain.chats import TurnResult
 from codelaw.domain.events import AnswerDelta, ChatEvent, RetryEvent, ThoughtDelta
 from codelaw.domain.files import Folder
-from codelaw.settings import load_settings
+from codelaw.settings.effective import load_settings
 from tests.fakes.editor import Buffers, User
 from tests.fakes.flat_session import Session
 from tests.fakes.fresh_store import put_store

@@ -32,7 +32,7 @@ from codelaw.domain.checkpoints import Checkpoint
 from codelaw.domain.messages import Fragment, Message
 from codelaw.domain.models import Ttl, Usage
 from codelaw.domain.results import ToolResult
-from codelaw.settings import Settings
+from codelaw.settings.model import Settings
 from codelaw.transcript.summaries.summary import sizes
 from codelaw.transcript.transcript import Transcript
 from tests.context.spoken import Spoken

@@ -7,7 +7,7 @@ from typing import Any
 
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.files import Folder
-from codelaw.settings import load_settings
+from codelaw.settings.effective import load_settings
 from tests.agent.conftest import Bench
 from tests.fakes.flat_session import Session
 from tests.loopback.script import VendorReply

@@ -16,7 +16,7 @@ from codelaw.app import models
 from codelaw.context.sections import Section, View, message_section, text_section
 from codelaw.domain.messages import Message
 from codelaw.domain.models import CacheMiss, Delta, Heard, ModelReply, ModelRequest, StopReason, TextDelta, Usage
-from codelaw.settings import load_settings
+from codelaw.settings.effective import load_settings
 from codelaw.tools.toolbox import default_toolbox
 from tests.agent.conftest import Bench
 from tests.agent.planning import inputs_of

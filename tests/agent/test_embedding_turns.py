@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from codelaw.domain.errors import Refusal
-from codelaw.settings import load_settings
+from codelaw.settings.effective import load_settings
 from tests.agent.conftest import Bench
 from tests.agent.test_control import until
 from tests.loopback.embeddings import Answer, LoopbackEmbeddings

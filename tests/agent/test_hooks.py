@@ -14,7 +14,7 @@ import pytest
 from codelaw.domain.errors import Refusal
 from codelaw.domain.files import Folder
 from codelaw.ports.cancelling import Scope
-from codelaw.settings import load_settings
+from codelaw.settings.effective import load_settings
 from tests.agent.conftest import Bench
 from tests.agent.test_control import until
 from tests.fakes.editor import Buffers, User

@@ -18,7 +18,7 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Folder
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion
 from codelaw.ports.code import IndexState
-from codelaw.settings import load_settings
+from codelaw.settings.effective import load_settings
 from tests.agent.conftest import Bench
 from tests.agent.test_control import until
 from tests.fakes.editor import User

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codelaw.app.known_keys import known_keys
-from codelaw.settings import load_settings
+from codelaw.settings.effective import load_settings
 
 SERVERS = {
     "a": {

@@ -27,7 +27,7 @@ from codelaw.domain.served import (
 )
 from codelaw.ports.cancelling import Scope
 from codelaw.ports.servers import ToolServers
-from codelaw.settings import load_settings
+from codelaw.settings.effective import load_settings
 from tests.agent.conftest import Bench
 from tests.agent.test_control import until
 from tests.fakes.flat_session import Session

@@ -10,7 +10,7 @@ PROGRAM = """
 import asyncio, sys
 from pathlib import Path
 from tests.fakes.flat_session import Session
-from codelaw.settings import load_settings
+from codelaw.settings.effective import load_settings
 from tests.fakes.editor import Buffers, User
 
 async def main():

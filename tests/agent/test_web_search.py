@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from codelaw.adapters.models.catalog import profile
-from codelaw.settings import load_settings
+from codelaw.settings.effective import load_settings
 from tests.agent.conftest import Bench
 
 SEARCHES = (

@@ -20,7 +20,7 @@ import pytest
 
 from codelaw.domain.events import ChatEvent
 from codelaw.domain.files import Folder
-from codelaw.settings import load_settings
+from codelaw.settings.effective import load_settings
 from tests.fakes.editor import Buffers, User
 from tests.fakes.flat_session import Session
 from tests.loopback.script import VendorReply, fault

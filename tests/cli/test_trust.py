@@ -15,7 +15,7 @@ import pytest
 
 from codelaw.adapters.stores.opening import open_stores
 from codelaw.domain.permissions import Grant
-from codelaw.settings import login_name
+from codelaw.settings.places import login_name
 from tests.cli.test_commands import codelaw
 
 RULES = '[permissions]\nallow = ["Bash(make:*)"]\ndeny = ["Read(secrets/**)"]\n[model]\napiKey = "SECRETKEY"\n'

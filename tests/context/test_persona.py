@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codelaw.context.system.modules import LONGEST_PERSONA, persona_module, system_sections
-from codelaw.settings import load_settings
+from codelaw.settings.effective import load_settings
 
 PERSONA = "You are Ada.\n\nAnswer in haiku; never say {{ core }} or {tools_description}."
 

@@ -117,3 +117,21 @@ def test_starting_imports_nothing_heavy(module: str) -> None:
     """`initialize` is answered before anything heavy is imported (V-1)."""
     loaded = set(json.loads(python("-c", IMPORTED.format(module=module))))
     assert loaded & set(HEAVY) == set()
+
+
+def test_commands_that_need_no_settings_load_none() -> None:
+    """What was decided, and what is allowed, is there at once: the server alone reads settings (S-8)."""
+    program = (
+        "import json, sys\n"
+        "import codelaw.cli.main, codelaw.cli.running, codelaw.cli.spawn, codelaw.cli.commands.permissions\n"
+        "from codelaw.cli import terminal\n"
+        "terminal._environment()\n"
+        "print(json.dumps([*sys.modules]))"
+    )
+    loaded = set(json.loads(python("-c", program)))
+    assert {
+        "codelaw.settings.model",
+        "codelaw.app.requests.permissions",
+        "codelaw.app.ruling",
+        "pydantic",
+    } & loaded == set()

@@ -7,7 +7,7 @@ import ipaddress
 import pytest
 
 from codelaw.domain.safety.hosts import reach, read_host, read_rule
-from codelaw.settings import load_settings
+from codelaw.settings.effective import load_settings
 
 
 @pytest.mark.parametrize(

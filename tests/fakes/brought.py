@@ -13,7 +13,7 @@ from codelaw.agent.inputs.gathering import Called
 from codelaw.app.servers.brought import Brought
 from codelaw.domain.results import ToolResult
 from codelaw.domain.served import ServedInstructions
-from codelaw.settings import Settings
+from codelaw.settings.model import Settings
 from codelaw.tools.base import Arguments, Effect, Tool, ToolEnvironment
 
 PYTHON = {"string": str, "integer": int, "boolean": bool}

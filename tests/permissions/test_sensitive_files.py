@@ -16,7 +16,7 @@ from codelaw.permissions.options import options_for
 from codelaw.permissions.policy import CallFacts, Rules, judge
 from codelaw.permissions.rules import parse
 from codelaw.permissions.sensitive_files import MOST_NAMED, bare_piece, named_paths
-from codelaw.settings import Settings
+from codelaw.settings.model import Settings
 from codelaw.tools.base import Preview
 
 EVERYTHING = Rules(

@@ -16,7 +16,7 @@ from codelaw.protocol import events as wire
 from codelaw.protocol.base import Payload, field_errors
 from codelaw.protocol.chats import ChatList, Started
 from codelaw.protocol.names import CLIENT_METHODS, COMMANDS
-from codelaw.settings import load_settings
+from codelaw.settings.effective import load_settings
 from codelaw.settings.schema import settings_schema
 
 PAGE = Path(__file__).parents[2] / "docs" / "protocol.md"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codelaw.app.recall import may_embed
-from codelaw.settings import Settings
+from codelaw.settings.model import Settings
 
 HERE = "http://127.0.0.1:11434/v1"
 THERE = "https://embeddings.example.org/v1"

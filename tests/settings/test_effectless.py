@@ -11,7 +11,7 @@ import pytest
 
 from codelaw.agent.model_calls.recovery import explain
 from codelaw.domain.errors import ModelFailure
-from codelaw.settings import load_settings
+from codelaw.settings.effective import load_settings
 from codelaw.settings.effectless import IDLE
 from codelaw.settings.model import Group, Settings
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codelaw.domain.errors import Refusal
-from codelaw.settings import EffectiveSettings, load_settings
+from codelaw.settings.effective import EffectiveSettings, load_settings
 from codelaw.settings.sources import line_of
 
 GOOD = """# mine

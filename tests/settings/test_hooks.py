@@ -11,7 +11,7 @@ import pytest
 from codelaw.app.hooking import declared
 from codelaw.domain.errors import Refusal
 from codelaw.hooks.matching import Hook
-from codelaw.settings import load_settings
+from codelaw.settings.effective import load_settings
 
 
 def found(**layers: Any) -> tuple[Hook, ...]:

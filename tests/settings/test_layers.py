@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from codelaw.settings import EffectiveSettings, Settings, home, load_settings, user_file
+from codelaw.settings.effective import EffectiveSettings, load_settings
+from codelaw.settings.model import Settings
+from codelaw.settings.places import home, user_file
 
 
 def written(path: Path, text: str) -> Path:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.settings import load_settings, set_trust, trusted_folders
-from codelaw.settings.trust import FILE
+from codelaw.settings.effective import load_settings
+from codelaw.settings.trust import FILE, set_trust, trusted_folders
 
 WHOLE = """
 [model]

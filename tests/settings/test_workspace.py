@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from codelaw.settings import EffectiveSettings, Settings, load_settings
+from codelaw.settings.effective import EffectiveSettings, load_settings
+from codelaw.settings.model import Settings
 from codelaw.settings.workspace import usual_memory
 
 

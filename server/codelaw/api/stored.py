@@ -20,7 +20,9 @@ from codelaw.domain.chats import StoredChat, Strategy
 from codelaw.domain.errors import Refusal
 from codelaw.domain.messages import Message
 from codelaw.domain.reports import Dropped
-from codelaw.settings import Settings, home, load_settings, process_environment, user_file
+from codelaw.settings.effective import load_settings
+from codelaw.settings.model import Settings
+from codelaw.settings.places import home, process_environment, user_file
 from codelaw.transcript.repair.hygiene import hygiene
 from codelaw.transcript.transcript import Transcript, own
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from codelaw.domain.safety.redaction import Redaction
     from codelaw.ports.editor import Approver, LanguageServices
     from codelaw.ports.store import Stores
-    from codelaw.settings import Settings
+    from codelaw.settings.model import Settings
 
 
 @dataclass(slots=True)

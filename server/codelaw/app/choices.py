@@ -12,7 +12,7 @@ from codelaw.domain.errors import Refusal
 if TYPE_CHECKING:
     from codelaw.domain.chats import EffortChoice
     from codelaw.domain.models import Effort, ModelProfile
-    from codelaw.settings import Settings
+    from codelaw.settings.model import Settings
 
 
 def leaves(chat: Chat, who: Answerer) -> bool:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from codelaw.domain.messages import Fragment
     from codelaw.hooks.answers import Merged
     from codelaw.ports.workspace import Processes
-    from codelaw.settings import Settings
     from codelaw.settings.hooks import HooksGroup
+    from codelaw.settings.model import Settings
 
 
 def hooks_of(

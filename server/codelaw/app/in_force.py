@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from codelaw.settings import EffectiveSettings, Settings
+    from codelaw.settings.effective import EffectiveSettings
+    from codelaw.settings.model import Settings
 
 
 def applied(settings: Settings, options: Mapping[str, float]) -> Settings:

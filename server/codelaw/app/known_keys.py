@@ -11,7 +11,7 @@ from codelaw.domain.chats import Notice
 from codelaw.domain.safety.redaction import shape_of
 
 if TYPE_CHECKING:
-    from codelaw.settings import Settings
+    from codelaw.settings.model import Settings
 
 _SECRET = re.compile(
     r"API_?KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|PRIVATE_KEY|_KEY$|^KEY$|COOKIE|^PGPASS", re.IGNORECASE

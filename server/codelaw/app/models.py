@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from codelaw.domain.chats import Chat
     from codelaw.domain.safety.redaction import Redaction
     from codelaw.ports.model import ChatModel
-    from codelaw.settings import Settings
-    from codelaw.settings.model import Provider
+    from codelaw.settings.model import Provider, Settings
 
 OFFLINE = "offline"
 Told = Mapping[str, ModelProfile]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from codelaw.domain.chats import Chat, Strategy
     from codelaw.domain.models import Effort
     from codelaw.domain.requests import EditorState, Enclosed
-    from codelaw.settings import Settings
+    from codelaw.settings.model import Settings
     from codelaw.tools.base import AnyTool
     from codelaw.tools.finding.find_tools import Described
 

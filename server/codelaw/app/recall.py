@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from codelaw.ports.memories import Embedder
     from codelaw.ports.store import Stores
     from codelaw.ports.workspace import Workspace
-    from codelaw.settings import Settings
+    from codelaw.settings.model import Settings
 
 
 def code_index(home: Path, environment: Mapping[str, str], redaction: Redaction, *, trusted: bool) -> WorkspaceIndex:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from codelaw.domain.files import Folder
     from codelaw.domain.permissions import Grant
     from codelaw.ports.workspace import Processes, Workspace
-    from codelaw.settings import Settings
     from codelaw.settings.limits import BashGroup
+    from codelaw.settings.model import Settings
 
 
 def web_of(settings: Settings) -> WebFetcher | None:

@@ -34,7 +34,7 @@ from codelaw.app.turns import TurnMaker
 from codelaw.domain.errors import Refusal
 from codelaw.domain.safety.redaction import Redaction
 from codelaw.ports.cancelling import Scopes
-from codelaw.settings import login_name, own_folders, process_environment
+from codelaw.settings.places import login_name, own_folders, process_environment
 from codelaw.templates.render import preload
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from codelaw.ports.editor import Approver, Editor, LanguageServices
     from codelaw.ports.servers import Browser, ToolServers
     from codelaw.ports.workspace import OpenDocuments
-    from codelaw.settings import EffectiveSettings
+    from codelaw.settings.effective import EffectiveSettings
 
 _log = logging.getLogger(__name__)
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from codelaw.ports.editor import LanguageServices
     from codelaw.ports.model import ChatModel
     from codelaw.ports.workspace import Workspace
-    from codelaw.settings import Settings
+    from codelaw.settings.model import Settings
 
 SECONDS = 30.0
 """Within which the endpoint must have answered."""

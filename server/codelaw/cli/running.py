@@ -71,7 +71,7 @@ def chats(arguments: argparse.Namespace) -> int:
 
 
 def trust(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.commands.permissions import trust  # noqa: PLC0415
+    from codelaw.cli.commands.trust import trust  # noqa: PLC0415
 
     return trust(arguments)
 

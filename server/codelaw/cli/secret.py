@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from codelaw.settings import process_environment
+from codelaw.settings.places import process_environment
 
 VARIABLE = "CODELAW_TOKEN"
 LONGEST = 1_000

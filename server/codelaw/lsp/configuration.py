@@ -15,16 +15,10 @@ from codelaw.lsp.client import Client
 from codelaw.lsp.folders import Folders
 from codelaw.lsp.transport.errors import ClientError, Disconnected
 from codelaw.lsp.transport.rpc import Rpc
-from codelaw.settings import (
-    WORKSPACE_FILE,
-    EffectiveSettings,
-    home,
-    load_settings,
-    process_environment,
-    trusted_folders,
-    user_file,
-)
+from codelaw.settings.effective import EffectiveSettings, load_settings
+from codelaw.settings.places import WORKSPACE_FILE, home, process_environment, user_file
 from codelaw.settings.trust import FILE as TRUSTED
+from codelaw.settings.trust import trusted_folders
 
 log = logging.getLogger(__name__)
 

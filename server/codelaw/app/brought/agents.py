@@ -23,7 +23,7 @@ from codelaw.skills.agents import ENDING, LONGEST_AGENT, PLACES, agent, name_of
 
 if TYPE_CHECKING:
     from codelaw.ports.workspace import Workspace
-    from codelaw.settings import Settings
+    from codelaw.settings.model import Settings
 
 MOST_AGENTS = 100
 """In one place."""

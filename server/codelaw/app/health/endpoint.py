@@ -12,8 +12,10 @@ from codelaw.adapters.models.anthropic import VENDOR, AnthropicModel
 from codelaw.adapters.models.endpoints import cause_of
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import FailureKind
-from codelaw.settings import WORKSPACE_FILE, home, load_settings, process_environment, trusted_folders, user_file
+from codelaw.settings.effective import load_settings
 from codelaw.settings.model import ModelGroup
+from codelaw.settings.places import WORKSPACE_FILE, home, process_environment, user_file
+from codelaw.settings.trust import trusted_folders
 
 ANSWER_SECONDS = 10.0
 CONNECT_SECONDS = 3.0

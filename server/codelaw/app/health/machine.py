@@ -18,7 +18,7 @@ from codelaw.adapters.workspace.ignore import oversized
 from codelaw.adapters.workspace.search import find_rg
 from codelaw.app.health.endpoint import Health, reached
 from codelaw.domain.errors import EmbeddingFailure
-from codelaw.settings import process_environment
+from codelaw.settings.places import process_environment
 
 
 def extras() -> list[Health]:

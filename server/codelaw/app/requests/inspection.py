@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from codelaw.agent.chat.retrieved_context import Beside
     from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.app.plans import TurnPlan
-    from codelaw.settings import Settings
+    from codelaw.settings.model import Settings
     from codelaw.tools.toolbox import Toolbox
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from codelaw.domain.chats import Notice
     from codelaw.domain.permissions import Grant
     from codelaw.ports.workspace import Workspace
-    from codelaw.settings import Settings
+    from codelaw.settings.model import Settings
 
 
 async def record_trust(settings: Settings, home: Path, person: str, folder: Path, *, trusted: bool) -> None:

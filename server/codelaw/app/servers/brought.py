@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from codelaw.permissions.rules import Rule
     from codelaw.ports.servers import Browser, ToolServers
     from codelaw.ports.workspace import Workspace
-    from codelaw.settings import Settings
+    from codelaw.settings.model import Settings
     from codelaw.tools.base import AnyTool
 
 PATIENCE = 10.0

@@ -21,7 +21,7 @@ from codelaw.settings.servers.written import FILES, LONGEST_FILE, WrittenServer
 if TYPE_CHECKING:
     from codelaw.domain.files import Folder
     from codelaw.domain.served import ServerSpec
-    from codelaw.settings import Settings
+    from codelaw.settings.model import Settings
 
 NOT_BEGUN = "It has not been started yet; an editor or `codelaw chat` starts it."
 RESTRICTED = "The editor does not trust this folder, so that nothing is started."

@@ -23,7 +23,7 @@ from codelaw.cli.privileges import ROOT, is_root
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, YELLOW, Screen
 from codelaw.domain.safety.unseen import visible_line
-from codelaw.settings import WORKSPACE_FILE, home, process_environment, user_file
+from codelaw.settings.places import WORKSPACE_FILE, home, process_environment, user_file
 
 _PACKAGES = ("pygls", "lsprotocol", "anthropic", "pydantic", "websockets")
 _LEVELS = {"info": "good", "warning": "lacking", "error": "broken"}

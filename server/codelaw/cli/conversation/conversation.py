@@ -52,7 +52,7 @@ def _limits(one: Json) -> list[str]:
 
 def converse(runner: asyncio.Runner, talk: Talk, screen: Screen) -> int:
     """Read messages and answer them until the end of input, or of the terminal."""
-    from codelaw.settings import home, process_environment  # noqa: PLC0415 - after the prompt's other imports
+    from codelaw.settings.places import home, process_environment  # noqa: PLC0415 - after the prompt's other imports
 
     prompt = Prompt(History(home(process_environment()) / "history"))
     screen.line("/help lists the commands, Ctrl-D ends.", style=DIM)

@@ -15,7 +15,9 @@ from codelaw.lsp.documents.documents import path_of
 from codelaw.lsp.methods.routing import route
 from codelaw.lsp.transport.errors import ClientError, Disconnected
 from codelaw.protocol import workspaces as wire
-from codelaw.settings import WORKSPACE_FILE, WorkspaceFile, set_trust
+from codelaw.settings.effective import WorkspaceFile
+from codelaw.settings.places import WORKSPACE_FILE
+from codelaw.settings.trust import set_trust
 
 if TYPE_CHECKING:
     from codelaw.domain.files import Folder

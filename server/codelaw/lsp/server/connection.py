@@ -38,7 +38,8 @@ from codelaw.lsp.ui import ClientUI
 from codelaw.protocol import events as wire
 from codelaw.protocol.base import Payload, field_errors
 from codelaw.protocol.names import CHAT_EVENT, MODEL_CHANGED, STOPPING
-from codelaw.settings import EffectiveSettings, home, process_environment
+from codelaw.settings.effective import EffectiveSettings
+from codelaw.settings.places import home, process_environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

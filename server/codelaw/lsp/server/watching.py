@@ -18,7 +18,7 @@ from codelaw.lsp.client import Client
 from codelaw.lsp.server.abilities import TRIGGERS
 from codelaw.lsp.transport.errors import ClientError, Disconnected
 from codelaw.lsp.transport.rpc import Rpc
-from codelaw.settings import WORKSPACE_FILE
+from codelaw.settings.places import WORKSPACE_FILE
 from codelaw.settings.servers.written import FILES
 
 CHAT_FILES = "*.chat.md"
