@@ -37,6 +37,17 @@ def test_the_message_is_printed_alone_and_nothing_is_committed(work: Path, tmp_p
     assert git(work, "diff", "--cached", "--name-only") == "a.py"
 
 
+def test_its_chat_is_not_what_a_conversation_goes_on_with(work: Path, tmp_path: Path) -> None:
+    def ask(*arguments: str) -> str:
+        done = codelaw("chat", "a.py?", "--json", *arguments, workspace=work)
+        return json.loads(done.stdout.splitlines()[-1])["chatId"]
+
+    talked = ask()
+    done = codelaw("commit-message", workspace=work, **scripted(tmp_path, "```\nCount\n```"))
+    assert done.returncode == 0, done.stderr
+    assert ask("--continue") == talked
+
+
 def test_where_there_is_no_message_it_is_said_why(work: Path, tmp_path: Path) -> None:
     environment = scripted(tmp_path, "```\nUnused\n```")
     git(work, "commit", "-qm", "Count")

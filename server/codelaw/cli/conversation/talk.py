@@ -59,13 +59,17 @@ class Talk:
             await self._take_newest()
 
     async def _take_newest(self) -> None:
-        """Go on with the newest chat of this workspace, or begin the first one."""
-        found = (await self.client.request("codelaw/chat/list", {"limit": 1, "here": True}))["chats"]
-        if not found:
+        """Go on with the newest chat of this workspace, or begin the first one.
+
+        Those that an editor's actions have begun, as for the message of a commit, are not meant (E-3, H-5).
+        """
+        found = (await self.client.request("codelaw/chat/list", {"limit": 500, "here": True}))["chats"]
+        chat = next((one for one in found if one["kind"] != "inline"), None)
+        if chat is None:
             self._screen.line("No chat was begun in this folder yet; this is a new one.", style=YELLOW)
             return
-        self.chat_id = found[0]["id"]
-        self._screen.line(one_line(f"Going on with chat {self.chat_id}: {found[0]['title']}"), style=DIM)
+        self.chat_id = chat["id"]
+        self._screen.line(one_line(f"Going on with chat {self.chat_id}: {chat['title']}"), style=DIM)
 
     async def turn(self, text: str) -> int:
         """One turn; gives the exit status it stands for.
