@@ -96,7 +96,10 @@ def _parser() -> argparse.ArgumentParser:
     which = chat.add_mutually_exclusive_group()
     which.add_argument("--chat", metavar="ID", help="go on with this chat")
     which.add_argument(
-        "--continue", dest="newest", action="store_true", help="go on with the newest chat that was begun by talking in this workspace"
+        "--continue",
+        dest="newest",
+        action="store_true",
+        help="go on with the newest chat of this workspace",
     )
     chat.add_argument("--mode", choices=["agent", "ask", "plan"], help="ask only reads, plan ends with a plan")
     chat.add_argument("--model", metavar="NAME", help="the model to ask")
