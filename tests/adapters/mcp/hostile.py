@@ -173,7 +173,7 @@ def main():
             continue
         if method == "initialize":
             offered = {"tools": {"listChanged": True}}
-            offered |= {"resources": {}, "prompts": {}} if KIND in {"large pages", "broken lists"} else {}
+            offered |= {"resources": {}, "prompts": {}} if KIND in {"large pages", "broken lists", "half lists"} else {}
             about = {"name": "hostile", "version": "1"}
             answer(asked, protocolVersion="2025-06-18", capabilities=offered, serverInfo=about)
         elif method == "tools/list":
@@ -187,6 +187,8 @@ def main():
             answer(asked, prompts=["none", named, {"name": "q", "arguments": [{"name": "a"}]}, None])
         elif method == "resources/list" and KIND == "broken lists":
             answer(asked, resources={"uri": "a:1", "name": "n"})
+        elif method == "prompts/list" and KIND == "half lists" and "cursor" not in asked.get("params", {}):
+            answer(asked, prompts=[{"name": "first"}], nextCursor="more")
         elif method in {"resources/list", "prompts/list"} and KIND == "large pages":
             lists.append(asked["id"])
             one = {"uri": f"a:{len(lists)}", "name": f"n{len(lists)}", "description": "w" * 4_000_000}

@@ -181,10 +181,18 @@ async def test_strange_lists(both: McpServers, told: Told, request: pytest.Fixtu
 @kind("both", ["large pages"], indirect=True)
 async def test_lists_have_an_end_in_their_length_too(both: McpServers, told: Told) -> None:
     state = await told.until("bad", "ready")
-    assert state.message == "Its list of tools is too long: what stands behind the first 120 is left out."
+    assert state.message == (
+        "Its list of tools is cut: what stands behind the first 120 is left out (the list is too long)."
+    )
     assert len([one for one in both.offer().resources if one.server == "bad"]) == 2
     assert len([one for one in both.offer().prompts if one.server == "bad"]) == 2
     await others_go_on(both)
+
+
+@kind("both", ["half lists"], indirect=True)
+async def test_a_page_that_fails_costs_none_before_it(both: McpServers, told: Told) -> None:
+    await told.until("bad", "ready")
+    assert [one.name for one in both.offer().prompts if one.server == "bad"] == ["first"]
 
 
 @kind("both", ["halves"], indirect=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import stat
 import sys
 from collections.abc import AsyncIterator
@@ -11,6 +12,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from codelaw.adapters.mcp.login import KeptLogin
 from codelaw.adapters.mcp.means import is_logged_in, login_file
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.served import Address, Program, ServerSpec
@@ -116,3 +118,15 @@ async def test_a_key_in_the_settings_is_used_instead(
     assert now.state == state
     assert state == "ready" or now.message == "It does not take the key that it is sent."
     await servers.close()
+
+
+async def test_one_part_of_a_login_that_cannot_be_read_costs_no_other(tmp_path: Path) -> None:
+    client = {"client_id": "known", "redirect_uris": ["http://127.0.0.1:1/callback"]}
+    kept = {"url": "u", "redirect": "http://127.0.0.1:1/callback", "expires": "soon", "tokens": {}, "client": client}
+    login_file(tmp_path, "u").write_text(json.dumps(kept), encoding="utf-8")
+    found = KeptLogin(tmp_path, "u")
+    await found.load()
+    assert await found.get_tokens() is None
+    assert (found.redirect, found.expires) == ("http://127.0.0.1:1/callback", None)
+    assert (known := await found.get_client_info()) is not None
+    assert known.client_id == "known"

@@ -6,7 +6,6 @@ import asyncio
 import gzip
 import json
 import tracemalloc
-import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
@@ -126,18 +125,19 @@ def loaded() -> None:
 # --------------------------------------------------------------------------------------------------------- compression
 
 
-def bomb(kind: str) -> bytes:
-    zeros = b"\0" * (200 << 20)
-    return gzip.compress(zeros, 9) if kind == "gzip" else zlib.compress(zeros, 9)
+@pytest.fixture(scope="module")
+def packed() -> bytes:
+    return gzip.compress(b"\0" * (64 << 20), 1)
 
 
-@pytest.mark.parametrize("kind", ["gzip", "deflate", "br", "zstd", "gzip, gzip"])
-@pytest.mark.parametrize("head", [b"HTTP/1.1 400 No\r\ncontent-type: application/json\r\n", STREAM])
+@pytest.mark.parametrize(
+    ("kind", "head"),
+    [("gzip", b"HTTP/1.1 400 No\r\ncontent-type: application/json\r\n"), ("gzip", STREAM), ("br, zstd", STREAM)],
+)
 async def test_compressed_answers_are_neither_asked_for_nor_unpacked(
-    kind: str, head: bytes, memory: Callable[[], int]
+    kind: str, head: bytes, packed: bytes, memory: Callable[[], int]
 ) -> None:
-    body = bomb(kind) if kind in {"gzip", "deflate"} else b"\x1b\x03" * 100
-    tracemalloc.reset_peak()
+    body = packed if kind == "gzip" else b"\x1b\x03" * 100
     async with endpoint(head + b"content-encoding: %b\r\n\r\n" % kind.encode(), body) as server:
         told = await failure(server)
         assert told.kind == "invalid"
@@ -147,9 +147,8 @@ async def test_compressed_answers_are_neither_asked_for_nor_unpacked(
     assert memory() < 20 << 20
 
 
-@pytest.mark.parametrize("status", [400, 401, 429, 500])
-async def test_of_an_error_only_so_much_is_read(status: int, memory: Callable[[], int]) -> None:
-    async with endpoint(b"HTTP/1.1 %d No\r\n\r\n" % status, forever=b"x" * 65536) as server:
+async def test_of_an_error_only_so_much_is_read(memory: Callable[[], int]) -> None:
+    async with endpoint(b"HTTP/1.1 429 No\r\n\r\n", forever=b"x" * 65536) as server:
         told = await failure(server)
         await server.closed.wait()
         assert len(told.message) < 1200
@@ -193,7 +192,7 @@ async def test_a_reply_without_end_is_given_up(
     endless: bytes, memory: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert bytes_for(REQUEST.max_tokens) < 64 << 20
-    most = 2 << 20
+    most = 1 << 17
     monkeypatch.setattr("codelaw.adapters.models.anthropic.bytes_for", lambda _: most)
     ticks = 0
 
@@ -213,8 +212,8 @@ async def test_a_reply_without_end_is_given_up(
         assert server.sent < most + IN_FLIGHT
         assert len(told.partial) <= room_for(REQUEST.max_tokens)
         # Other requests had a turn for every piece that came.
-        assert ticks > server.sent // (1 << 20)
-    assert memory() < 30 << 20
+        assert ticks > 2
+    assert memory() < 20 << 20
 
 
 @pytest.mark.parametrize(
@@ -236,7 +235,7 @@ async def test_an_event_without_end_is_given_up(
     assert memory() < 20 * most
 
 
-@pytest.mark.parametrize("noise", [b": still here\n\n", b"\n", b": x\n", b"\r\n"])
+@pytest.mark.parametrize("noise", [b": still here\n\n", b"\r\n"])
 async def test_comments_are_no_sign_of_life(noise: bytes) -> None:
     async with endpoint(STREAM + b"\r\n", START, forever=noise, every=0.02) as server:
         told = await failure(server, silence=0.5)
@@ -247,21 +246,19 @@ async def test_comments_are_no_sign_of_life(noise: bytes) -> None:
 async def test_pings_are_a_sign_of_life() -> None:
     async def answer(writer: asyncio.StreamWriter) -> None:
         writer.write(STREAM + b"\r\n" + START)
-        for _ in range(12):
+        for _ in range(7):
             writer.write(b"event: ping\ndata: {}\n\n")
-            await asyncio.sleep(0.25)
+            await asyncio.sleep(0.2)
         writer.write(text("alive") + END)
 
     async with Endpoint(answer) as server:
-        assert (await ask(server, silence=2.0)).text == "alive"
+        assert (await ask(server, silence=1.2)).text == "alive"
 
 
 async def test_a_head_without_end_is_given_up() -> None:
-    for first, more in ((b"HTTP/1.1 200 OK\r\n", b"x: y\r\n"), (b"HTTP/1.1 200 OK\r\nx: ", b"y"), (b"", b"H")):
-        async with endpoint(first, forever=more, every=0.02) as server:
-            told = await failure(server, silence=0.5)
-            assert told.kind == "network"
-            await server.closed.wait()
+    async with endpoint(b"HTTP/1.1 200 OK\r\nx: ", forever=b"y", every=0.02) as server:
+        assert (await failure(server, silence=0.2)).kind == "network"
+        await server.closed.wait()
 
 
 async def test_a_cancel_ends_a_flood(memory: Callable[[], int]) -> None:
@@ -281,8 +278,7 @@ async def test_a_cancel_ends_a_flood(memory: Callable[[], int]) -> None:
 # ----------------------------------------------------------------------------------------------------------- redirects
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-@pytest.mark.parametrize("same", [True, False])
+@pytest.mark.parametrize(("status", "same"), [(301, True), (307, False)])
 async def test_the_key_is_taken_nowhere_else(status: int, *, same: bool) -> None:
     async with endpoint(STREAM + b"\r\n", START, text("stolen"), END) as thief:
         target = "/elsewhere" if same else f"http://user:secretword@127.0.0.1:{thief.port}/v1?token=secretword"
@@ -330,7 +326,7 @@ async def test_a_stream_that_ends_without_a_reason_is_cut() -> None:
 
 async def test_no_tls_at_all() -> None:
     async with endpoint(b"HTTP/1.1 200 OK\r\n\r\n") as server:
-        model = AnthropicModel(KEY, server.url.replace("http:", "https:"), silence=2)
+        model = AnthropicModel(KEY, server.url.replace("http:", "https:"), silence=0.5)
         with pytest.raises(ModelFailure) as told:
             await model.reply(REQUEST, lambda _: None)
         assert told.value.kind == "network"
@@ -343,7 +339,7 @@ async def test_no_tls_at_all() -> None:
 
 @pytest.mark.parametrize(
     "number",
-    ["9" * 4000, "9" * 9000, "-5", "1.5", "NaN", "Infinity", '"12"', "true", "[]", "{}", str(MOST_TOKENS + 1), "1e400"],
+    ["9" * 9000, "-5", "1.5", "NaN", '"12"', "true", "[]", str(MOST_TOKENS + 1)],
     ids=lambda number: number[:8],
 )
 async def test_a_usage_that_cannot_be_is_not_believed(number: str) -> None:
@@ -356,7 +352,7 @@ async def test_a_usage_that_cannot_be_is_not_believed(number: str) -> None:
     assert reply.doubted
 
 
-@pytest.mark.parametrize("usage", ["null", "7", '"x"', "[1]"])
+@pytest.mark.parametrize("usage", ["null", "7"])
 async def test_a_usage_that_is_none_is_none(usage: str) -> None:
     start = raw("message_start", f'{{"type": "message_start", "message": {{"usage": {usage}}}}}')
     async with endpoint(STREAM + b"\r\n", start, text("ok"), END) as server:
@@ -384,6 +380,7 @@ DEEP = "[" * 100_000 + "]" * 100_000
         ([raw("content_block_delta", "7")], "malformed"),
         ([text("x" * (LARGEST_EVENT + 1))], "malformed"),
         ([text("x" * (LARGEST_EVENT // 2))], "invalid"),
+        ([raw("content_block_delta", '{"type": "strange", "x": [' + "[]," * 1_100_000 + "[]]}")], "malformed"),
         ([call(0, name="N" * (1 << 20))], "malformed"),
         ([call(0, call_id="N" * (LONGEST_NAME + 1))], "malformed"),
         ([call("0")], "malformed"),
@@ -427,21 +424,21 @@ async def test_odd_shapes_that_mean_something_are_read() -> None:
     assert [one.tool for one in reply.broken_calls] == ["LS"]
 
 
-async def test_a_long_reply_in_small_pieces_is_told_in_larger_ones() -> None:
+async def test_a_long_reply_in_small_pieces_is_told_in_larger_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codelaw.adapters.models.anthropic_stream.GATHERED_FROM", 2_000)
     heard: list[Any] = []
-    async with endpoint(STREAM + b"\r\n", START, text("ab") * 200_000, END) as server:
+    async with endpoint(STREAM + b"\r\n", START, text("ab") * 6_000, END) as server:
         reply = await ask(server, heard=heard)
     assert isinstance(heard[0], Begun)
-    assert reply.text == "ab" * 200_000 == "".join(piece.text for piece in heard[1:])
+    assert reply.text == "ab" * 6_000 == "".join(piece.text for piece in heard[1:])
     # Each is looked at together with the whole: as many as letters would be quadratic work.
-    assert len(heard) < 60_000
+    assert len(heard) < 1_200
 
 
 # -------------------------------------------------------------------------------------------------------------- events
 
 
-@pytest.mark.parametrize("breaks", [b"\n", b"\r", b"\r\n"])
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+@pytest.mark.parametrize(("breaks", "size"), [(b"\n", 1000), (b"\r", 1), (b"\r\n", 1), (b"\r\n", 7)])
 async def test_events_are_cut_the_same_wherever_the_bytes_are(breaks: bytes, size: int) -> None:
     stream = START + b": hi\n" + text("a") + b"event: ping\n\ndata: unnamed\n\n: b\n\n" + text("b") + END
     stream = stream.replace(b"\n", breaks)
@@ -481,11 +478,11 @@ async def embedding() -> AsyncIterator[Any]:
         await one.close()
 
 
-async def test_an_embedder_follows_and_unpacks_nothing(embedding: Any, memory: Callable[[], int]) -> None:
+async def test_an_embedder_follows_and_unpacks_nothing(
+    embedding: Any, packed: bytes, memory: Callable[[], int]
+) -> None:
     from codelaw.domain.errors import EmbeddingFailure
 
-    packed = gzip.compress(b"\0" * (200 << 20), 9)
-    tracemalloc.reset_peak()
     async with endpoint(b"HTTP/1.1 200 OK\r\n\r\n{}") as thief:
         moved = f"HTTP/1.1 307 X\r\nlocation: http://a:secretword@127.0.0.1:{thief.port}/\r\ncontent-length: 0\r\n\r\n"
         async with endpoint(moved.encode()) as server:

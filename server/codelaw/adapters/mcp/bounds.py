@@ -13,13 +13,8 @@ from codelaw.adapters.mcp.reading import BLOCKS, TOOLS, is_large
 
 LINE_BYTES = 8_000_000
 """Of one message: five megabytes of an image, as text, and what stands around it."""
-VALUES = 150_000
-"""Of one message: a value costs the more memory the less there is in it."""
-OBJECTS = 30_000
-"""Of one message, which cost ten times as much as other values."""
 HELD_BYTES = 1_000_000
 """Of whole lines that nobody has taken yet, before the stream is to wait."""
-_LIGHT_BYTES = 250_000
 _WHOLE = re.compile(
     rb"(?:[^\\]++|\\(?!u[dD][89a-fA-F]).|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?!))*+",
     re.DOTALL,
@@ -31,7 +26,6 @@ The last alternative matches nothing: before Python 3.11.5 the loop would keep w
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _HALF_BYTES = 6
 _MOST_HALVES = 10_000
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
 OPEN = 64
 """Requests of a server that wait for an answer; more are not heard."""
 RATE = 2_000.0
@@ -83,18 +77,6 @@ class Lines:
         if size > self._bound:
             self.too_long = True
             self._part = bytearray()
-
-
-def too_rich(text: bytes) -> bool:
-    """Whether a JSON text has more values than may be read into memory."""
-    if len(text) < _LIGHT_BYTES or not _over(text):
-        return False
-    return _over(_STRING.sub(b"", text))
-
-
-def _over(text: bytes) -> bool:
-    objects = text.count(b"{")
-    return objects > OBJECTS or objects + text.count(b",") + text.count(b"[") > VALUES
 
 
 def mended(text: bytes) -> bytes:

@@ -46,6 +46,8 @@ _log = logging.getLogger(__name__)
 
 _Raw = RootModel[dict[str, Any]]
 """A result as the package has checked it: `reading` takes what it needs."""
+_Page = tuple[list[Mapping[str, Any]], str | None]
+"""Of a list, and the cursor of the next one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +86,10 @@ class ServerConnection:
         self._questions.changed = anyio.Event()
         can = self._client.server_capabilities
         name = self._name
-        try:
-            found, whole = await self._tools() if can.tools else ([], True)
-            tools = reading.tools(name, found)
-        except (MCPError, ValidationError, ToolFailure) as error:
-            raise ServerFailure(f"It does not tell its tools: {_said(error)}") from error
+        found, problem = await _pages(self._tools) if can.tools else ([], "")
+        if problem and not found:
+            raise ServerFailure(f"It does not tell its tools: {problem}")
+        tools = reading.tools(name, found)
         prompts = await self._optional(types.ListPromptsRequest, "prompts") if can.prompts else []
         resources = await self._optional(types.ListResourcesRequest, "resources") if can.resources else []
         offer = Offer(
@@ -98,8 +99,8 @@ class ServerConnection:
             reading.instructions(name, self._client.instructions),
         )
         left_out = f"{tools.left_out} tools are left out: there are too many, or they are too large, or malformed."
-        behind = f"Its list of tools is too long: what stands behind the first {len(found)} is left out."
-        return Lists(offer, " ".join([left_out] * bool(tools.left_out) + [behind] * (not whole)))
+        behind = f"Its list of tools is cut: what stands behind the first {len(found)} is left out ({problem})."
+        return Lists(offer, " ".join([left_out] * bool(tools.left_out) + [behind] * bool(problem)))
 
     async def listen(self) -> None:
         """Hear of changes of lists for as long as the server tells of them, where it does not do so by itself."""
@@ -159,7 +160,7 @@ class ServerConnection:
             modern = self._client.protocol_version in MODERN_PROTOCOL_VERSIONS
             if error.code != types.HEADER_MISMATCH or not modern:
                 raise
-        await self._tools()  # the headers of a call follow from the schema that was listed last
+        await _pages(self._tools)  # the headers of a call follow from the schema that was listed last
         return await self._send(call, job)
 
     async def _send(self, call: CallInFlight, job: Job) -> dict[str, Any]:
@@ -192,52 +193,46 @@ class ServerConnection:
             )
         return answers
 
-    async def _tools(self) -> tuple[list[Mapping[str, Any]], bool]:
-        """The tools, and whether the list was read to its end or to what is looked at of it."""
-
-        async def page(params: types.PaginatedRequestParams) -> tuple[list[Mapping[str, Any]], str | None]:
-            found = await self._client.session.list_tools(params=params)
-            wanted = {"name", "description", "input_schema", "annotations"}
-            return [tool.model_dump(by_alias=True, include=wanted) for tool in found.tools], found.next_cursor
-
-        return await _pages(page)
+    async def _tools(self, params: types.PaginatedRequestParams) -> _Page:
+        found = await self._client.session.list_tools(params=params)
+        wanted = {"name", "description", "input_schema", "annotations"}
+        return [tool.model_dump(by_alias=True, include=wanted) for tool in found.tools], found.next_cursor
 
     async def _optional(
         self, request: type[types.ListPromptsRequest | types.ListResourcesRequest], key: str
     ) -> list[Mapping[str, Any]]:
         """A list without which the server is of use all the same."""
 
-        async def page(params: types.PaginatedRequestParams) -> tuple[list[Mapping[str, Any]], str | None]:
+        async def page(params: types.PaginatedRequestParams) -> _Page:
             found = (await self._client.session.send_request(request(params=params), _Raw)).root
             return reading.objects(found.get(key)), found.get("nextCursor")
 
-        try:
-            found, whole = await _pages(page)
-        except (MCPError, ValidationError) as error:
-            _log.info("%s: it does not tell its %s: %s", self._name, key, _said(error))
-            return []
-        if not whole:
-            _log.info("%s: its %s are too long; the first %d count", self._name, key, len(found))
+        found, problem = await _pages(page)
+        if problem:
+            _log.info("%s: of its %s the first %d count: %s", self._name, key, len(found), problem)
         return found
 
 
 async def _pages(
-    page: Callable[[types.PaginatedRequestParams], Awaitable[tuple[list[Mapping[str, Any]], str | None]]],
-) -> tuple[list[Mapping[str, Any]], bool]:
-    """A list, page by page, and whether nothing is left out that would be looked at."""
+    page: Callable[[types.PaginatedRequestParams], Awaitable[_Page]],
+) -> tuple[list[Mapping[str, Any]], str]:
+    """A list, page by page, and why something is left out of it that would be looked at; nothing where it is whole."""
     found: list[Mapping[str, Any]] = []
     cursor: str | None = None
     room = reading.LIST_CHARACTERS
     for _ in range(PAGES):
-        some, following = await page(types.PaginatedRequestParams(cursor=cursor))
+        try:
+            some, following = await page(types.PaginatedRequestParams(cursor=cursor))
+        except (MCPError, ValidationError) as error:
+            return found, _said(error)
         found += some
         room -= reading.size(some)
         if not following or following == cursor or len(found) > reading.TOOLS:
             break
         if room < 0:
-            return found, False
+            return found, "the list is too long"
         cursor = following
-    return found, True
+    return found, ""
 
 
 @asynccontextmanager

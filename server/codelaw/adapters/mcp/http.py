@@ -9,8 +9,9 @@ from http import HTTPStatus
 import httpx2
 
 from codelaw.adapters.loading import trusted
-from codelaw.adapters.mcp.bounds import LINE_BYTES, mended, too_rich
+from codelaw.adapters.mcp.bounds import LINE_BYTES, mended
 from codelaw.adapters.mcp.means import ASK, NeedsAuth, ServerFailure
+from codelaw.adapters.models.endpoints import too_rich
 from codelaw.domain.served import Address
 
 CONNECT_SECONDS = 15.0

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from mcp.client.auth import OAuthClientProvider
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
-from pydantic import AnyUrl, BaseModel
+from pydantic import AnyUrl, BaseModel, ValidationInfo, ValidatorFunctionWrapHandler, field_validator
 
 from codelaw.adapters.mcp.means import ASK, NeedsAuth, ServerMeans, login_file
 from codelaw.domain.served import Address
@@ -24,13 +24,21 @@ _HEAD_BYTES = 16_000
 
 
 class _Agreed(BaseModel):
-    """What was agreed with one server, as its file has it."""
+    """What was agreed with one server, as its file has it; a part of it that cannot be read is not there."""
 
-    url: str
+    url: str = ""
     redirect: str = ""
     expires: float | None = None
     tokens: OAuthToken | None = None
     client: OAuthClientInformationFull | None = None
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _readable(cls, given: object, read: ValidatorFunctionWrapHandler, field: ValidationInfo) -> object:
+        try:
+            return read(given)
+        except ValueError:
+            return cls.model_fields[field.field_name or ""].default
 
 
 class KeptLogin:

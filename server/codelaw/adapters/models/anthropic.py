@@ -14,7 +14,7 @@ from codelaw.adapters.models.anthropic_blocks import EndlessReply
 from codelaw.adapters.models.anthropic_failures import ErrorEvent
 from codelaw.adapters.models.anthropic_stream import ReplyReader, bytes_for, room_for
 from codelaw.adapters.models.catalog import described, profile
-from codelaw.adapters.models.endpoints import EVENT_STREAM, LARGEST_ERROR, secrets_of
+from codelaw.adapters.models.endpoints import AT_ONCE, EVENT_STREAM, LARGEST_ERROR, TooLarge, secrets_of, too_rich
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import Delta, Heard, ModelProfile, ModelReply, ModelRequest, Platform, Usage
 
@@ -178,7 +178,8 @@ class AnthropicModel:
                 if name == "error":
                     raise ErrorEvent(data)
                 if data and name != "ping":
-                    reader.take(_DECODER.decode(data))
+                    small = len(data) <= AT_ONCE
+                    reader.take(_DECODER.decode(data) if small else await asyncio.to_thread(_large, data))
                 # Only events are a sign of life: comments come from whatever stands in between.
                 if reader.events > taken or not reader.could_end:
                     limit.reschedule(loop.time() + (QUIET_SECONDS if reader.could_end else self._silence))
@@ -199,6 +200,12 @@ def _whole_number(digits: str) -> int | float:
 
 _DECODER = json.JSONDecoder(parse_int=_whole_number)
 """Made once: a reply may have hundreds of thousands of events."""
+
+
+def _large(data: str) -> object:
+    if too_rich(data.encode()):
+        raise TooLarge("an event holds more values than any real one")
+    return _DECODER.decode(data)
 
 
 async def _finish(events: AsyncIterator[tuple[str, str]]) -> None:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
-from codelaw.adapters.models.endpoints import dig
+from codelaw.adapters.models.endpoints import AT_ONCE, dig
 from codelaw.domain.models import FailureKind
 
 LONGEST_ASKED = 86_400.0
@@ -135,7 +135,7 @@ class ErrorEvent(Exception):
 
     def __init__(self, data: str) -> None:
         try:
-            body: object = json.loads(data)
+            body: object = json.loads(data[:AT_ONCE])
         except (ValueError, RecursionError):
             body = None
         message = dig(body, "error", "message") or dig(body, "message")

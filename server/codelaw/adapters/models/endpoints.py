@@ -10,6 +10,7 @@ import asyncio
 import base64
 import errno
 import io
+import re
 import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -23,8 +24,16 @@ LARGEST_ERROR = 64 << 10
 """Bytes of an error's body that are read; the rest is left unread."""
 LARGEST_EVENT = 8 << 20
 """Bytes of one event of a stream."""
+AT_ONCE = 1 << 17
+"""Characters of one that are read on the event loop."""
 MOST_LINES = 1024
 """Of one event, and of what stands between two."""
+VALUES = 150_000
+"""Of one JSON text: a value costs the more memory the less there is in it."""
+OBJECTS = 30_000
+"""Of one JSON text, which cost ten times as much as other values."""
+_LIGHT_BYTES = 250_000
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
 EVENT_STREAM = "text/event-stream"
 SHORTEST_PASSWORD = 4
 """Characters of one that is looked for in messages."""
@@ -218,6 +227,18 @@ def _known(error: BaseException) -> str | None:
             return _ERRORS[error.errno]
         case _:
             return None
+
+
+def too_rich(text: bytes) -> bool:
+    """Whether a JSON text has more values than may be read into memory."""
+    if len(text) < _LIGHT_BYTES or not _over(text):
+        return False
+    return _over(_STRING.sub(b"", text))
+
+
+def _over(text: bytes) -> bool:
+    objects = text.count(b"{")
+    return objects > OBJECTS or objects + text.count(b",") + text.count(b"[") > VALUES
 
 
 def dig(value: object, *keys: str) -> Any:
