@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+import time
 
 import pytest
 from hypothesis import given
@@ -230,6 +231,9 @@ def test_it_may_come_byte_by_byte_and_in_several_records() -> None:
         (made(named("a.example"), named("evil.example")), "no TLS"),
         (made(named("a.example"), HIDDEN), "hides the name"),
         (in_pieces(made(named("a.example"), HIDDEN), 3), "hides the name"),
+        (made(named("a.example"), (0xFE0D, b"\0" + bytes((0, 16, 0, 1, 7)) + bytes(64))), "hides the name"),
+        (made(named("a.example"), (0x1234, b""), (0x1234, b"")), "no TLS"),
+        (made(named("a.ex\xe4mple")), "no TLS"),
         (made((0, b"")), "no TLS"),
         (made((0, block(b"\1" + block(b"x", 2), 2))), "no TLS"),
         (b"\x16\x03\x01\x00\x01\x01" + b"\x16\x03\x01\x00\x01\x00" * 30_000, "TLS"),
@@ -238,6 +242,13 @@ def test_it_may_come_byte_by_byte_and_in_several_records() -> None:
 def test_what_is_no_greeting_or_hides_its_name(sent: bytes, why: str) -> None:
     with pytest.raises(NotTls, match=why):
         asked_name(sent)
+
+
+def test_a_greeting_that_drips_costs_little() -> None:
+    whole = made(*((0x1000 + number, bytes(100)) for number in range(100)), named("a.example"))
+    begun = time.process_time()
+    assert [asked_name(whole[:size]) for size in range(len(whole))] == [None] * len(whole)
+    assert time.process_time() - begun < 1
 
 
 def test_a_made_one_is_read() -> None:

@@ -107,6 +107,11 @@ async def test_what_the_connected_editor_obeys_goes_at_once_and_what_others_obey
     assert (around.ws / ".vscode/x").exists()
 
 
+async def test_a_link_that_leads_somewhere_only_for_others_goes_at_once(around: World, run: Run):
+    result = await run("ln -s /proc/self/cwd/evil .vscode; sleep 0.5; test -h .vscode")
+    assert (result.exit_code, aside(result, around)) == (1, [".vscode"])
+
+
 def test_which_names_an_editor_obeys():
     assert ".vscode" in at_once("Visual Studio Code")
     assert ".vscode" in at_once("")

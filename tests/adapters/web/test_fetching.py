@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import ipaddress
 import socket
+import time
 import zlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -106,6 +107,14 @@ async def test_only_letters_of_the_web_are_read(charset: str):
     body = b"-" + b"a" * (MOST_BYTES - 10_000)
     async with serving(said(body, f"Content-Type: text/plain; charset={charset}")) as (port, _):
         assert (await WebFetcher(network=True).fetch(f"http://127.0.0.1:{port}/")).text == body.decode()
+
+
+async def test_no_header_takes_long_to_read():
+    for parameters in ('charset="' + ";" * 65_000, "charset*=punycode''" + "a" * 30_000 + "-" + "b" * 30_000):
+        begun = time.process_time()
+        async with serving(said(b"hello", f"Content-Type: text/html; {parameters}")) as (port, _):
+            assert (await WebFetcher(network=True).fetch(f"http://127.0.0.1:{port}/")).text == "hello"
+        assert time.process_time() - begun < 0.3
 
 
 @pytest.mark.parametrize("answer", [b"SSH-2.0-hello\r\n", b"", said(b"", *(["A: b"] * 200))])

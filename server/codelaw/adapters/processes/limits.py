@@ -103,7 +103,7 @@ def _taken(process: int, most: int) -> tuple[int, int]:
         below.setdefault(parent, []).append(pid)
     mine = [process]
     for pid in mine:  # it grows meanwhile
-        mine += below.get(pid, ())
+        mine += below.pop(pid, ())
     known = {pid: found[pid] for pid in mine if pid in found}
     memory = sum(resident for _, _, resident in known.values())
     if memory > most:

@@ -7,6 +7,7 @@ import codecs
 import http.client
 import io
 import ipaddress
+import re
 import ssl
 import zlib
 from dataclasses import dataclass
@@ -55,6 +56,7 @@ CHARSETS = frozenset(
 )
 """In which pages are written, as Python names them. It knows others that are none of the web's, and one of them takes
 time in the square of a text."""
+_CHARSET = re.compile(r"\bcharset\s{0,9}=\s{0,9}\"?([\w.:-]{1,40})", re.ASCII | re.IGNORECASE)
 _PORTS = {"http": 80, "https": 443}
 _MOVED = {301, 302, 303, 307, 308}
 _PIECE = 1 << 16
@@ -102,9 +104,17 @@ class WebFetcher:
             status, headers, body, cut = await self._answer(place, local=local)
             moved = headers.get("location")
             if status not in _MOVED or not moved:
-                kind, charset = headers.get("content-type", "").partition(";")[0], headers.get_content_charset("utf-8")
+                kind, _, more = headers.get("content-type", "").partition(";")
+                found = _CHARSET.search(more)
+                charset = found[1] if found else "utf-8"
                 body, longer = await asyncio.to_thread(_unpacked, place.url, body, headers.get("content-encoding", ""))
-                return Fetched(place.url, status, kind.strip().lower(), _decoded(body, charset), cut or longer)
+                return Fetched(
+                    place.url,
+                    status,
+                    kind.strip().lower(),
+                    _decoded(body, charset[1] if charset else "utf-8"),
+                    cut or longer,
+                )
             place = _place(urljoin(place.url, moved))
         raise ToolFailure("EXECUTION_ERROR", f"{named.url} leads from one address to the next without an end.")
 

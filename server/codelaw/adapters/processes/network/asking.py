@@ -6,8 +6,8 @@ behind it as another would be a way round the list. Nothing is decrypted.
 
 from __future__ import annotations
 
+import io
 import re
-import ssl
 from dataclasses import dataclass
 
 from codelaw.domain.safety.hosts import Address, read_host
@@ -28,8 +28,9 @@ MOST_GREETING = 65_536
 """Bytes of a greeting; those of real clients have some hundred, with keys for after quantum computers two thousand."""
 ALERT = bytes.fromhex("15030300020231")
 """TLS for: access denied."""
-_HIDDEN_NAME = re.compile(rb"\xfe\x0d..\x00\x00[\x01-\x03]\x00[\x01-\x03]", re.DOTALL)
-"""The extension that encrypts the name, of its outer form, with the ciphers that there are for it."""
+_LONGEST_RECORD = 1 << 14
+_SERVER_NAME, _HIDDEN_NAME = b"\0\0", b"\xfe\x0d"
+"""The extension that names the host, and the one that encrypts the name."""
 
 
 class BadRequest(ValueError):
@@ -155,31 +156,51 @@ def asked_name(sent: bytes) -> str | None:
     """The name that a TLS client asks for, in lower case; empty when it names none, None while bytes are missing.
 
     Raises:
-        NotTls: what was sent is something else.
+        NotTls: what was sent is something else, or could be read in two ways.
     """
-    names: list[str | None] = []
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.sni_callback = lambda _connection, name, _context: names.append(name)
-    incoming = ssl.MemoryBIO()
-    incoming.write(sent)
-    problem = ""
-    try:
-        context.wrap_bio(incoming, ssl.MemoryBIO(), server_side=True).do_handshake()
-    except ssl.SSLWantReadError:
-        problem = "a TLS greeting without an end" if len(sent) > MOST_GREETING else ""
-    except ssl.SSLError:  # without a certificate it always fails, once the greeting has been read
-        problem = "no TLS greeting that can be read"
-    if not names and not problem:
-        return None
-    if not names or _HIDDEN_NAME.search(_handshake(sent)):
-        raise NotTls(problem if not names else "a TLS greeting that hides the name it asks for")
-    return (names[0] or "").lower()
+    message, rest = b"", sent
+    while len(message) < 4 or len(message) < 4 + int.from_bytes(message[1:4]):
+        head, rest = rest[:5], rest[5:]
+        size = int.from_bytes(head[3:5])
+        greets = b"\x16\x03".startswith(head[:2]) and message[:1] in (b"", b"\1") and len(sent) <= MOST_GREETING
+        _certain(greets and (len(head) < 5 or 0 < size <= _LONGEST_RECORD) and message[1:2] <= b"\0")
+        if len(head) < 5 or len(rest) < size:
+            return None
+        message, rest = message + rest[:size], rest[size:]
+    return _named(io.BytesIO(message[4 : 4 + int.from_bytes(message[1:4])]))
 
 
-def _handshake(sent: bytes) -> bytes:
-    """What the records hold."""
-    message, at = b"", 0
-    while at < len(sent):
-        end = at + 5 + int.from_bytes(sent[at + 3 : at + 5], "big")
-        message, at = message + sent[at + 5 : end], end
-    return message
+def _named(hello: io.BytesIO) -> str:
+    _taken(hello, 34)
+    for size in (1, 2, 1):
+        _block(hello, size)
+    listed = hello.read()
+    extensions = io.BytesIO(listed[2:])
+    found: dict[bytes, bytes] = {}
+    while kind := extensions.read(2):
+        _certain(kind not in found)
+        found[kind] = _block(extensions, 2)
+    if _HIDDEN_NAME in found:
+        raise NotTls("a TLS greeting that hides the name it asks for")
+    names = found.get(_SERVER_NAME)
+    name = b"" if names is None else names[5:]
+    one = (len(name) + 3).to_bytes(2) + b"\0" + len(name).to_bytes(2) + name
+    _certain(names in (None, one) and name.isascii())
+    _certain(not listed or int.from_bytes(listed[:2]) == len(listed) - 2)
+    return name.decode().lower()
+
+
+def _block(data: io.BytesIO, size: int) -> bytes:
+    """What follows its length, which has `size` bytes."""
+    return _taken(data, int.from_bytes(_taken(data, size)))
+
+
+def _taken(data: io.BytesIO, size: int) -> bytes:
+    taken = data.read(size)
+    _certain(len(taken) == size)
+    return taken
+
+
+def _certain(holds: object) -> None:
+    if not holds:
+        raise NotTls("no TLS greeting that can be read")

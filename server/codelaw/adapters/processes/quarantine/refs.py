@@ -274,8 +274,7 @@ def _hashed(kind: str, content: bytes, length: int) -> str:
 
 def _parsed(tree: bytes, digest: int) -> Iterator[tuple[str, tuple[str, str]]]:
     at = 0
-    while at < len(tree):
-        end = tree.index(b"\0", at)
+    while (end := tree.find(b"\0", at)) >= 0:
         mode, _, name = tree[at:end].partition(b" ")
         at = end + 1 + digest
         yield os.fsdecode(name), (mode.decode(), tree[end + 1 : at].hex())

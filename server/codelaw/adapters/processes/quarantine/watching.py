@@ -192,7 +192,9 @@ class Watch:
                     running.note.alive()
                     alive = begun + ALIVE_SECONDS
                 soon = ((running, *one) for running in self._running for one in running.soon)
-                for running, name in [(running, name) for running, path, name in soon if os.access(path, os.F_OK)]:
+                # A link that leads nowhere for us may lead somewhere for others: `/proc/self/cwd`.
+                there = [one for one in soon if os.access(one[1], os.F_OK, follow_symlinks=False)]
+                for running, _, name in there:
                     self._look(running, name)
                 for (running, name), (looked, _) in [*self._pending.items()]:
                     if begun >= looked + LOOK_AGAIN:
