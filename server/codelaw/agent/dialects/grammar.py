@@ -100,9 +100,10 @@ def answer_end(text: str, opening: Opening) -> tuple[int, bool]:
 def settled_end(text: str, opening: Opening) -> int:
     """Up to where an answer stays as it is, whatever follows: before what may yet close the Finish."""
     marks = "]" + "".join(opening.wrap)
-    while (shorter := text.rstrip().rstrip(marks)) != text:
-        text = shorter
-    return len(text)
+    end = len(text)
+    while end and (text[end - 1] in marks or text[end - 1].isspace()):
+        end -= 1
+    return end
 
 
 class CallEnd:
