@@ -99,7 +99,7 @@ class Indexed:
         self.history = self._history(repository)
 
     def rank(self, query: str) -> list[str]:
-        from codelaw.ranking.code.history import told
+        from codelaw.ranking.code.hints import told
         from codelaw.ranking.code.question import Hints, asked
         from codelaw.ranking.code.scoring import best_files
 
@@ -107,7 +107,7 @@ class Indexed:
         return best_files(self.frame, question, DEPTHS[-1], Hints(told(self.history, question)))
 
     def _history(self, _repository: Repository) -> Any:
-        from codelaw.ranking.code.history import CommitHistory
+        from codelaw.ranking.code.hints import CommitHistory
 
         return CommitHistory()
 
@@ -116,10 +116,10 @@ class WithCommits(Indexed):
     """The same with the messages of commits."""
 
     def _history(self, repository: Repository) -> Any:
-        from codelaw.ranking.code.history import LoggedCommit, recorded
+        from codelaw.ranking.code.hints import LoggedCommit, recorded
 
         changes = [LoggedCommit(message, tuple(paths)) for message, paths in repository.commits]
-        return recorded(changes, self.frame.places)
+        return recorded(changes, frozenset(self.frame.paths))
 
 
 def main() -> None:

@@ -52,7 +52,7 @@ def main() -> None:
     arguments = parser.parse_args()
     from codelaw.ranking.code.digest import digested
     from codelaw.ranking.code.frame import framed
-    from codelaw.ranking.code.history import LoggedCommit, recorded
+    from codelaw.ranking.code.hints import LoggedCommit, recorded
 
     known = json.loads((arguments.benchmarks / "repos.json").read_text("utf-8"))
     wanted = [
@@ -68,7 +68,7 @@ def main() -> None:
         began = time.perf_counter()
         frame = framed({path: digested(path, text) for path, text in files.items()})
         log = [] if arguments.no_commits else localise.logged(clone, one["revision"])
-        history = recorded([LoggedCommit(message, tuple(paths)) for message, paths in log], frame.places)
+        history = recorded([LoggedCommit(message, tuple(paths)) for message, paths in log], frozenset(frame.paths))
         built, began = time.perf_counter() - began, time.perf_counter()
         scores: list[float] = []
         for question in questions:
@@ -96,7 +96,7 @@ def gain(found: list[str], answer: tuple[str, ...]) -> float:
 
 
 def _paths(frame: Any, history: Any, text: str) -> list[str]:
-    from codelaw.ranking.code.history import told
+    from codelaw.ranking.code.hints import told
     from codelaw.ranking.code.question import Hints, asked
     from codelaw.ranking.code.scoring import places
 

@@ -8,7 +8,7 @@ import struct
 import pytest
 
 from codelaw.adapters.stores.opening import SqliteStore
-from codelaw.agent.recall.retrieval import Retriever
+from codelaw.agent.recall.question_vectors import Retriever
 from codelaw.domain.errors import EmbeddingFailure
 from tests.adapters.stores.index_suite import with_messages
 

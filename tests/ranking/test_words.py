@@ -11,8 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from codelaw.ranking.stemming import stem
-from codelaw.ranking.words import MAX_QUESTION_TERMS, number, packed, question_terms, terms
+from codelaw.ranking.words import MAX_QUESTION_TERMS, number, packed, question_terms, stem, terms
 
 DOCUMENTS = Path(__file__).parents[2].glob("docs/*.md")
 

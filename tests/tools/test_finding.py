@@ -10,8 +10,7 @@ import pytest
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.results import ToolResult
 from codelaw.tools.base import AnyTool
-from codelaw.tools.finding.call_tool import unwrapped
-from codelaw.tools.finding.find_tools import manual_of, nearest
+from codelaw.tools.finding.find_tools import manual_of, nearest, unwrapped
 from codelaw.tools.toolbox import Toolbox, default_toolbox, ruled_tools
 from tests.fakes.brought import BroughtTool, issue_tool, many, text
 from tests.fakes.desk import Desk

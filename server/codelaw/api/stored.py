@@ -11,7 +11,7 @@ from typing import Any
 
 from codelaw.adapters.embedders.choosing import make_embedder
 from codelaw.adapters.stores.opening import open_stores
-from codelaw.agent.recall.retrieval import Retrieved, Retriever
+from codelaw.agent.recall.question_vectors import Retrieved, Retriever
 from codelaw.api.building import build_context
 from codelaw.api.built import ApiMessage, BuiltContext
 from codelaw.api.reading import SYSTEM, read

@@ -15,9 +15,8 @@ from codelaw.adapters.embedders.choosing import make_embedder
 from codelaw.adapters.workspace.projects import project_keys
 from codelaw.agent.chat.retrieved_context import ContextRetriever, SpanLimits
 from codelaw.agent.recall.embedding import Embedding
-from codelaw.agent.recall.question_vectors import EmbedderInUse, load_background, patience
+from codelaw.agent.recall.question_vectors import EmbedderInUse, Retriever, load_background, patience
 from codelaw.agent.recall.remembering import ChatMemory, EmbeddingTasks, RecallLimits
-from codelaw.agent.recall.retrieval import Retriever
 from codelaw.agent.recording.history import Past
 from codelaw.domain.memories import Places
 from codelaw.domain.safety.hosts import is_this_machine, read_host

@@ -12,7 +12,7 @@ from codelaw.domain.memories import Category, Memory, MemoryScope, Places
 from codelaw.memory.recall import harmless
 from codelaw.memory.secrecy import secret
 from codelaw.memory.words import words
-from codelaw.ranking.stemming import stem
+from codelaw.ranking.words import stem
 
 LONGEST = 1_000
 """Characters of one memory."""

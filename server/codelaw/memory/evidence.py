@@ -18,7 +18,7 @@ from math import sqrt
 
 from codelaw.domain.memories import Candidate
 from codelaw.memory import stop_words
-from codelaw.ranking.stemming import stem
+from codelaw.ranking.words import stem
 
 QUESTION_TERMS = 24
 """Of a question that count, from its beginning and its end: a pasted log must not drown what was asked."""

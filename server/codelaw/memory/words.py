@@ -8,7 +8,7 @@ from collections.abc import Collection
 from functools import lru_cache
 from math import sqrt
 
-from codelaw.ranking.stemming import stem
+from codelaw.ranking.words import stem
 
 QUESTION_WORDS = 24
 """Of a question that count: a pasted log must not drown what was asked."""

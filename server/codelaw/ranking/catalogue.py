@@ -15,8 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from codelaw.ranking.stemming import stem
-from codelaw.ranking.words import question_terms, terms
+from codelaw.ranking.words import question_terms, stem, terms
 
 _GROUPS = """
 get show list read fetch retrieve view display see look give tell

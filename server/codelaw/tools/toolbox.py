@@ -23,8 +23,16 @@ from codelaw.tools.code.diagnosing import Diagnostics
 from codelaw.tools.code.search_code import Outline, SearchCode
 from codelaw.tools.code.symbols import Definition, References
 from codelaw.tools.commands.bash import Bash
-from codelaw.tools.finding.call_tool import CALL_TOOL, CallTool
-from codelaw.tools.finding.find_tools import FIND_TOOLS, Described, FindTools, manual_of, nearest, server_of
+from codelaw.tools.finding.find_tools import (
+    CALL_TOOL,
+    FIND_TOOLS,
+    CallTool,
+    Described,
+    FindTools,
+    manual_of,
+    nearest,
+    server_of,
+)
 from codelaw.tools.keeping.memory import MemorySave, MemorySearch
 from codelaw.tools.keeping.todo_write import TodoWrite
 from codelaw.tools.paths import misspelt

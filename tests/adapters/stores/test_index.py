@@ -29,5 +29,5 @@ async def test_damaged_messages_do_not_keep_others_from_being_found(open_store, 
 
 
 def test_numpy_is_loaded_only_by_who_searches():
-    code = "import codelaw.adapters.stores.index, codelaw.agent.recall.retrieval, sys; sys.exit('numpy' in sys.modules)"
+    code = "import codelaw.adapters.stores.index, codelaw.agent.recall.question_vectors, sys; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codelaw.ranking.code.digest import digested
 from codelaw.ranking.code.frame import framed
-from codelaw.ranking.code.history import MOST_FILES, CommitHistory, LoggedCommit, recorded, told
+from codelaw.ranking.code.hints import MOST_FILES, CommitHistory, LoggedCommit, recorded, told
 from codelaw.ranking.code.question import Hints, asked
 from codelaw.ranking.code.scoring import best_files, places
 

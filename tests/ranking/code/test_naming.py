@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from codelaw.adapters.code.answering import called
 from codelaw.ports.code import Symbol
-from codelaw.ranking.code.naming import called
 
 SHAPE = Symbol("Shape", "class", 0, 20)
 AREA = Symbol("area", "method", 3, 6)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from codelaw.ports.code import Place, PlaceKind, Symbol
 from codelaw.ranking.code import frame as module
-from codelaw.ranking.code.chunks import LINES, chunks
-from codelaw.ranking.code.digest import Digest, digested, unpacked
+from codelaw.ranking.code.digest import LINES, Digest, chunks, digested, unpacked
 from codelaw.ranking.code.frame import Frame, framed
 from codelaw.ranking.code.question import asked, telling
 from codelaw.ranking.code.scoring import best_files, places

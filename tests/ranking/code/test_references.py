@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from codelaw.ranking.code.digest import Digest, digested
-from codelaw.ranking.code.references import MOST_DEFINERS, references
+from codelaw.ranking.code.frame import MOST_DEFINERS, references
 
 
 def digests(*texts: str) -> list[Digest]:

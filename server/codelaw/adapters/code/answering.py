@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from codelaw.adapters.code.kept import Row
 from codelaw.ports.code import FileOutline, Place, PlaceKind, Symbol
 from codelaw.ranking.code.digest import Digest
 from codelaw.ranking.code.frame import Frame, framed
-from codelaw.ranking.code.history import CommitHistory, told
-from codelaw.ranking.code.naming import called, parts_of
-from codelaw.ranking.code.nearness import Singles
+from codelaw.ranking.code.hints import CommitHistory, Singles, told
 from codelaw.ranking.code.paths import inside
 from codelaw.ranking.code.question import Hints, asked, telling
 from codelaw.ranking.code.scoring import places
@@ -46,7 +45,7 @@ def are_few(changed: int, whole: Frame, most: float = FEW_SHARE) -> bool:
 
 def framed_few(changed: Mapping[str, Digest | None], whole: Frame) -> Frame:
     """The small frame over a large one of what may have changed since; None: the file is gone."""
-    had = {path: whole.digests[at] for path in changed if (at := whole.places.get(path)) is not None}
+    had = {path: whole.digests[at] for path in changed if (at := whole.number(path)) is not None}
     digests = {path: digest for path, digest in changed.items() if digest is not None and had.get(path) is not digest}
     return framed(digests, whole, frozenset(path for path in had if changed[path] is None))
 
@@ -103,3 +102,46 @@ def outline_in(path: str, digest: Digest) -> FileOutline:
 def outline_of(path: str, text: str) -> FileOutline:
     found = read(path, text)
     return FileOutline(path, found.symbols, found.parsed)
+
+
+_JOINTS = re.compile(r"::|[.#]")
+
+
+def parts_of(name: str) -> list[str]:
+    """The parts of a name that says where it is defined, outermost first."""
+    return [part for part in _JOINTS.split(name) if part]
+
+
+def called(
+    files: Iterable[tuple[str, Sequence[Symbol]]], name: str, *, begun: bool = False
+) -> list[tuple[str, Symbol]]:
+    """The symbols of these files that are called so, or begin so, each with its file.
+
+    What is spelt just so comes first, else the order is that of the files. A name of several parts must have the first
+    ones around it.
+    """
+    parts = parts_of(name)
+    if not parts:
+        return []
+    *around, last = parts
+    exact: list[tuple[str, Symbol]] = []
+    near: list[tuple[str, Symbol]] = []
+    folded = last.casefold()
+    for path, symbols in files:
+        for symbol in symbols:
+            own = parts_of(symbol.name)
+            if not own or symbol.kind == "heading":
+                continue
+            same = symbol.name == last or own[-1] == last
+            fits = own[-1].casefold().startswith(folded) if begun else own[-1].casefold() == folded
+            if (same or fits) and _inside(symbol, own[:-1], around, symbols):
+                (exact if same else near).append((path, symbol))
+    return exact + near
+
+
+def _inside(symbol: Symbol, own: Sequence[str], around: Sequence[str], symbols: Sequence[Symbol]) -> bool:
+    """Whether the innermost of these names is one in which the symbol is defined."""
+    if not around:
+        return True
+    holding = {one.name for one in symbols if one.start <= symbol.start and symbol.end <= one.end and one != symbol}
+    return around[-1] in holding or around[-1] in own

@@ -20,7 +20,7 @@ import numpy as np
 from codelaw.adapters.code.yielding import spare
 from codelaw.adapters.stores.sqlite.damage import Damaged, is_damage
 from codelaw.ranking.code.digest import FORMAT, Digest, unpacked
-from codelaw.ranking.code.nearness import Halves
+from codelaw.ranking.code.hints import Halves
 from codelaw.ranking.code.symbols import has_grammar
 
 _log = logging.getLogger(__name__)

@@ -22,12 +22,12 @@ from codelaw.adapters.stores.readers import Worker, log_unheard
 from codelaw.agent.recall.question_vectors import Late, QuestionVectors
 from codelaw.domain.errors import EmbeddingFailure, ToolFailure
 from codelaw.domain.safety.redaction import Redaction
-from codelaw.ranking.code.nearness import Singles, Vectors, beside, nearest
+from codelaw.ranking.code.hints import Singles, Vectors, beside, nearest
 
 if TYPE_CHECKING:
     from codelaw.ports.memories import Embedder, Vector
     from codelaw.ports.workspace import Workspace
-    from codelaw.ranking.code.chunks import Chunk
+    from codelaw.ranking.code.digest import Chunk
 
 _log = logging.getLogger(__name__)
 

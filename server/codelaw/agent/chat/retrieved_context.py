@@ -20,8 +20,8 @@ from codelaw.domain.reports import Dropped
 
 if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import TurnInputs
+    from codelaw.agent.recall.question_vectors import Retrieved, Retriever
     from codelaw.agent.recall.remembering import ChatMemory
-    from codelaw.agent.recall.retrieval import Retrieved, Retriever
     from codelaw.agent.recording.history import Past
     from codelaw.domain.messages import Message
 

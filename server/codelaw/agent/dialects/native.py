@@ -26,7 +26,7 @@ from codelaw.domain.models import (
     TextBlock,
 )
 from codelaw.templates.render import render
-from codelaw.tools.finding.call_tool import BROUGHT, CALL_TOOL
+from codelaw.tools.finding.find_tools import BROUGHT, CALL_TOOL
 from codelaw.tools.toolbox import Toolbox
 from codelaw.transcript.repair.repairs import unmarked
 

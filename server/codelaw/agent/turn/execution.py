@@ -20,7 +20,7 @@ from codelaw.domain.events import CallStatus, TodoEvent
 from codelaw.domain.messages import Call
 from codelaw.domain.results import ToolResult, failure
 from codelaw.templates.render import render
-from codelaw.tools.finding.call_tool import CALL_TOOL, unwrapped
+from codelaw.tools.finding.find_tools import CALL_TOOL, unwrapped
 from codelaw.tools.naming import named
 
 if TYPE_CHECKING:

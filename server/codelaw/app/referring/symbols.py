@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from codelaw.adapters.code.answering import parts_of
 from codelaw.app.referring.bounds import attribute
 from codelaw.context.escaping import one_name
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.messages import Fragment
-from codelaw.ranking.code.naming import parts_of
 from codelaw.templates.render import render
 from codelaw.tools.paths import located
 

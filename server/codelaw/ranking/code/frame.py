@@ -10,19 +10,19 @@ edit costs what the edited file is worth.
 
 from __future__ import annotations
 
+import math
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from codelaw.ranking.code.digest import FIELDS, Digest, numbered, words
 from codelaw.ranking.code.paths import aside, stem
-from codelaw.ranking.code.references import FileLinks, references
 
 Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.integer[Any]]
@@ -45,19 +45,13 @@ TOGETHER = 20_000
 
 
 @dataclass(frozen=True)
-class Postings:
-    """Where each term stands and how much it counts there, ordered by term."""
+class ByTerm:
+    """Entries ordered by term."""
 
     terms: Numbers
     """Each once, ascending."""
     begins: Integers
     """Where the entries of each term begin; one more at the end."""
-    owners: Integers
-    weights: npt.NDArray[np.float32]
-    fields: npt.NDArray[np.uint8]
-    """A bit for each field in which it stands; the highest one is the path's."""
-    mean: Floats
-    """Terms of an owner, by field."""
     size: int
     """How many owners there are."""
 
@@ -67,45 +61,33 @@ class Postings:
             return slice(0, 0)
         return slice(int(self.begins[at]), int(self.begins[at + 1]))
 
-    def rarities(self, terms: Numbers) -> Floats:
-        """How rare each of these terms is: its idf."""
-        if not len(self.terms):
-            return np.zeros(len(terms))
-        at = np.minimum(self.terms.searchsorted(terms), len(self.terms) - 1)
-        held = np.where(self.terms[at] == terms, self.begins[at + 1] - self.begins[at], 0)
-        return np.log(1 + (np.maximum(0, self.size - held) + 0.5) / (held + 0.5))
+    def rarity(self, term: int) -> float:
+        """How rare a term is: its idf."""
+        found = self.of(term)
+        count = found.stop - found.start
+        return math.log(1 + (max(0, self.size - count) + 0.5) / (count + 0.5))
 
 
 @dataclass(frozen=True)
-class Holders:
+class Holders(ByTerm):
     """The files whose path, or whose name, has a term."""
 
-    terms: Numbers
-    """Each once, ascending."""
-    begins: Integers
-    """Where the files of each term begin; one more at the end."""
     files: Integers
 
-    def of(self, term: int) -> Integers:
-        at = int(self.terms.searchsorted(np.uint32(term)))
-        if at == len(self.terms) or int(self.terms[at]) != term:
-            return self.files[:0]
-        return self.files[int(self.begins[at]) : int(self.begins[at + 1])]
+    def holding(self, term: int) -> Integers:
+        return self.files[self.of(term)]
 
 
-@dataclass(frozen=True, slots=True)
-class FileNumbers:
-    """The number of each file. A dictionary would cost more than all else that a search after an edit does."""
+@dataclass(frozen=True)
+class Postings(ByTerm):
+    """Where each term stands and how much it counts there."""
 
-    paths: tuple[str, ...]
-    """Each once, ascending."""
-
-    def get(self, path: str) -> int | None:
-        at = bisect_left(self.paths, path)
-        return at if at < len(self.paths) and self.paths[at] == path else None
-
-    def __contains__(self, path: object) -> bool:
-        return isinstance(path, str) and self.get(path) is not None
+    owners: Integers
+    weights: npt.NDArray[np.float32]
+    fields: npt.NDArray[np.uint8]
+    """A bit for each field in which it stands; the highest one is the path's."""
+    mean: Floats
+    """Terms of an owner, by field."""
 
 
 @dataclass(frozen=True)
@@ -144,12 +126,12 @@ class Frame:
 
     def covers(self, path: str) -> bool:
         """Whether what the frame below says of a file does not count."""
-        return path in self.gone or path in self.places
+        return path in self.gone or self.number(path) is not None
 
-    @property
-    def places(self) -> FileNumbers:
-        """The number of each file."""
-        return FileNumbers(self.paths)
+    def number(self, path: str) -> int | None:
+        """The number of a file. A dictionary would cost more than all else that a search after an edit does."""
+        at = bisect_left(self.paths, path)
+        return at if at < len(self.paths) and self.paths[at] == path else None
 
 
 def framed(files: Mapping[str, Digest], below: Frame | None = None, gone: frozenset[str] = frozenset()) -> Frame:
@@ -162,17 +144,17 @@ def framed(files: Mapping[str, Digest], below: Frame | None = None, gone: frozen
     known = references(digests) if below is None else None
     named = _listed({term for word in words(path) for term in numbered(word)} for path in paths)
     stems = _listed(stem(path) for path in paths)
-    holders, by_stem = _holders(named), _holders(stems)  # before the entries, which take most memory
+    holders, by_stem = _holders(named, len(paths)), _holders(stems, len(paths))  # before the entries: most memory
     lengths = np.zeros((int(firsts[-1]), FIELDS), np.uint32)
     for first, digest in zip(firsts.tolist(), digests, strict=False):
         lengths[first : first + digest.size] = digest.lengths
     together = np.zeros((len(paths), FIELDS))
     np.add.at(together, owners, lengths)
     entries = _entries(digests, firsts, named)
-    chunks = _postings(entries, lengths, _Scale(PATH_WEIGHT, K1, below and below.chunks.mean))
-    scale = _Scale(FILE_PATH_WEIGHT, FILE_K1, below and below.files.mean)
-    held = _postings(entries, together, scale, owners)
-    rarities = (below.files if below is not None else held).rarities(stems.terms)
+    chunks = _postings(entries, lengths, PATH_WEIGHT, K1, below and below.chunks.mean)
+    held = _postings(entries, together, FILE_PATH_WEIGHT, FILE_K1, below and below.files.mean, files=owners)
+    everywhere = below.files if below is not None else held
+    rarities = np.repeat([everywhere.rarity(term) for term in by_stem.terms.tolist()], np.diff(by_stem.begins))
     return Frame(
         paths=paths,
         digests=digests,
@@ -182,7 +164,7 @@ def framed(files: Mapping[str, Digest], below: Frame | None = None, gone: frozen
         files=held,
         holders=holders,
         stems=by_stem,
-        rarities=np.bincount(stems.files, rarities, len(paths)).astype(np.float64),
+        rarities=np.bincount(by_stem.files, rarities, len(paths)).astype(np.float64),
         asides=_asides(paths),
         standing=known.standing if known is not None else _standing_as(below, paths),
         references=known,
@@ -191,24 +173,9 @@ def framed(files: Mapping[str, Digest], below: Frame | None = None, gone: frozen
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Scale:
-    """How counts become weights."""
-
-    path: float
-    k1: float
-    mean: Floats | None
-    """Of the terms of an owner, where another frame says it."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Entries:
-    """Terms by owner, each pair once, ordered by term and then by owner."""
-
-    terms: Numbers
-    owners: npt.NDArray[np.int32]
-    counts: Sequence[npt.NDArray[np.uint8]]
-    """For each field, and behind them whether the term stands in the path."""
+_Entries = tuple[Numbers, npt.NDArray[np.int32], list[npt.NDArray[np.uint8]]]
+"""Terms, their owners, and their counts for each field with behind them whether the term stands in the path; each pair
+of a term and an owner once, ordered by term and then by owner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +218,7 @@ def _entries(digests: tuple[Digest, ...], firsts: Integers, named: _Listed) -> _
     terms, owners = terms[order], owners[order]
     for field in range(len(counts)):
         counts[field] = counts[field][order]
-    return _Entries(terms, owners, counts)
+    return terms, owners, counts
 
 
 def _with_path(digest: Digest, first: int, path: Numbers) -> tuple[Numbers, npt.NDArray[np.int32], Counts]:
@@ -272,21 +239,32 @@ def _with_path(digest: Digest, first: int, path: Numbers) -> tuple[Numbers, npt.
     return terms[each], (owners[each] + first).astype(np.int32), np.add.reduceat(counts[order], starts, axis=0)
 
 
-def _postings(entries: _Entries, lengths: npt.NDArray[Any], scale: _Scale, files: Integers | None = None) -> Postings:
-    """The postings of chunks; of whole files where `files` says the file of each chunk."""
-    mean = scale.mean
+def _postings(
+    entries: _Entries,
+    lengths: npt.NDArray[Any],
+    path: float,
+    k1: float,
+    mean: Floats | None,
+    *,
+    files: Integers | None = None,
+) -> Postings:
+    """The postings of chunks; of whole files where `files` says the file of each chunk.
+
+    `mean` is that of the terms of an owner, where another frame says it.
+    """
+    every_term, every_owner, every_count = entries
     if mean is None:
         mean = np.maximum(lengths.mean(axis=0), 1e-9) if len(lengths) else np.ones(FIELDS)
     shares = (WEIGHTS / (1 - LENGTH + LENGTH * lengths / mean)).astype(np.float32)
-    most = len(entries.terms)
+    most = len(every_term)
     owners, weights = np.empty(most, np.int32), np.empty(most, np.float32)
     fields = np.empty(most, np.uint8)
-    terms: list[Numbers] = [entries.terms[:0]]
+    terms: list[Numbers] = [every_term[:0]]
     begins: list[Integers] = [np.zeros(0, np.int64)]
     end = 0
-    for own in _slabs(entries.terms):
-        held, of = entries.terms[own], entries.owners[own]
-        counts = [count[own] for count in entries.counts]
+    for own in _slabs(every_term):
+        held, of = every_term[own], every_owner[own]
+        counts = [count[own] for count in every_count]
         if files is not None:
             of = files[of]
             starts = np.flatnonzero(np.concatenate([[True], (held[1:] != held[:-1]) | (of[1:] != of[:-1])]))
@@ -295,7 +273,13 @@ def _postings(entries: _Entries, lengths: npt.NDArray[Any], scale: _Scale, files
             counts = [np.add.reduceat(count, starts, dtype=np.float32) for count in counts] + [in_path]
         begin, end = end, end + len(held)
         owners[begin:end] = of
-        weights[begin:end], fields[begin:end] = _weighed(counts, shares[of], scale)
+        *counted, in_path = counts
+        weight = in_path.astype(np.float32) * np.float32(path)
+        field_bits = (in_path > 0).astype(np.uint8) * np.uint8(IN_PATH)
+        for field, count in enumerate(counted):
+            weight += (count * shares[of, field]).astype(np.float32, copy=False)
+            field_bits |= (count > 0).astype(np.uint8) << np.uint8(field)
+        weights[begin:end], fields[begin:end] = weight / (weight + np.float32(k1)), field_bits
         firsts = np.flatnonzero(np.concatenate([[True], held[1:] != held[:-1]]))
         terms.append(held[firsts])
         begins.append(firsts + begin)
@@ -322,24 +306,11 @@ def _slabs(terms: Numbers) -> Iterator[slice]:
         begin = end
 
 
-def _weighed(
-    counts: Sequence[npt.NDArray[Any]], shares: npt.NDArray[np.float32], scale: _Scale
-) -> tuple[npt.NDArray[np.float32], Counts]:
-    """What entries count, and the fields in which they stand; `shares` is what one term of each field is worth."""
-    *counted, in_path = counts
-    weights: npt.NDArray[np.float32] = in_path.astype(np.float32) * np.float32(scale.path)
-    fields: Counts = (in_path > 0).astype(np.uint8) * np.uint8(IN_PATH)
-    for field, count in enumerate(counted):
-        weights += (count * shares[:, field]).astype(np.float32, copy=False)
-        fields |= (count > 0).astype(np.uint8) << np.uint8(field)
-    return (weights / (weights + np.float32(scale.k1))).astype(np.float32, copy=False), fields
-
-
-def _holders(named: _Listed) -> Holders:
+def _holders(named: _Listed, size: int) -> Holders:
     order = np.argsort(named.terms, kind="stable")
     terms = named.terms[order]
     begins = np.flatnonzero(np.concatenate([np.ones(min(1, len(terms)), bool), terms[1:] != terms[:-1]]))
-    return Holders(terms[begins], np.append(begins, len(terms)), named.files[order])
+    return Holders(terms[begins], np.append(begins, len(terms)), size, named.files[order])
 
 
 def _asides(paths: tuple[str, ...]) -> dict[frozenset[int], Integers]:
@@ -353,13 +324,87 @@ def _asides(paths: tuple[str, ...]) -> dict[frozenset[int], Integers]:
 
 def _standing_as(below: Frame | None, paths: tuple[str, ...]) -> Floats:
     """The standing that the files had; a new one has none yet."""
-    standing = np.zeros(len(paths))
-    for own, path in enumerate(paths if below is not None else ()):
-        if below is not None and (at := below.places.get(path)) is not None:
-            standing[own] = below.standing[at]
-    return standing
+    known = [below.number(path) if below is not None else None for path in paths]
+    return np.array([0.0 if below is None or at is None else below.standing[at] for at in known], np.float64)
 
 
 def _ordered(paths: Sequence[str]) -> Iterator[str]:
     """Sorted; one call for very many would hold every other thread as long as it takes."""
     return merge(*(sorted(paths[at : at + TOGETHER]) for at in range(0, len(paths), TOGETHER)))
+
+
+MOST_DEFINERS = 3
+"""A name that more files define says little of who uses whom."""
+MOST_USERS = 200
+"""A name that more files use says little of what they are about; it counts for how many use a file."""
+
+Floats = npt.NDArray[np.floating[Any]]
+Integers = npt.NDArray[np.integer[Any]]
+Numbers = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class FileLinks:
+    """Pairs of a file and one whose names it uses."""
+
+    users: Integers
+    definers: Integers
+    shares: npt.NDArray[np.float32]
+    """What a user is worth to the definer; those of one definer add up to one."""
+    standing: Floats
+    """How many other files use what a file defines, as the logarithm of one more."""
+
+    def mean(self, scores: Floats) -> Floats:
+        """For each file the mean score of those that use it, by what they are worth."""
+        means = np.zeros(len(self.standing))
+        np.add.at(means, self.definers, self.shares * scores[self.users])
+        return means
+
+
+def references(digests: Sequence[Digest]) -> FileLinks:
+    """Who uses whom; a name weighs the less, the more files use it."""
+    size = len(digests)
+    names, owners = _columns(digests)
+    known, first, many = np.unique(names, return_index=True, return_counts=True)
+    few = many <= MOST_DEFINERS
+    known, first, many = known[few], first[few], many[few]
+    used, users = _gathered(digests, "used")
+    at = np.searchsorted(known, used)
+    held = known.take(at, mode="clip") == used if len(known) else np.zeros(len(used), bool)
+    users, at = users[held], at[held]
+    pairs: list[tuple[Integers, Integers, Integers]] = []
+    for more in range(MOST_DEFINERS):
+        held = np.flatnonzero(many[at] > more)
+        of = owners[first[at[held]] + more]
+        own = of != users[held]
+        pairs.append((users[held][own], of[own], at[held][own]))
+    user, definer, name = (np.concatenate(part) for part in zip(*pairs, strict=True))
+    counted = np.bincount(name, minlength=len(known))
+    keys, inverse = np.unique(definer.astype(np.int64) * size + user, return_inverse=True)
+    worth = np.where(counted <= MOST_USERS, 1 / np.sqrt(np.maximum(counted, 1)), 0.0)
+    weights = np.bincount(inverse, worth[name], len(keys))
+    definers, users = keys // max(size, 1), keys % max(size, 1)
+    standing = np.log1p(np.bincount(definers, minlength=size).astype(np.float64))
+    kept = weights > 0
+    definers, users, weights = definers[kept], users[kept], weights[kept]
+    whole = np.bincount(definers, weights, size)
+    shares = (weights / whole[definers]).astype(np.float32)
+    return FileLinks(users.astype(np.int32), definers.astype(np.int32), shares, standing)
+
+
+def _columns(digests: Sequence[Digest]) -> tuple[Numbers, Integers]:
+    """All names that are defined, in order, and the file of each."""
+    numbers, files = _gathered(digests, "defined")
+    order = np.argsort(numbers, kind="stable")
+    return numbers[order], files[order]
+
+
+def _gathered(digests: Sequence[Digest], which: Literal["defined", "used"]) -> tuple[Numbers, Integers]:
+    """The names of all files side by side, and the file of each; one file's at a time, since views are large."""
+    sizes = [len(digest.defined if which == "defined" else digest.used) for digest in digests]
+    numbers = np.zeros(sum(sizes), np.uint32)
+    end = 0
+    for digest, size in zip(digests, sizes, strict=True):
+        begin, end = end, end + size
+        numbers[begin:end] = digest.defined if which == "defined" else digest.used
+    return numbers, np.repeat(np.arange(len(digests), dtype=np.int32), sizes)

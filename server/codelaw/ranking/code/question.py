@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from codelaw.ranking.code.digest import numbered, words
 from codelaw.ranking.code.symbols import defines
-from codelaw.ranking.stemming import stem
-from codelaw.ranking.words import number
+from codelaw.ranking.words import number, stem
 
 MAX_CHARS = 4_000
 MAX_TERMS = 200

@@ -14,14 +14,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter, itemgetter
-from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from codelaw.ports.code import Place, PlaceKind, Symbol
-from codelaw.ranking.code.chunks import Chunk
-from codelaw.ranking.code.digest import CODE, COMMENT, DEFINED, numbered, words
+from codelaw.ranking.code.digest import CODE, COMMENT, DEFINED, Chunk, numbered, words
 from codelaw.ranking.code.frame import IN_PATH, Floats, Frame, Postings
 from codelaw.ranking.code.paths import documents, inside
 from codelaw.ranking.code.question import NONE, CodeQuestion, Hints
@@ -77,7 +75,8 @@ class Scores:
 
 def ranked(frame: Frame, question: CodeQuestion, lower: Scores | None = None, hints: Hints = NONE) -> Scores:
     """The scores of chunks and files; `lower` are those of the frame below, where there is one."""
-    parts, whole = _added(frame, question, "chunks"), _added(frame, question, "files")
+    parts = _added(frame.chunks, frame.whole.chunks, question)
+    whole = _added(frame.files, frame.whole.files, question)
     defining = _defining(frame, question, parts)
     for at in _exact(frame, question, defining):
         parts[at] += EXACT * math.log1p(frame.whole.chunks.size)
@@ -91,7 +90,7 @@ def ranked(frame: Frame, question: CodeQuestion, lower: Scores | None = None, hi
         if not question.says(asking):
             files[aside] *= 1 - (ASIDE_ASKED if question.asks and not asking >= documents() else ASIDE)
     for path, score in hints.said.items():
-        if (at := frame.places.get(path)) is not None:
+        if (at := frame.number(path)) is not None:
             files[at] += SAID * score
     files = np.where(found, files, 0.0)
     if question.asks:
@@ -111,7 +110,7 @@ def _draw_near(frame: Frame, hints: Hints, scores: Scores, lower: Scores | None)
     """Add to chunks and files what their vectors are worth."""
     most = max(float(each.files.max(initial=0.0)) for each in (scores, lower or scores)) or 1.0
     for path, shares in hints.near.items():
-        at = frame.places.get(path)
+        at = frame.number(path)
         if at is None:
             continue
         own = slice(int(frame.firsts[at]), int(frame.firsts[at + 1]))
@@ -183,14 +182,11 @@ def best_files(frame: Frame, question: CodeQuestion, limit: int, hints: Hints = 
     return [frame.paths[at] for at in order.tolist()]
 
 
-def _added(frame: Frame, question: CodeQuestion, which: Literal["chunks", "files"]) -> Floats:
-    postings = frame.chunks if which == "chunks" else frame.files
-    everywhere = frame.whole.chunks if which == "chunks" else frame.whole.files
+def _added(postings: Postings, everywhere: Postings, question: CodeQuestion) -> Floats:
     scores = np.zeros(postings.size)
     for term, weight in question.weights.items():
         found = postings.of(term)
-        if found.stop > found.start:
-            scores[postings.owners[found]] += weight * _rarity(everywhere, term) * postings.weights[found]
+        scores[postings.owners[found]] += weight * everywhere.rarity(term) * postings.weights[found]
     return scores
 
 
@@ -199,39 +195,25 @@ def _covered(frame: Frame, question: CodeQuestion) -> Floats:
     held, total = np.zeros(len(frame.owners)), 0.0
     for term, weight in question.weights.items():
         if (known := frame.whole.chunks.of(term)).stop > known.start:
-            rarity = weight * _rarity(frame.whole.chunks, term)
+            rarity = weight * frame.whole.chunks.rarity(term)
             held[frame.chunks.owners[frame.chunks.of(term)]] += rarity
             total += rarity
     return _best(frame, held)[0] / (total or 1.0)
 
 
-def _rarity(postings: Postings, term: int) -> float:
-    found = postings.of(term)
-    count = found.stop - found.start
-    return math.log(1 + (max(0, postings.size - count) + 0.5) / (count + 0.5))
-
-
 def _best(frame: Frame, parts: Floats) -> tuple[Floats, Floats]:
     """Each file's best chunk, and the mean of its next ones."""
-    rest = np.zeros(len(frame.paths))
-    some = np.flatnonzero(np.diff(frame.firsts))
-    if not len(some):
-        return rest, rest
     left = parts.copy()
-    best = _most(frame, left, some)
-    for _ in range(NEXT_CHUNKS):
-        rest += _most(frame, left, some) / NEXT_CHUNKS
-    return best, rest
+    best, *rest = [_most(frame, left) for _ in range(1 + NEXT_CHUNKS)]
+    return best, sum(rest, np.zeros(len(best))) / NEXT_CHUNKS
 
 
-def _most(frame: Frame, left: Floats, some: npt.NDArray[np.integer[Any]]) -> Floats:
+def _most(frame: Frame, left: Floats) -> Floats:
     """The best chunk that is left of each file, which is taken away."""
     most = np.zeros(len(frame.paths))
-    most[some] = np.maximum.reduceat(left, frame.firsts[some])
+    np.maximum.at(most, frame.owners, left)
     held = np.flatnonzero((left > 0) & (left == most[frame.owners]))
-    if len(held):
-        owners = frame.owners[held]
-        left[held[np.concatenate([[True], owners[1:] != owners[:-1]])]] = 0.0
+    left[held[np.unique(frame.owners[held], return_index=True)[1]]] = 0.0
     return most
 
 
@@ -242,7 +224,7 @@ def _users(frame: Frame, plain: Floats, lower: Scores | None) -> Floats:
     if frame.below is None or frame.below.references is None or lower is None:
         return np.zeros(len(frame.paths))
     means = frame.below.references.mean(lower.plain)
-    known = [frame.below.places.get(path) for path in frame.paths]
+    known = [frame.below.number(path) for path in frame.paths]
     return np.array([0.0 if at is None else means[at] for at in known], np.float64)
 
 
@@ -250,35 +232,27 @@ def _stem(frame: Frame, question: CodeQuestion) -> Floats:
     """For each file what is named of its name, times the share that this is of the name."""
     hit = np.zeros(len(frame.paths))
     for term, weight in question.weights.items():
-        files = frame.stems.of(term)
-        if len(files):
-            hit[files] += min(1.0, weight) * _rarity(frame.whole.files, term)
+        hit[frame.stems.holding(term)] += min(1.0, weight) * frame.whole.files.rarity(term)
     return np.divide(hit * hit, frame.rarities, out=np.zeros(len(hit)), where=frame.rarities > 0)
 
 
 def _path(frame: Frame, question: CodeQuestion) -> Floats:
     scores = np.zeros(len(frame.paths))
-    size = len(frame.whole.paths)
     for term, weight in question.weights.items():
-        files = frame.holders.of(term)
-        if len(files):
-            count = len(frame.whole.holders.of(term))
-            scores[files] += weight * math.log(1 + (max(0, size - count) + 0.5) / (count + 0.5))
+        scores[frame.holders.holding(term)] += weight * frame.whole.holders.rarity(term)
     return scores
 
 
 def _defining(frame: Frame, question: CodeQuestion, parts: Floats) -> list[int]:
     """The best chunks that define a name with a term of the question in it."""
     found = np.flatnonzero(_standing_in(frame, question, DEFINED))
-    if len(found) > MOST_DEFINING:
-        found = found[np.argpartition(-parts[found], MOST_DEFINING)[:MOST_DEFINING]]
-    return found.tolist()
+    return found[np.argsort(-parts[found], kind="stable")[:MOST_DEFINING]].tolist()
 
 
-def _symbols_of(frame: Frame, at: int) -> list[Symbol]:
+def _symbols_of(frame: Frame, at: int) -> Sequence[Symbol]:
     """The symbols that begin in a chunk."""
     piece = _chunk(frame, at)
-    return list(frame.digests[int(frame.owners[at])].beginning(piece.start, piece.end))
+    return frame.digests[int(frame.owners[at])].beginning(piece.start, piece.end)
 
 
 def _chunk(frame: Frame, at: int) -> Chunk:
@@ -312,8 +286,6 @@ def _named(frame: Frame, question: CodeQuestion, name: str) -> float:
 
 def _exact(frame: Frame, question: CodeQuestion, defining: Sequence[int]) -> list[int]:
     """The chunks in which a symbol begins that is called just as the question says."""
-    if not question.names:
-        return []
     return [
         at
         for at in defining
@@ -322,8 +294,6 @@ def _exact(frame: Frame, question: CodeQuestion, defining: Sequence[int]) -> lis
 
 
 def _of_kind(frame: Frame, question: CodeQuestion, kind: PlaceKind) -> npt.NDArray[np.bool_]:
-    if kind == "any":
-        return np.ones(len(frame.owners), bool)
     if kind == "doc":
         documents = np.array([is_document(path) for path in frame.paths], bool)
         return documents[frame.owners] | _standing_in(frame, question, COMMENT)
@@ -346,25 +316,15 @@ def _place(frame: Frame, question: CodeQuestion, at: int, score: float) -> Place
     path = frame.paths[int(frame.owners[at])]
     piece, why = _chunk(frame, at), _why(frame, question, at)
     begun = _symbols_of(frame, at)
-    named = max(begun, key=lambda one: _fits(frame, question, one), default=None)
-    if named is not None and _fits(frame, question, named)[1] > 0:
+    fits = [(one.name.lower() in question.names, _named(frame, question, one.name)) for one in begun]
+    best = max(range(len(begun)), key=fits.__getitem__, default=0)
+    if begun and fits[best][1] > 0:
+        named = begun[best]
         # What goes on behind the chunk is shown as far as the chunk goes.
-        return Place(
-            path=path,
-            start=named.start,
-            end=min(named.end, piece.end),
-            symbol=named.name,
-            kind=named.kind,
-            why=why,
-            score=score,
-        )
+        return Place(path, named.start, min(named.end, piece.end), named.name, kind=named.kind, why=why, score=score)
     own = next((one for one in begun if one.name == piece.symbol.rpartition(".")[2]), None)
     kind = own.kind if own is not None else "doc" if is_document(path) else "code"
-    return Place(path=path, start=piece.start, end=piece.end, symbol=piece.symbol, kind=kind, why=why, score=score)
-
-
-def _fits(frame: Frame, question: CodeQuestion, symbol: Symbol) -> tuple[bool, float]:
-    return symbol.name.lower() in question.names, _named(frame, question, symbol.name)
+    return Place(path, piece.start, piece.end, piece.symbol, kind=kind, why=why, score=score)
 
 
 def _why(frame: Frame, question: CodeQuestion, at: int) -> str:
@@ -376,7 +336,7 @@ def _why(frame: Frame, question: CodeQuestion, at: int) -> str:
         found = frame.chunks.of(term)
         inside = found.start + int(np.searchsorted(frame.chunks.owners[found], at))
         if inside < found.stop and int(frame.chunks.owners[inside]) == at:
-            hits.append((weight * _rarity(frame.whole.chunks, term), term, int(frame.chunks.fields[inside])))
+            hits.append((weight * frame.whole.chunks.rarity(term), term, int(frame.chunks.fields[inside])))
     for _, term, bits in sorted(hits, reverse=True)[:6]:
         field = next((name for name, bit in fields.items() if bits & bit), "code")
         word = question.words.get(term, "")
