@@ -112,7 +112,7 @@ class WebFetcher:
                     place.url,
                     status,
                     kind.strip().lower(),
-                    _decoded(body, charset[1] if charset else "utf-8"),
+                    _decoded(body, charset),
                     cut or longer,
                 )
             place = _place(urljoin(place.url, moved))
