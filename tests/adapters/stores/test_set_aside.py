@@ -145,6 +145,24 @@ async def test_a_file_without_its_tables_is_set_aside(open_store, path, filled):
     assert await store.load("c1") == filled["c1"]
 
 
+@pytest.mark.parametrize("table", ["message_grams", "search_waiting"])
+async def test_an_index_of_the_search_that_is_missing_is_made_anew(open_store, path, filled, table):
+    connection = sqlite3.connect(path)
+    connection.execute(f"DROP TABLE {table}")
+    connection.close()
+    store = await open_store()
+    assert store.notices == ()
+    assert await store.load("c1") == filled["c1"]
+    assert len((await store.list("c2 59 xxx", 9, None))[0]) == 1
+
+
+async def test_what_was_saved_by_one_that_was_killed_does_not_come_back_later(open_store, path, filled):
+    path.with_name("chats.db.salvaged").write_bytes(path.read_bytes())
+    await (await open_store()).close()
+    path.unlink()
+    assert await (await open_store()).list(None, 9, None) == ([], None)
+
+
 async def test_damage_met_while_running_refuses_and_is_looked_into_at_the_next_start(open_store, path, filled):
     connection = sqlite3.connect(path)
     pages = connection.execute("PRAGMA page_count").fetchone()[0]

@@ -21,6 +21,8 @@ from codelaw.adapters.stores.sqlite.salvage import Salvaged, salvage
 from codelaw.adapters.stores.sqlite.session import SqliteSession
 from codelaw.domain.chats import Notice
 
+_MAGIC = 0x377F0682
+"""Of a log whose checksums are counted in little-endian words; the next number says big-endian."""
 _HEADER = struct.Struct(">8I")
 """Magic, format, bytes of a page, checkpoints, two salts, two checksums."""
 _FRAME = struct.Struct(">4I")
@@ -61,14 +63,26 @@ def _lost(log: Path, page: int, read: int) -> bool:
         head = file.read(_HEADER.size)
         if len(head) < _HEADER.size:
             return False
-        salts = set(_HEADER.unpack(head)[4:6])  # both differ from those of any earlier run of the log
+        # Both differ from those of any earlier run of the log.
+        salts = set(_HEADER.unpack(head)[4:6]) if _is_sound(head) else None
         whole = (file.seek(0, 2) - _HEADER.size) // (_FRAME_BYTES + page)
         for number in range(read, whole):
             file.seek(_HEADER.size + number * (_FRAME_BYTES + page))
             _, size, *own = _FRAME.unpack(file.read(_FRAME.size))
+            salts = salts or set(own)
             if size and not salts.isdisjoint(own):
                 return True
     return False
+
+
+def _is_sound(head: bytes) -> bool:
+    """Whether the checksum of a log's header is right, as SQLite counts it."""
+    magic, *_, first, second = _HEADER.unpack(head)
+    one = two = 0
+    for word, other in struct.iter_unpack("<2I" if magic == _MAGIC else ">2I", head[:24]):
+        one = (one + word + two) & 0xFFFFFFFF
+        two = (two + other + one) & 0xFFFFFFFF
+    return magic in {_MAGIC, _MAGIC + 1} and (one, two) == (first, second)
 
 
 _log = logging.getLogger(__name__)
@@ -110,7 +124,11 @@ def check(connection: sqlite3.Connection, path: Path, *, thorough: bool) -> None
     Raises:
         sqlite3.DatabaseError: `is_damage`.
     """
-    known = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    listed = "SELECT name FROM sqlite_master WHERE type = 'table'"
+    known = {row[0] for row in connection.execute(listed)}
+    if not known.issuperset(_SEARCH):
+        make_search_anew(connection)
+        known = {row[0] for row in connection.execute(listed)}
     for virtual, table in _tables():
         if table not in known:
             raise Damaged(f"the table {table} is missing")
@@ -134,9 +152,9 @@ def _tables() -> list[tuple[str, str]]:
 def make_search_anew(connection: sqlite3.Connection) -> None:
     """Make the index of the search once more: all messages wait for it again."""
     with SqliteSession(connection).transaction():
-        connection.execute("DROP TRIGGER messages_said")
+        connection.execute("DROP TRIGGER IF EXISTS messages_said")
         for table in _SEARCH:
-            connection.execute(f"DROP TABLE {table}")
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
         for statement in (one for *_, script in migrations() for one in statements(script)):
             if any(table in statement for table in _SEARCH):
                 connection.execute(statement)
@@ -196,8 +214,10 @@ def set_aside(path: Path, error: Exception) -> Notice:
 
 
 def finish(path: Path) -> None:
-    """Put the new file in its place where a kill came between two steps of `set_aside`."""
-    if not path.exists() and _ready(path).exists():
+    """Put the new file in its place where a kill came between two steps of `set_aside`, or forget it."""
+    if path.exists():  # it is not to come back when the file is removed some day
+        _ready(path).unlink(missing_ok=True)
+    elif _ready(path).exists():
         _put_in_place(path, (damaged_files(path) or [_aside(path)])[-1])
 
 
