@@ -160,7 +160,7 @@ async def run(arguments: argparse.Namespace, folder: Path, embedder: Any = None)
     from codelaw.adapters.stores.opening import SqliteStore
 
     store = await SqliteStore.open((arguments.keep or folder / "recall.db").resolve())
-    index = SqlIndex(store.database, store.owners)
+    index = SqlIndex(store.database)
     sets = {"LoCoMo": list(locomo(arguments.locomo))}
     if arguments.beam:
         sets["BEAM 100K"] = list(beam(arguments.beam))

@@ -104,7 +104,7 @@ async def run(messages: int, dimension: int, folder: Path) -> None:
     from codelaw.domain.chats import Chat
 
     store = await SqliteStore.open(folder / "chats.db")
-    index = SqlIndex(store.database, store.owners)
+    index = SqlIndex(store.database)
     await store.create(Chat(CHAT, "", "panel", "agent", "m", "layered", 0.0, 0.0))
     words, chance = Words(), np.random.default_rng(3)
     turns = messages // 4
@@ -137,7 +137,7 @@ async def run(messages: int, dimension: int, folder: Path) -> None:
     ):
         fresh = [
             await timed(
-                lambda asked=asked, place=place: SqlIndex(store.database, store.owners).search(
+                lambda asked=asked, place=place: SqlIndex(store.database).search(
                     CHAT, questions[place], limit=5, **asked[place]
                 )
             )

@@ -55,7 +55,7 @@ async def fill(path: Path, seed: int, most: int) -> Written:
     """A store of chats with turns of five messages, results, before-images, summaries and memories."""
     source, written = random.Random(seed), Written()
     store = await SqliteStore.open(path)
-    memories = SqlMemories(store.database, store.owners)
+    memories = SqlMemories(store.database)
     for chat_number in range(CHATS):
         chat_id = f"chat{chat_number}"
         await store.create(a_chat(chat_id, title=prose(source, 8), updated_at=100.0 + chat_number))
@@ -188,7 +188,7 @@ async def compare_chat(reader: Reader, found: Found, chat_id: str, before: Store
 
 async def compare_memories(reader: Reader, found: Found, written: Written) -> None:
     async def ask(store: SqliteStore) -> Any:
-        return await SqlMemories(store.database, store.owners).list(PLACES, None, None, 100, None)
+        return await SqlMemories(store.database).list(PLACES, None, None, 100, None)
 
     listed = await reader.read(ask)
     there = {} if isinstance(listed, Refusal) else {memory.id: memory for memory in listed[0]}

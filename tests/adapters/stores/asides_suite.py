@@ -56,7 +56,7 @@ class AsidesSuite:
 
     async def test_those_that_tell_a_forgotten_memory_are_gone_from_every_chat(self, open_store):
         store = await with_turns(await open_store())
-        memories = SqlMemories(store.database, store.owners)
+        memories = SqlMemories(store.database)
         await store.append("c1", (), asides=(PROFILE, SPANS, NESTED))
         await store.fork("c1", "t1", FORK)
         for id_ in ("one", "on", "two"):

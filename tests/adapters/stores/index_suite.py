@@ -34,7 +34,7 @@ def vector(*numbers):
 
 
 def an_index(store):
-    return SqlIndex(store.database, store.owners)
+    return SqlIndex(store.database)
 
 
 async def with_messages(store, *texts, chat_id="c1", role: Role = "user"):

@@ -180,12 +180,13 @@ class CrashJournal:
             own = self._folder / owners.id
             if not await asyncio.to_thread(_any, own / "calls"):
                 await asyncio.to_thread(shutil.rmtree, own, ignore_errors=True)
-            await owners.leave()
+            await asyncio.to_thread(owners.end)
 
     def _begun(self) -> FileOwners:
         with self._beginning:
             if self._owners is None:
                 owners = FileOwners(self._folder)
+                owners.begin()
                 own = self._folder / owners.id
                 try:
                     own.mkdir(mode=0o700)

@@ -14,7 +14,7 @@ from codelaw.adapters.stores.events import END, OF_TURNS, SqlEvents, events_betw
 from codelaw.adapters.stores.forks import fork_chat
 from codelaw.adapters.stores.history import SqlHistory
 from codelaw.adapters.stores.permissions import SqlPermissions
-from codelaw.adapters.stores.readers import log_unheard
+from codelaw.adapters.stores.readers import Database, log_unheard
 from codelaw.adapters.stores.repository import reads, writes
 from codelaw.adapters.stores.rows import search_rows
 from codelaw.adapters.stores.rows.chat_rows import (
@@ -32,7 +32,7 @@ from codelaw.adapters.stores.rows.chat_rows import (
 )
 from codelaw.adapters.stores.rows.checks import checksum, verify
 from codelaw.adapters.stores.rows.codec import Unreadable, from_text, legible, to_text, whole
-from codelaw.adapters.stores.rows.database import Database, Owners, Session, cursor_at, cursor_place
+from codelaw.adapters.stores.rows.database import Session, cursor_at, cursor_place
 from codelaw.adapters.stores.rows.reading import Reading, in_order, missing, missing_turns
 from codelaw.adapters.stores.search_keeper import SearchKeeper
 from codelaw.adapters.stores.sqlite.damage import is_damage
@@ -72,8 +72,8 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
     notices: tuple[Notice, ...] = ()
     """What the user should know of how it was opened."""
 
-    def __init__(self, database: Database, owners: Owners) -> None:
-        super().__init__(database, owners)
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
         self.search = SearchKeeper(database)
 
     def said(self) -> None:
@@ -343,8 +343,7 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
     async def close(self) -> None:
         """Let go of the database; this owner is dead afterwards. May be called twice."""
         await self.search.close()
-        if await self.database.close():
-            await self.owners.leave()
+        await self.database.close()
 
     def _chat(self, running: Running, reading: Reading, row: tuple[Any, ...]) -> Chat:
         running_here = [turn.id for turn in running.get(row[0], []) if self.owners.is_alive(turn.owner)]

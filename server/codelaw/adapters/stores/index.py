@@ -13,10 +13,11 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
+from codelaw.adapters.stores.readers import Database
 from codelaw.adapters.stores.repository import SqlRepository, writes
 from codelaw.adapters.stores.rows import passage_rows
 from codelaw.adapters.stores.rows.codec import legible
-from codelaw.adapters.stores.rows.database import Database, Owners, Session
+from codelaw.adapters.stores.rows.database import Session
 from codelaw.adapters.stores.rows.passage_rows import UNCLAIMED, UNEMBEDDED, Key, Prepared, chosen_chat, drop_others
 from codelaw.domain.memories import Hit, Passage
 from codelaw.ports.memories import Vector
@@ -40,8 +41,8 @@ BEFORE_SEARCH = 100
 class SqlIndex(SqlRepository):
     """A `MessageIndex` over any database."""
 
-    def __init__(self, database: Database, owners: Owners) -> None:
-        super().__init__(database, owners)
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
         self._frames: Frames | None = None
         self._lock = Lock()
         """Under which they are used."""

@@ -9,11 +9,12 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.stores.postgres import memories as postgres_memories
+from codelaw.adapters.stores.readers import Database
 from codelaw.adapters.stores.repository import SqlRepository, reads, writes
 from codelaw.adapters.stores.rows.chat_rows import forget_asides, require
 from codelaw.adapters.stores.rows.checks import checksum
 from codelaw.adapters.stores.rows.codec import legible
-from codelaw.adapters.stores.rows.database import Database, Owners, Session, cursor_at, cursor_place
+from codelaw.adapters.stores.rows.database import Session, cursor_at, cursor_place
 from codelaw.adapters.stores.rows.memory_rows import (
     COLUMNS,
     MAX_LISTED,
@@ -41,8 +42,8 @@ _ABOUT = ("memories",)
 class SqlMemories(SqlRepository):
     """A `MemoryStore`."""
 
-    def __init__(self, database: Database, owners: Owners) -> None:
-        super().__init__(database, owners)
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
         self._vectors: dict[tuple[str, int], Vectors] = {}
         """By embedder and size; only touched under the lock."""
         self._lock = Lock()

@@ -39,7 +39,8 @@ class SqliteStore(SqlChats):
                 has it open. The file is left as it is.
         """
         database = SqliteDatabase(path, chosen=chosen, report=report)
-        store = cls(database, await database.open())
+        await database.open()
+        store = cls(database)
         store.notices = database.notices
         return store
 
@@ -61,7 +62,8 @@ class PostgresStore(SqlChats):
             hint = f"Add it with `{await asyncio.to_thread(adding, 'postgresql')}`."
             raise Refusal("store_unavailable", message, hint) from error
         database = postgres.PostgresDatabase(url, report)
-        return cls(database, await database.open())
+        await database.open()
+        return cls(database)
 
 
 async def open_stores(url: str | None, path: Path, report: Callable[[Notice], None] | None = None) -> Stores:
@@ -105,5 +107,4 @@ def _unknown() -> Refusal:
 
 def _stores(chats: SqlChats) -> Stores:
     chats.search.start()
-    memories, index = SqlMemories(chats.database, chats.owners), SqlIndex(chats.database, chats.owners)
-    return Stores(chats, memories, index, chats.notices)
+    return Stores(chats, SqlMemories(chats.database), SqlIndex(chats.database), chats.notices)

@@ -9,11 +9,27 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
+
+from codelaw.adapters.stores.rows.database import Owners, Session
+from codelaw.domain.chats import Notice
+from codelaw.domain.errors import Refusal
+
+T = TypeVar("T")
+
+QUICK = 3
+"""Threads for reading that takes milliseconds."""
+SLOW = 2
+"""Threads for reading that may take seconds: searching."""
+AGAIN_SECONDS = 0.05
+"""Between two attempts to stop a query: one that falls between two statements stops nothing."""
 
 
 class Worker:
@@ -69,105 +85,122 @@ def log_unheard(future: asyncio.Future[Any]) -> None:
         logging.getLogger(__name__).error("store: work given up by its caller failed: %s", error)
 
 
-T = TypeVar("T")
-C = TypeVar("C")
+@dataclass(eq=False)
+class _Reading:
+    """One answer that is read."""
 
-QUICK = 3
-"""Threads for reading that takes milliseconds."""
-SLOW = 2
-"""Threads for reading that may take seconds: searching."""
-AGAIN_SECONDS = 0.05
-"""Between two attempts to stop a query: one that falls between two statements stops nothing."""
-
-
-class ReadDropped(Exception):
-    """The reading was given up by its caller, or the store was closed."""
+    lock: Lock = field(default_factory=Lock)
+    connection: Any = None
+    """While it is used."""
+    dropped: bool = False
 
 
-class Opener(Protocol[C]):
-    """How connections are made, stopped and let go of. Called in any thread."""
+class Database(ABC):
+    """One thread that writes and a few that read, spoken to from the event loop. Writes are done in the order given.
 
-    def connect(self, asked: float) -> C:
-        """A new connection for somebody who asked at that moment (`time.monotonic`)."""
-        ...
+    `about` names what is written or read, as a chat by its id: who reads waits for what was to be written about the
+    same things before, and for nothing else. A cancelled caller leaves a write running, and stops a query.
 
-    def interrupt(self, connection: C) -> None:
-        """Stop the statement that runs on it, if one does."""
-        ...
+    Raises everywhere:
+        Refusal: `store_unavailable`, or what the work refused.
+    """
 
-    def alive(self, connection: C, idle_seconds: float) -> bool:
-        """Whether one that was idle for so long can still be used."""
-        ...
+    failures: ClassVar[tuple[type[Exception], ...]]
+    cause_is_shown = False
+    """Whether a log may show what a refusal is made of."""
 
-    def usable(self, connection: C, *, interrupted: bool) -> bool:
-        """Whether somebody else may use it."""
-        ...
+    def __init__(self, shown: str, owners: Owners, report: Callable[[Notice], None] | None) -> None:
+        """`shown` names the database in messages; `report` is called on the event loop while it is open."""
+        self.shown = shown
+        self.owners = owners
+        self._report = report
+        self._loop = asyncio.get_running_loop()
+        self._worker = Worker("codelaw-store")
+        self._quick = ThreadPoolExecutor(QUICK, thread_name_prefix="codelaw-store-reader")
+        self._slow = ThreadPoolExecutor(SLOW, thread_name_prefix="codelaw-store-searcher")
+        self._idle: deque[tuple[float, Any]] = deque()
+        """Connections that read, with the moment since when each is idle, the longest first."""
+        self._running: dict[_Reading, asyncio.Future[Any]] = {}
+        self._open = False
 
-    def disconnect(self, connection: C) -> None: ...
+    async def open(self) -> None:
+        """Create or open it, and bring its schema up to date.
 
+        Raises:
+            Refusal: `store_unavailable`; it is left as it is.
+        """
+        try:
+            await self._worker.do(self._begin)
+        except BaseException:
+            self._worker.end(self._let_go)
+            raise
+        self._open = True
 
-class _Job(Generic[C]):
-    """One reading."""
-
-    def __init__(self) -> None:
-        self.lock = Lock()
-        self.connection: C | None = None
-        """While it is used."""
-        self.dropped = False
-
-
-class Readers(Generic[C]):
-    """Connections and threads, made when they are first needed."""
-
-    def __init__(self, name: str, opener: Opener[C]) -> None:
-        self._opener = opener
-        self._quick = ThreadPoolExecutor(QUICK, thread_name_prefix=f"{name}-reader")
-        self._slow = ThreadPoolExecutor(SLOW, thread_name_prefix=f"{name}-searcher")
-        self._idle: deque[tuple[float, C]] = deque()
-        """With the moment since when each is idle, the longest first."""
-        self._running: dict[_Job[C], asyncio.Future[Any]] = {}
-        self._closed = False
+    @property
+    def busy(self) -> bool:
+        """Whether somebody waits for a write."""
+        return self._worker.busy
 
     @property
     def reading(self) -> int:
         """How many readings wait or run."""
         return len(self._running)
 
-    async def do(self, work: Callable[[C], T], *, slow: bool = False) -> T:
-        """Do `work` with a connection. When the caller is cancelled its statement is stopped.
-
-        Raises:
-            ReadDropped: the store was closed meanwhile.
-        """
-        if self._closed:
-            raise ReadDropped
-        job: _Job[C] = _Job()
+    async def run(self, work: Callable[[Session], T], about: Collection[str] = ()) -> T:
+        """Do `work` in the thread that writes."""
+        if not self._open:
+            raise self._closed()
         asked = time.monotonic()
-        threads = self._slow if slow else self._quick
-        given = threads.submit(self._run, job, work, asked)
-        future = asyncio.wrap_future(given)
-        self._running[job] = future
-        future.add_done_callback(lambda _: self._running.pop(job, None))
-        try:
-            return await asyncio.shield(future)
-        except asyncio.CancelledError:
-            future.add_done_callback(_log_failure)
-            self._drop(job)
-            raise
 
-    async def close(self) -> None:
-        """Stop what runs, and let go of all connections."""
-        self._closed = True
-        for job in list(self._running):
-            self._drop(job)
+        def present_work() -> T:
+            with self._explained():
+                return self._work(work, asked)
+
+        return await self._worker.do(present_work, about)
+
+    async def write(self, work: Callable[[Session], T], about: Collection[str] = ()) -> T:
+        """Do `work` in a transaction that writes: all of it or nothing."""
+        return await self.run(lambda session: self._write(session, work), about)
+
+    async def read(self, work: Callable[[Session], T], about: Collection[str] = (), *, slow: bool = False) -> T:
+        """Do `work` in a transaction that only reads: all that it sees is of one moment. Seconds are `slow`."""
+        await self._worker.settled(about)
+        if not self._open:
+            raise self._closed()
+        reading = _Reading()
+        threads = self._slow if slow else self._quick
+        future: asyncio.Future[Any] = asyncio.wrap_future(threads.submit(self._do, reading, work, time.monotonic()))
+        self._running[reading] = future
+        future.add_done_callback(lambda _: self._running.pop(reading, None))
+        try:
+            found = await asyncio.shield(future)
+        except asyncio.CancelledError:
+            self._stop(reading)
+            raise
+        if reading.dropped:
+            raise self._closed()
+        return found
+
+    async def close(self) -> bool:
+        """Finish the writes given so far, stop what reads, and let go; False when that was done before."""
+        if not self._open:
+            return False
+        self._open = False
+        for reading in list(self._running):
+            self._stop(reading)
         if self._running:
             await asyncio.wait(set(self._running.values()))
-        await asyncio.to_thread(self.let_go)
+        await asyncio.to_thread(self.give_back)
         for threads in (self._quick, self._slow):
             threads.shutdown(wait=False)
+        try:
+            await self._worker.do(self._let_go)
+        finally:
+            self._worker.end()
+        return True
 
-    def let_go(self, idle_seconds: float = 0.0) -> None:
-        """Close the connections that nobody has used for so long. Takes its time: not for the event loop."""
+    def give_back(self, idle_seconds: float = 0.0) -> None:
+        """Close the connections that nobody has read by for so long. Takes its time: not for the event loop."""
         while self._idle:
             try:
                 since, connection = self._idle.popleft()
@@ -176,60 +209,107 @@ class Readers(Generic[C]):
             if time.monotonic() - since < idle_seconds:
                 self._idle.appendleft((since, connection))
                 return
-            self._opener.disconnect(connection)
+            connection.close()
 
-    def _drop(self, job: _Job[C]) -> None:
-        job.dropped = True
-        self._stop(job)
+    def _closed(self) -> Refusal:
+        return Refusal("store_unavailable", f"{self.shown}: the store is closed.")
 
-    def _stop(self, job: _Job[C]) -> None:
-        """Stop the job's statement, and look again soon: the job may be between two of them."""
-        future = self._running.get(job)
+    @contextmanager
+    def _explained(self) -> Generator[None]:
+        """Whatever fails inside is explained in words."""
+        try:
+            yield
+        except Refusal as refusal:
+            if refusal.code == "store_unavailable" and not refusal.message.startswith(self.shown):
+                raise Refusal(refusal.code, f"{self.shown}: {refusal.message}", refusal.hint) from refusal
+            raise
+        except self.failures as error:
+            raise self._refusal(error) from (error if self.cause_is_shown else None)
+
+    def _stop(self, reading: _Reading) -> None:
+        """Stop the statement that runs, and look again soon: it may be between two of them."""
+        reading.dropped = True
+        future = self._running.get(reading)
         if future is None or future.done():
             return
         # Under the lock, so that nobody else uses the connection by now.
-        if job.lock.acquire(blocking=False):
+        if reading.lock.acquire(blocking=False):
             try:
-                if job.connection is not None:
-                    self._opener.interrupt(job.connection)
+                if reading.connection is not None:
+                    self._interrupt(reading.connection)
             finally:
-                job.lock.release()
-        asyncio.get_running_loop().call_later(AGAIN_SECONDS, self._stop, job)
+                reading.lock.release()
+        self._loop.call_later(AGAIN_SECONDS, self._stop, reading)
 
-    def _run(self, job: _Job[C], work: Callable[[C], T], asked: float) -> T:
-        if job.dropped:
-            raise ReadDropped
-        connection = self._take(asked)
-        with job.lock:
-            job.connection = connection
+    def _do(self, reading: _Reading, work: Callable[[Session], T], asked: float) -> T | None:
         try:
-            return work(connection)
-        except Exception as error:
-            if job.dropped:
-                raise ReadDropped from error
-            raise
-        finally:
-            with job.lock:
-                job.connection = None
-            self._give(connection, interrupted=job.dropped)
+            if reading.dropped:
+                return None
+            connection = self._taken(asked)
+            with reading.lock:
+                reading.connection = connection
+            try:
+                with self._explained():
+                    return self._read(connection, work)
+            finally:
+                with reading.lock:
+                    reading.connection = None
+                if self._usable(connection, interrupted=reading.dropped):
+                    self._idle.append((time.monotonic(), connection))
+                else:
+                    connection.close()
+        except Exception:
+            if not reading.dropped:
+                raise
+            return None
 
-    def _take(self, asked: float) -> C:
+    def _taken(self, asked: float) -> Any:
         while True:
             try:
                 since, connection = self._idle.pop()
             except IndexError:
-                return self._opener.connect(asked)
-            if self._opener.alive(connection, time.monotonic() - since):
+                with self._explained():
+                    return self._connect(asked)
+            if self._alive(connection, time.monotonic() - since):
                 return connection
-            self._opener.disconnect(connection)
+            connection.close()
 
-    def _give(self, connection: C, *, interrupted: bool) -> None:
-        if self._opener.usable(connection, interrupted=interrupted):
-            self._idle.append((time.monotonic(), connection))
-        else:
-            self._opener.disconnect(connection)
+    @abstractmethod
+    def _begin(self) -> None:
+        """Open it, in the thread that writes."""
 
+    @abstractmethod
+    def _let_go(self) -> None:
+        """Close it there, and end its owner; also after `_begin` has failed."""
 
-def _log_failure(future: asyncio.Future[Any]) -> None:
-    if not future.cancelled() and not isinstance(future.exception(), ReadDropped):
-        log_unheard(future)
+    @abstractmethod
+    def _work(self, work: Callable[[Session], T], asked: float) -> T:
+        """Do `work` in the thread that writes, for somebody who asked at that moment (`time.monotonic`)."""
+
+    @abstractmethod
+    def _write(self, session: Session, work: Callable[[Session], T]) -> T:
+        """As `write`, there."""
+
+    @abstractmethod
+    def _read(self, connection: Any, work: Callable[[Session], T]) -> T:
+        """As `read`, in the thread that uses the connection."""
+
+    @abstractmethod
+    def _connect(self, asked: float) -> Any:
+        """A new connection that only reads, in any thread."""
+
+    @abstractmethod
+    def _interrupt(self, connection: Any) -> None:
+        """Stop the statement that runs on it, if one does."""
+
+    def _alive(self, connection: Any, idle_seconds: float) -> bool:  # noqa: ARG002 - for those that lie afar
+        """Whether one that was idle for so long can still be used."""
+        return True
+
+    @abstractmethod
+    def _usable(self, connection: Any, *, interrupted: bool) -> bool:
+        """Whether somebody else may use it."""
+
+    @abstractmethod
+    def _refusal(self, error: Exception) -> Exception:
+        """What to say of an error; itself where it is a mistake of ours."""

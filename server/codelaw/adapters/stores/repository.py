@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from codelaw.adapters.stores.rows.database import Database, Owners, Session
+from codelaw.adapters.stores.readers import Database
+from codelaw.adapters.stores.rows.database import Session
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -15,10 +16,10 @@ P = ParamSpec("P")
 class SqlRepository:
     """Rows of one database. Writes of a cancelled caller are finished, never halved."""
 
-    def __init__(self, database: Database, owners: Owners) -> None:
+    def __init__(self, database: Database) -> None:
         self.database = database
-        self.owners = owners
-        self.owner = owners.id
+        self.owners = database.owners
+        self.owner = database.owners.id
 
     def said(self) -> None:
         """There are messages that are not in the index of the search."""

@@ -6,8 +6,8 @@ import asyncio
 import logging
 import time
 
+from codelaw.adapters.stores.readers import Database
 from codelaw.adapters.stores.rows import search_rows
-from codelaw.adapters.stores.rows.database import Database
 from codelaw.domain.errors import Refusal
 
 START_SECONDS = 1.0

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -157,36 +155,15 @@ def refused_connection(place: DatabasePlace, error: Exception) -> Refusal:
     return Refusal("store_unavailable", f"{place.shown}: there is no connection ({said}).", _CONNECT_HINT)
 
 
-def refused_statement(place: DatabasePlace, error: psycopg.Error) -> Refusal | None:
-    """What to tell of a statement that failed; None: it is a mistake of ours."""
+def refused_statement(place: DatabasePlace, error: psycopg.Error) -> Exception:
+    """What to say of a statement that failed; of a mistake of ours the error without the rows it is about (S-5)."""
     state = error.sqlstate or ("08" if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) else "")
     advice = _STATES.get(state) or _STATES.get(state[:2])
     if advice is None:
-        return None
+        return type(error)(error.diag.message_primary or type(error).__name__)
     reason, hint = advice
     said = _first_line(place, error.diag.message_primary or str(error))
     return Refusal("store_unavailable", f"{place.shown}: {reason} ({said}).", hint)
-
-
-@contextmanager
-def told(place: DatabasePlace) -> Generator[None]:
-    """Whatever fails inside is told in words, or is a mistake of ours without the rows that it is about."""
-    try:
-        yield
-    except Refusal as refusal:
-        if refusal.code == "store_unavailable" and not refusal.message.startswith(place.shown):
-            raise Refusal(refusal.code, f"{place.shown}: {refusal.message}", refusal.hint) from refusal
-        raise
-    except psycopg.Error as error:
-        refused = refused_statement(place, error)
-        if refused is None:
-            raise bare(error) from None
-        raise refused from None
-
-
-def bare(error: psycopg.Error) -> psycopg.Error:
-    """The error without the rows it is about: words of a chat belong into no log (S-5)."""
-    return type(error)(error.diag.message_primary or type(error).__name__)
 
 
 def _unreadable() -> Refusal:

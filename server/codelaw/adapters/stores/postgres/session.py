@@ -11,11 +11,12 @@ import re
 import secrets
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from threading import local
 from typing import Any
 
+import psycopg
 from psycopg import Connection, Cursor
 from psycopg.adapt import Buffer, Dumper, Loader
 from psycopg.pq import Format, TransactionStatus
@@ -43,18 +44,28 @@ class PostgresOwners:
         self._regained = float("-inf")
 
     def take(self, connection: Connection[Any]) -> None:
-        """Live by this new connection. To be called in the database's thread."""
+        """Live by this new connection."""
         if self._connection is not None:
             self._regained = time.monotonic()
+        self._connection = connection
+        self.begin()
+
+    def begin(self) -> None:
         # The lock may still be held by our own lost connection, which the database has not noticed yet; then this
         # owner lives by that one, and the next look of `keep` takes the lock when it is free.
-        connection.execute("SELECT pg_try_advisory_lock(%s)", (_key(self.id),))
-        self._connection = connection
+        if self._connection is not None:
+            self._connection.execute("SELECT pg_try_advisory_lock(%s)", (_key(self.id),))
 
-    def keep(self, connection: Connection[Any]) -> None:
-        """See that the lock is held. To be called in the database's thread."""
-        if not self._is_held(connection, self.id):
-            connection.execute("SELECT pg_try_advisory_lock(%s)", (_key(self.id),))
+    def keep(self) -> None:
+        """See that the lock is held."""
+        if self._connection is not None and not self._is_held(self._connection, self.id):
+            self.begin()
+
+    def end(self) -> None:
+        """Give the lock back before the connection ends, which the database may notice late."""
+        if self._connection is not None:
+            with suppress(psycopg.Error):  # it was lost before its end
+                self._connection.execute("SELECT pg_advisory_unlock_all()")
 
     @contextmanager
     def lent(self, connection: Connection[Any]) -> Generator[None]:
@@ -75,9 +86,6 @@ class PostgresOwners:
         if self._is_held(connection, owner) or time.monotonic() - self._regained < GRACE_SECONDS:
             return True
         return not self._is_held(connection, self.id)  # cut off just now, and not noticed yet
-
-    async def leave(self) -> None:
-        """Nothing is left to do: the database gives the lock back with the connection."""
 
     def _is_held(self, connection: Connection[Any], owner: str) -> bool:
         key = _key(owner) & 0xFFFF_FFFF_FFFF_FFFF

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol
 
 from codelaw.domain.errors import Refusal
 
@@ -29,7 +29,6 @@ def cursor_place(given: str) -> tuple[float, str]:
         raise Refusal("invalid_text", "The cursor is not one that an earlier list gave.", "List without it.") from error
 
 
-T = TypeVar("T")
 Parameters = tuple[Any, ...]
 Dialect = Literal["sqlite", "postgresql"]
 
@@ -76,51 +75,14 @@ class Session(Protocol):
         ...
 
 
-class Database(Protocol):
-    """One thread that writes and a few that read, spoken to from the event loop. Writes are done in the order given.
-
-    `about` names what is written or read, as a chat by its id: who reads waits for what was to be written about the
-    same things before, and for nothing else.
-
-    Raises everywhere:
-        Refusal: `store_unavailable`, or what the work refused.
-    """
-
-    async def run(self, work: Callable[[Session], T]) -> T:
-        """Do `work` in the thread that writes. A cancelled caller leaves it running to its end."""
-        ...
-
-    async def write(self, work: Callable[[Session], T], about: Collection[str] = ()) -> T:
-        """Do `work` in a transaction that writes: all of it or nothing. A cancelled caller leaves it running."""
-        ...
-
-    async def read(self, work: Callable[[Session], T], about: Collection[str] = (), *, slow: bool = False) -> T:
-        """Do `work` in a transaction that only reads: all that it sees is of one moment.
-
-        When the caller is cancelled, the statement that runs is stopped. What may take seconds is `slow`.
-        """
-        ...
-
-    @property
-    def busy(self) -> bool:
-        """Whether somebody waits for a write."""
-        ...
-
-    async def close(self) -> bool:
-        """Finish the writes given so far, stop what reads, and let go; False when that was done before."""
-        ...
-
-
 class Owners(Protocol):
-    """Which server instances live; this one lives until `leave`."""
+    """Which server instances live; this one from `begin` until `end`. All is called in threads of the database."""
 
     @property
     def id(self) -> str: ...
 
-    def is_alive(self, owner: str) -> bool:
-        """To be asked in a thread of the database."""
-        ...
+    def is_alive(self, owner: str) -> bool: ...
 
-    async def leave(self) -> None:
-        """Die on purpose."""
-        ...
+    def begin(self) -> None: ...
+
+    def end(self) -> None: ...

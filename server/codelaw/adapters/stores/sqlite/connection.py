@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sqlite3
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 from codelaw.adapters.stores.migrations import migrate, refuse_foreign
-from codelaw.adapters.stores.readers import ReadDropped, Readers, Worker
+from codelaw.adapters.stores.readers import Database
 from codelaw.adapters.stores.rows.codec import text_or_bytes
-from codelaw.adapters.stores.rows.database import Owners, Session
+from codelaw.adapters.stores.rows.database import Session
 from codelaw.adapters.stores.sqlite import damage
 from codelaw.adapters.stores.sqlite.damage import lost_commits
 from codelaw.adapters.stores.sqlite.log_keeping import BUSY_SECONDS, LogKeeper, leave_log, use_log
-from codelaw.adapters.stores.sqlite.read_only import HINT, ReadOnlyFile, unwritable
-from codelaw.adapters.stores.sqlite.server_liveness import FileOwners, ReadingOwners, alone, living
+from codelaw.adapters.stores.sqlite.read_only import HINT, ReadOnlyFile, opened_to_read, unwritable
+from codelaw.adapters.stores.sqlite.server_liveness import FileOwners, alone, living
 from codelaw.adapters.stores.sqlite.session import SqliteSession, let_read
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
@@ -47,137 +46,123 @@ _ADVICE: dict[int, tuple[str, str]] = {
 }
 
 
-class SqliteDatabase:
-    """The threads and their connections. Writes are done in the order in which they were given."""
+class SqliteDatabase(Database):
+    """One file; locks live in `owners/` beside it.
+
+    A damaged file is set aside when it is opened, and what can be read of it is saved, unless another codelaw has it
+    open. One that cannot be written is only read.
+    """
+
+    failures = (sqlite3.Error, UnicodeDecodeError, OSError)
+    cause_is_shown = True
 
     def __init__(self, path: Path, *, chosen: bool = False, report: Callable[[Notice], None] | None = None) -> None:
-        """`chosen`: a setting named the file, so that what is not a database may be anything but ours.
-
-        `report` is called on the event loop with what the user should know of a file that is open.
-        """
+        """`chosen`: a setting named the file, so that what is not a database may be anything but ours."""
+        self._locks = path.parent / "owners"
+        super().__init__(str(path), FileOwners(self._locks), report)
         self.path = path
-        self._report = report
-        self._loop = asyncio.get_running_loop()
         self._chosen = chosen
-        self._worker = Worker("codelaw-store")
         self._connection: sqlite3.Connection | None = None
         self._only_read: tuple[ReadOnlyFile, Refusal] | None = None
         """The file, where nothing can be written, and why."""
-        self._readers = Readers("codelaw-store", self)
-        self._open = False
         self._log: LogKeeper | None = None
         self._identity: tuple[int, int] | None = None
         """Of the file that was opened: the path may lead to another one since."""
         self.notices: tuple[Notice, ...] = ()
         """What came of a damaged file."""
 
-    async def open(self) -> Owners:
-        """Create or open the file, and bring its schema up to date; locks live in `owners/` beside it.
-
-        A damaged file is set aside, and what can be read of it is saved, unless another codelaw has it open. One that
-        cannot be written is only read.
-
-        Raises:
-            Refusal: `store_unavailable`: not readable, foreign, newer, or damaged while another has it open. The file
-                is left as it is.
-        """
+    def _begin(self) -> None:
         try:
-            owners = await self._worker.do(self._open_file)
-        except BaseException:
-            self._worker.end()
-            raise
-        self._open = True
-        return owners
-
-    @property
-    def busy(self) -> bool:
-        """Whether somebody waits for a write."""
-        return self._worker.busy
-
-    @property
-    def reading(self) -> int:
-        """How many readings wait or run."""
-        return self._readers.reading
-
-    async def run(self, work: Callable[[Session], T]) -> T:
-        """Do `work` in the thread that writes. A cancelled caller leaves it running to its end.
-
-        Raises:
-            Refusal: `store_unavailable`, or what `work` refused.
-        """
-        return await self._run(work, ())
-
-    async def write(self, work: Callable[[Session], T], about: Collection[str] = ()) -> T:
-        """Do `work` in a transaction that writes: all of it or nothing. A cancelled caller leaves it running."""
-
-        def whole_work(session: Session) -> T:
-            with session.transaction():
-                done = work(session)
-            if self._log is not None:
-                self._log.written(session)
-            return done
-
-        return await self._run(whole_work, about)
-
-    async def read(self, work: Callable[[Session], T], about: Collection[str] = (), *, slow: bool = False) -> T:
-        """Do `work` in a deferred transaction: all that one answer is made of is seen at the same moment.
-
-        It waits for writes about the same things that were given before. When the caller is cancelled, it stops.
-        """
-
-        def whole_work(connection: sqlite3.Connection) -> T:
-            session = SqliteSession(connection)
-            self.refuse_moved()
-            # SQLite's module makes texts by itself some times faster than it asks us to make each.
-            connection.text_factory = str
+            with self._explained():
+                self._open_writable()
+        except Refusal as refusal:
+            if not unwritable(refusal) or not damage.is_ours(self.path):
+                raise
             try:
-                with session.transaction(write=False):
-                    return work(session)
-            except sqlite3.OperationalError as error:
-                if not str(error).startswith(_TORN):
-                    raise
-            connection.text_factory = text_or_bytes
+                self._only_read = (ReadOnlyFile(self.path), refusal)
+            except self.failures as error:
+                raise _unreadable(refusal, error) from error
+            message = f"{refusal.message} Chats can be read; nothing can be sent or changed. {HINT}"
+            self.notices = (Notice("warning", "store_read_only", message),)
+
+    def _open_writable(self) -> None:
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with alone(self._locks, ALONE_SECONDS):
+            self._connection = self._sound()
+            try:
+                self._log = LogKeeper(self.path)
+                self.owners.begin()
+            except BaseException:
+                self._let_go()
+                raise
+        status = self.path.stat()
+        self._identity = (status.st_dev, status.st_ino)
+
+    def _sound(self) -> sqlite3.Connection:
+        damage.finish(self.path)
+        used = living(self._locks)
+        try:
+            return self._connect_writer(thorough=not used)
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            if used or not damage.is_damage(error) or (self._chosen and not damage.is_ours(self.path)):
+                raise
+            self.notices = (*self.notices, damage.set_aside(self.path, error))
+            return self._connect_writer(thorough=False)
+
+    def _let_go(self) -> None:
+        if self._only_read is not None:
+            self._only_read[0].close()
+        if self._log is not None:
+            self._log.close()
+        if self._connection is not None:
+            self._connection.close()  # the last one moves what is left of the log
+            self._connection = None
+        self.owners.end()
+
+    def _work(self, work: Callable[[Session], T], asked: float) -> T:
+        del asked
+        if self._connection is None:
+            raise Refusal("store_unavailable", self._only_read[1].message if self._only_read else "", HINT)
+        self._refuse_moved()
+        return work(SqliteSession(self._connection))
+
+    def _write(self, session: Session, work: Callable[[Session], T]) -> T:
+        with session.transaction():
+            done = work(session)
+        if self._log is not None:
+            self._log.written(session)
+        return done
+
+    def _read(self, connection: sqlite3.Connection, work: Callable[[Session], T]) -> T:
+        session = SqliteSession(connection)
+        self._refuse_moved()
+        # SQLite's module makes texts by itself some times faster than it asks us to make each.
+        connection.text_factory = str
+        try:
             with session.transaction(write=False):
                 return work(session)
+        except sqlite3.OperationalError as error:
+            if not str(error).startswith(_TORN):
+                raise
+        connection.text_factory = text_or_bytes
+        with session.transaction(write=False):
+            return work(session)
 
-        await self._worker.settled(about)
-        if not self._open:
-            raise self._closed()
-        try:
-            return await self._readers.do(lambda connection: self._guarded(lambda: whole_work(connection)), slow=slow)
-        except ReadDropped:
-            raise self._closed() from None
-
-    async def close(self) -> bool:
-        """Finish the writes given so far, stop what reads, and let go of the file; False when that was done before."""
-        if not self._open:
-            return False
-        self._open = False
-        await self._readers.close()
-        await self._worker.do(lambda: self._guarded(self._let_go))
-        self._worker.end()
-        return True
-
-    def connect(self, asked: float) -> sqlite3.Connection:
-        """A connection to the file that this one has open; nothing can be written by it."""
+    def _connect(self, asked: float) -> sqlite3.Connection:
         del asked
-        return self._guarded(self._connect_reader)
+        if self._only_read is not None:
+            return self._only_read[0].connect()
+        self._refuse_moved()
+        return opened_to_read(f"{self.path.absolute().as_uri()}?mode=ro")
 
-    def interrupt(self, connection: sqlite3.Connection) -> None:
+    def _interrupt(self, connection: sqlite3.Connection) -> None:
         connection.interrupt()
 
-    def alive(self, connection: sqlite3.Connection, idle_seconds: float) -> bool:
-        del idle_seconds
-        return self._only_read is None or self._only_read[0].alive(connection)
-
-    def usable(self, connection: sqlite3.Connection, *, interrupted: bool) -> bool:
+    def _usable(self, connection: sqlite3.Connection, *, interrupted: bool) -> bool:
         del interrupted
         return not connection.in_transaction
 
-    def disconnect(self, connection: sqlite3.Connection) -> None:
-        connection.close()
-
-    def refuse_moved(self) -> None:
+    def _refuse_moved(self) -> None:
         """SQLite would go on with a file that no path leads to any more.
 
         Raises:
@@ -196,44 +181,16 @@ class SqliteDatabase:
                 "Put it back, or restart codelaw to go on with what is there now.",
             )
 
-    async def _run(self, work: Callable[[Session], T], about: Collection[str]) -> T:
-        if self._only_read is not None:
-            raise Refusal("store_unavailable", self._only_read[1].message, HINT)
-        connection = self._connection
-        if connection is None or not self._open:
-            raise self._closed()
-
-        def present_work() -> T:
-            self.refuse_moved()
-            return work(SqliteSession(connection))
-
-        return await self._worker.do(lambda: self._guarded(present_work), about)
-
-    def _closed(self) -> Refusal:
-        return Refusal("store_unavailable", f"{self.path}: the store is closed.")
-
-    def _guarded(self, work: Callable[[], T]) -> T:
-        try:
-            return work()
-        except Refusal as refusal:
-            if refusal.code == "store_unavailable":
-                raise Refusal(refusal.code, f"{self.path}: {refusal.message}", refusal.hint) from refusal
-            raise
-        except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
-            raise self._refusal(error) or error from error
-
-    def _refusal(self, error: Exception) -> Refusal | None:
-        """What to say of an error; None: it is a mistake of ours."""
+    def _refusal(self, error: Exception) -> Exception:
         damaged = damage.is_damage(error)
         if self._only_read is not None and not damaged:
-            message = f"{self._only_read[1].message} It cannot be read either ({error})."
-            return Refusal("store_unavailable", message, HINT)
+            return _unreadable(self._only_read[1], error)
         if isinstance(error, OSError):
             return Refusal("store_unavailable", f"{self.path}: {error.strerror or error}.", _FOLDER)
         # An extended code carries the plain one in its low byte; errors of our own SQL have none of these.
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         if code not in _ADVICE and not damaged:
-            return None
+            return error
         reason, hint = _ADVICE.get(code, _ADVICE[sqlite3.SQLITE_CORRUPT])
         if damaged and self._only_read is not None:
             hint = "Make it writable and start codelaw again: what can be read of it is saved then."
@@ -252,73 +209,7 @@ class SqliteDatabase:
             )
             self._loop.call_soon_threadsafe(report, Notice("error", "store_damaged", message))
 
-    def _open_file(self) -> Owners:
-        try:
-            return self._guarded(self._open_writable)
-        except Refusal as refusal:
-            if not unwritable(refusal) or not damage.is_ours(self.path):
-                raise
-            self._only_read = (ReadOnlyFile(self.path), refusal)
-            self._guarded(self._connect_reader).close()  # it can be read
-            message = f"{refusal.message} Chats can be read; nothing can be sent or changed. {HINT}"
-            self.notices = (Notice("warning", "store_read_only", message),)
-            return ReadingOwners(self.path.parent / "owners")
-
-    def _open_writable(self) -> Owners:
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        locks = self.path.parent / "owners"
-        with alone(locks, ALONE_SECONDS):
-            self._connection = self._sound(locks)
-            try:
-                self._log = LogKeeper(self.path)
-                owners = FileOwners(locks)
-            except BaseException:
-                self._let_go()
-                raise
-        status = self.path.stat()
-        self._identity = (status.st_dev, status.st_ino)
-        return owners
-
-    def _sound(self, locks: Path) -> sqlite3.Connection:
-        damage.finish(self.path)
-        used = living(locks)
-        try:
-            return self._connect(thorough=not used)
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            if used or not damage.is_damage(error) or (self._chosen and not damage.is_ours(self.path)):
-                raise
-            self.notices = (*self.notices, damage.set_aside(self.path, error))
-            return self._connect(thorough=False)
-
-    def _let_go(self) -> None:
-        if self._only_read is not None:
-            self._only_read[0].close()
-        if self._log is not None:
-            self._log.close()
-        if self._connection is not None:
-            self._connection.close()  # the last one moves what is left of the log
-            self._connection = None
-
-    def _connect_reader(self) -> sqlite3.Connection:
-        if self._only_read is not None:
-            return self._only_read[0].connect()
-        connection = sqlite3.connect(
-            f"{self.path.absolute().as_uri()}?mode=ro",
-            uri=True,
-            timeout=BUSY_SECONDS,
-            isolation_level=None,
-            cached_statements=256,
-            check_same_thread=False,  # one at a time uses it
-        )
-        try:
-            self.refuse_moved()
-            let_read(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _connect(self, *, thorough: bool) -> sqlite3.Connection:
+    def _connect_writer(self, *, thorough: bool) -> sqlite3.Connection:
         if not self.path.exists():  # SQLite gives its side files the permissions of this one
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
         connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, cached_statements=256)
@@ -338,3 +229,7 @@ class SqliteDatabase:
             connection.close()
             raise
         return connection
+
+
+def _unreadable(refusal: Refusal, error: Exception) -> Refusal:
+    return Refusal("store_unavailable", f"{refusal.message} It cannot be read either ({error}).", HINT)

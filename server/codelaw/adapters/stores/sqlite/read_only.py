@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import shutil
 import sqlite3
-from contextlib import suppress
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Lock
 
 from codelaw.adapters.stores.migrations import migrate, refuse_foreign
 from codelaw.adapters.stores.sqlite.damage import is_damage
+from codelaw.adapters.stores.sqlite.log_keeping import BUSY_SECONDS
 from codelaw.adapters.stores.sqlite.session import let_read
 from codelaw.domain.errors import Refusal
 
@@ -26,9 +26,6 @@ _UNWRITABLE = {
     sqlite3.SQLITE_IOERR,
 }
 
-State = tuple[tuple[int, int], ...]
-"""The times and sizes of a file and its log: by these a change is noticed, since nothing guards a look at them."""
-
 
 def unwritable(refusal: Refusal) -> bool:
     """Whether a file was not opened because nothing could be written, so that reading it may do."""
@@ -39,81 +36,52 @@ def unwritable(refusal: Refusal) -> bool:
 
 
 class ReadOnlyFile:
-    """The file at `path`. What others write to it meanwhile is seen by new connections."""
+    """The file itself, where SQLite can share it; without a log as it lies there; else a copy of it.
+
+    Raises:
+        sqlite3.Error, UnicodeDecodeError, OSError: it cannot be read.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lock = Lock()
-        self._copy: tuple[State, TemporaryDirectory[str]] | None = None
-
-    def connect(self) -> sqlite3.Connection:
-        """The file itself, where SQLite can share it; without a log as it lies there; else a copy of it.
-
-        Raises:
-            sqlite3.Error, UnicodeDecodeError, OSError: it cannot be read.
-        """
-        state = self._state()
-        logged = len(state) > 1 and state[1][1] > 0
+        self._copy: TemporaryDirectory[str] | None = None
+        log = path.with_name(f"{path.name}-wal")
+        logged = log.exists() and log.stat().st_size > 0
         for options in ("mode=ro",) if logged else ("mode=ro", "mode=ro&immutable=1"):
+            self._uri = f"{path.absolute().as_uri()}?{options}"
             try:
-                return _opened(self._path, options, state)
+                self.connect().close()
             except sqlite3.OperationalError as error:
                 if is_damage(error):
                     raise
-        with self._lock:
-            return _opened(self._copied(state), "mode=ro", state)
+            else:
+                return
+        self._copy = TemporaryDirectory(prefix="codelaw-")
+        try:
+            for file in (path, log):
+                shutil.copyfile(file, Path(self._copy.name) / file.name)
+            copy = Path(self._copy.name) / path.name
+            with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+                migrate(connection)
+            self._uri = f"{copy.as_uri()}?mode=ro"
+            self.connect().close()
+        except BaseException:
+            self.close()
+            raise
 
-    def alive(self, connection: sqlite3.Connection) -> bool:
-        """Whether the file is still as the connection sees it."""
-        return isinstance(connection, _Reader) and connection.state == self._state()
+    def connect(self) -> sqlite3.Connection:
+        return opened_to_read(self._uri)
 
     def close(self) -> None:
         """Remove the copy, if there is one."""
-        copy, self._copy = self._copy, None
-        if copy is not None:
-            copy[1].cleanup()
-
-    @property
-    def _log(self) -> Path:
-        return self._path.with_name(f"{self._path.name}-wal")
-
-    def _state(self) -> State:
-        found: list[tuple[int, int]] = []
-        for file in (self._path, self._log):
-            with suppress(FileNotFoundError):
-                status = file.stat()
-                found.append((status.st_mtime_ns, status.st_size))
-        return tuple(found)
-
-    def _copied(self, state: State) -> Path:
-        """A private copy into which the log was played."""
-        if self._copy is None or self._copy[0] != state:
-            self.close()
-            folder = TemporaryDirectory(prefix="codelaw-")
-            try:
-                copy = Path(folder.name) / self._path.name
-                for file in (self._path, self._log):
-                    shutil.copyfile(file, copy.with_name(file.name))
-                connection = sqlite3.connect(copy, isolation_level=None)
-                try:
-                    migrate(connection)
-                finally:
-                    connection.close()
-            except BaseException:
-                folder.cleanup()
-                raise
-            self._copy = (state, folder)
-        return Path(self._copy[1].name) / self._path.name
+        if self._copy is not None:
+            self._copy.cleanup()
 
 
-class _Reader(sqlite3.Connection):
-    state: State = ()
-    """Of the file when it was opened."""
-
-
-def _opened(path: Path, options: str, state: State) -> sqlite3.Connection:
-    uri = f"{path.absolute().as_uri()}?{options}"
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, factory=_Reader)
+def opened_to_read(uri: str) -> sqlite3.Connection:
+    """A connection that reads; one thread at a time uses it."""
+    connection = sqlite3.connect(
+        uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, cached_statements=256, check_same_thread=False
+    )
     try:
         refuse_foreign(connection)
         let_read(connection)
@@ -121,5 +89,4 @@ def _opened(path: Path, options: str, state: State) -> sqlite3.Connection:
     except BaseException:
         connection.close()
         raise
-    connection.state = state
     return connection

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 import secrets
@@ -77,46 +76,49 @@ def living(folder: Path) -> bool:
 
 
 class FileOwners:
-    """The living owners in `folder`; this one lives until `leave`.
-
-    Raises:
-        OSError: the folder cannot be written.
-    """
+    """The living owners in `folder`; this one lives from `begin` until `end`. All of it touches the disk."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._asking = Lock()
         """Who looks holds the other's lock for a moment, and must not be taken for it by another thread of ours."""
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.id = secrets.token_hex(12)
+        self._descriptor: int | None = None
+
+    def begin(self) -> None:
+        """Live.
+
+        Raises:
+            OSError: the folder cannot be written.
+        """
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._descriptor = os.open(self._file(self.id), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         _lock(self._descriptor)
         self._sweep()
 
     def is_alive(self, owner: str) -> bool:
-        """Whether `owner` holds its lock."""
+        """Whether `owner` holds its lock; also where nobody lets us ask."""
         if owner == self.id:
             return True
         if not _ID.fullmatch(owner):
             return False
         try:
-            descriptor = os.open(self._file(owner), os.O_RDWR)
-        except FileNotFoundError:
-            return False
+            # Who does not live may have a folder that can only be read.
+            descriptor = os.open(self._file(owner), os.O_RDONLY if self._descriptor is None else os.O_RDWR)
+        except OSError as error:
+            return not isinstance(error, FileNotFoundError)
         with self._asking:
             try:
                 return not _lock(descriptor)
             finally:
                 os.close(descriptor)
 
-    async def leave(self) -> None:
-        """Die on purpose."""
-        await asyncio.to_thread(self.end)
-
     def end(self) -> None:
-        """As `leave`; touches the disk."""
-        os.close(self._descriptor)
-        self._file(self.id).unlink(missing_ok=True)
+        """Die on purpose."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+            self._file(self.id).unlink(missing_ok=True)
 
     def _file(self, owner: str) -> Path:
         return self._folder / f"{owner}.lock"
@@ -129,29 +131,3 @@ class FileOwners:
                     file.unlink(missing_ok=True)
             except FileNotFoundError:
                 continue  # another server swept it
-
-
-class ReadingOwners:
-    """The living owners in a folder that cannot be written; this one is none of them, since it begins no turn."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.id = secrets.token_hex(12)
-
-    def is_alive(self, owner: str) -> bool:
-        """Whether `owner` holds its lock; also where nobody lets us ask."""
-        if not _ID.fullmatch(owner):
-            return False
-        try:
-            descriptor = os.open(self._folder / f"{owner}.lock", os.O_RDONLY)
-        except FileNotFoundError:
-            return False
-        except OSError:
-            return True
-        try:
-            return not _lock(descriptor)
-        finally:
-            os.close(descriptor)
-
-    async def leave(self) -> None:
-        """Nothing was entered."""
