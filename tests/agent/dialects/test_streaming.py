@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
+from codelaw.agent.dialects.grammar import FINISH, Opening, settled_end
 from codelaw.agent.dialects.react import React
 from codelaw.agent.dialects.scanning import GrowingText
 from codelaw.agent.turn.model_call import Joint
@@ -73,6 +75,28 @@ def test_work_is_linear_however_small_the_pieces(text: str, monkeypatch: pytest.
     for channel, piece in stream.finish(reading):
         shown[channel] += piece
     assert shown["answer"] == (reading.answer or "")
+
+
+class Counted(str):
+    """A text that counts the characters that are read of it and of its parts."""
+
+    __slots__ = ()
+    read = 0
+
+    def rstrip(self, chars: str | None = None) -> Counted:
+        Counted.read += len(self)
+        return Counted(super().rstrip(chars))
+
+    def __getitem__(self, place: Any) -> Counted:
+        found = super().__getitem__(place)
+        Counted.read += len(found)
+        return Counted(found)
+
+
+def test_an_answer_of_brackets_and_blanks_is_settled_by_reading_it_once():
+    text = Counted("so" + " ]" * 1_000)
+    assert settled_end(text, Opening(0, FINISH, 0)) == len("so")
+    assert 0 < Counted.read <= 4 * len(text)
 
 
 def test_a_continuation_of_blanks_is_not_read_again_for_each_of_them():
