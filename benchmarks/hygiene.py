@@ -7,14 +7,13 @@ import random
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import client
 from client import median, quantile, table
 
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.transcript.repair.hygiene import hygiene
-from codelaw.transcript.repair.repairs import NOTHING
+from codelaw.transcript.repair.repairs import Repairs
 
 MESSAGES = 5_000
 REPEATS = 50
@@ -49,7 +48,7 @@ def broken(messages: Sequence[Message]) -> list[Message]:
     chance = random.Random(7)
     found: list[Message] = []
     for message in messages:
-        odd: Any = message
+        odd = message
         match chance.randrange(30):
             case 0 if message.role == "tool":
                 continue
@@ -59,7 +58,7 @@ def broken(messages: Sequence[Message]) -> list[Message]:
                 found.insert(max(0, len(found) - chance.randrange(6)), message)
                 continue
             case 3:
-                odd = replace(odd, content=[{"type": "text", "text": odd.content}])
+                odd = replace(odd, content="")
             case 4 if message.metadata.calls:
                 calls = tuple(replace(call, id="call:1") for call in message.metadata.calls)
                 odd = replace(odd, metadata=replace(odd.metadata, calls=calls))
@@ -72,12 +71,12 @@ def broken(messages: Sequence[Message]) -> list[Message]:
 def measured(messages: Sequence[Message], limit: int = 0) -> tuple[list[float], str]:
     """Milliseconds of each run, and what was done."""
     times: list[float] = []
-    done = NOTHING
+    done = Repairs()
     for _ in range(REPEATS):
         started = time.perf_counter()
         _, done = hygiene(messages, limit)
         times.append((time.perf_counter() - started) * 1000)
-    counts = [f"{name} {getattr(done, name)}" for name in done.__slots__ if getattr(done, name)]
+    counts = [f"{name} {count}" for name, count in done.items()]
     return times, ", ".join(counts) or "nothing to do"
 
 

@@ -8,14 +8,13 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.transcript.repair.hygiene import MISSING, hygiene, limited, opened, paired
-from codelaw.transcript.repair.repairs import NOTHING, Repairs
+from codelaw.transcript.repair.repairs import Repairs
 from codelaw.transcript.repair.sanitise import sanitised
 from tests.transcript.histories import (
     MARK,
@@ -55,13 +54,12 @@ def check_pairs(messages: Sequence[Message]) -> None:
     assert not expected
 
 
-def user_words(messages: Sequence[Any]) -> list[str]:
+def user_words(messages: Sequence[Message]) -> list[str]:
     """What users said, marked as such, wherever in the content of their messages it stands."""
     found: list[str] = []
     for message in messages:
-        if message.role in ("user", "Human"):
-            text = message.content.decode() if isinstance(message.content, bytes) else str(message.content)
-            found += text.split(MARK)[1::2]
+        if message.role == "user":
+            found += message.content.split(MARK)[1::2]
     return found
 
 
@@ -83,7 +81,7 @@ def test_what_was_repaired_needs_no_repair_again(history: list[Message], limit: 
     once, _ = hygiene(history, limit)
     twice, repairs = hygiene(once, limit)
     assert twice is once
-    assert repairs == NOTHING
+    assert not repairs
 
 
 @QUICK
@@ -96,7 +94,7 @@ def test_every_pass_gives_its_own_result_back_unchanged(history: list[Message], 
         assert list(current) == before or repairs
         again, nothing = step(current)
         assert again is current
-        assert nothing == NOTHING
+        assert not nothing
 
 
 @THOROUGH
@@ -128,7 +126,7 @@ def test_all_but_results_keeps_its_order(history: list[Message]):
     assert [message.id for message in after if message.role != "tool"] == stays
     gone = [message for message in clean if message.role != "tool" and message.id not in kept]
     assert all(message.role == "assistant" and message.metadata.calls for message in gone)
-    assert repairs.dropped_empty == len(gone)
+    assert repairs["dropped_empty"] == len(gone)
 
 
 @THOROUGH
@@ -152,11 +150,11 @@ def test_the_counts_add_up(history: list[Message]):
     after, done = paired(clean)
     results = [message for message in clean if message.role == "tool"]
     kept = [message for message in after if message.role == "tool"]
-    assert len(results) - done.dropped_duplicate - done.dropped_orphan + done.added == len(kept)
-    assert sum(message.content == MISSING for message in kept) == done.added
-    assert (after is clean) == (done == NOTHING)
+    assert len(results) - done["dropped_duplicate"] - done["dropped_orphan"] + done["added"] == len(kept)
+    assert sum(message.content == MISSING for message in kept) == done["added"]
+    assert (after is clean) == (not done)
     calls = sum(len(message.metadata.calls) for message in clean)
-    assert sum(len(message.metadata.calls) for message in after) == calls - done.removed_calls == len(kept)
+    assert sum(len(message.metadata.calls) for message in after) == calls - done["removed_calls"] == len(kept)
 
 
 @QUICK
@@ -198,13 +196,12 @@ print(ascii(hygiene(pickle.load(sys.stdin.buffer))))
 
 def broken_example() -> list[Message]:
     """A history with something of everything that can be wrong."""
-    odd: Any = [{"type": "text", "text": "odd"}, {"b": 2, "a": 1}]
     return [
         observed("t0", "gone"),
         acted("t1", 1, "a", "call:1", "x" * 300),
         noted("t1", 1),
         observed("t1", "call:1"),
-        Message("", "t1", "user", odd),
+        Message("", "t1", "user", " "),
         *whole_turn("t2", ["a", "b"], ["a"]),
         *whole_turn("t3", ["call:1", "a"]),
     ]
@@ -249,7 +246,7 @@ def test_a_result_that_stands_before_the_limit_is_brought_to_its_call_behind_it(
     history = [asked("t1"), early, answered("t1"), asked("t2"), acted("t2", 1, "a"), answered("t2")]
     after, repairs = hygiene(history, 1)
     assert early in after
-    assert repairs.added == 0
+    assert repairs["added"] == 0
 
 
 def test_steers_between_a_call_and_its_results_stand_behind_them():
@@ -290,8 +287,6 @@ def test_counts_of_several_passes_are_one_report():
     after, repairs = hygiene(history)
     assert repairs == Repairs(mended=2, dropped_empty=1, dropped_duplicate=1, renamed_calls=1)
     assert problem(after) is None
-    assert bool(repairs)
-    assert not Repairs()
 
 
 def test_a_partial_call_of_an_interrupted_message_is_answered_with_an_error():

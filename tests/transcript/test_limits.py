@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from codelaw.domain.messages import Message
 from codelaw.transcript.repair.hygiene import hygiene, limited, turn_limit
-from codelaw.transcript.repair.repairs import NOTHING, Repairs
+from codelaw.transcript.repair.repairs import Repairs
 from tests.transcript.histories import acted, answered, asked, noted, observed, wellformed, whole_turn
 
 LIMITS = [
@@ -39,7 +39,7 @@ def test_what_is_set_for_a_chat_beats_what_is_set_for_its_kind(kind: str, limits
 @pytest.mark.parametrize("turns", [0, -3, 3, 4])
 def test_a_history_within_its_limit_is_the_same_object(turns: int):
     history = [*whole_turn("t1"), *whole_turn("t2"), *whole_turn("t3")]
-    assert limited(history, turns) == (history, NOTHING)
+    assert limited(history, turns) == (history, Repairs())
     assert limited(history, turns)[0] is history
 
 

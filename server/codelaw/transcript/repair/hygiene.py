@@ -13,10 +13,11 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
 from codelaw.domain.messages import Call, Message, Metadata
-from codelaw.transcript.repair.repairs import NOTHING, STOPPED, Ids, Repairs, legal, result_message, unmarked
+from codelaw.transcript.repair.repairs import STOPPED, Ids, Repairs, legal, result_message, unmarked
 from codelaw.transcript.repair.sanitise import OMITTED, sanitised, says_nothing
 
 _TOOL_NAME = re.compile(r"[\w.-]+")
@@ -41,58 +42,43 @@ def paired(messages: Sequence[Message]) -> tuple[Sequence[Message], Repairs]:
     `sanitised`.
     """
     if _are_paired(messages):
-        return messages, NOTHING
-    matching = _matched(messages)
+        return messages, Repairs()
+    results, doubles = _matched(messages)
     message_ids, call_ids = Ids(message.id for message in messages), Ids()
     told_as_text = {message.turn_id for message in messages if message.metadata.as_text}
     rows: list[Row] = []
-    removed = renamed = respelt = empty = 0
+    done = Repairs()
     for place, message in enumerate(messages):
-        if message.role == "tool":
-            continue
-        if message.role != "assistant":
+        if message.role in {"user", "summary"}:
             rows.append((place, message))
+        if message.role != "assistant":
             continue
         kept = [(number, call) for number, call in enumerate(_calls_of(message)) if _is_well_formed(call)]
-        removed += len(message.metadata.calls) - len(kept)
-        calls = [_named(call, call_ids.take_for_call(call.id, message.id, number)) for number, call in kept]
-        renamed += sum(call.id != old.id for call, (_, old) in zip(calls, kept, strict=True))
-        caller = _calling(message, tuple(calls))
+        calls = tuple(replace(call, id=call_ids.take_for_call(call.id, message.id, number)) for number, call in kept)
+        done["removed_calls"] += len(message.metadata.calls) - len(kept)
+        done["renamed_calls"] += sum(call.id != old.id for call, (_, old) in zip(calls, kept, strict=True))
+        caller = _calling(message, calls)
         if not calls and says_nothing(caller):
-            empty += 1
+            done["dropped_empty"] += 1
             continue
-        respelt += (caller.content, caller.metadata.interrupted) != (message.content, message.metadata.interrupted)
+        done["mended"] += (caller.content, caller.metadata.interrupted) != (
+            message.content,
+            message.metadata.interrupted,
+        )
         rows.append((place, caller))
         for (number, _), call in zip(kept, calls, strict=True):
-            answer = matching.results.get((place, number))
+            answer = results.get((place, number))
             if answer is None:
                 made_up = result_message(caller, call, MISSING, as_text=message.turn_id in told_as_text)
                 rows.append((None, replace(made_up, id=message_ids.take(made_up.id))))
             else:
-                rows.append((answer, _answering(messages[answer], call.id)))
-    before = sum(message.role == "tool" for message in messages)
-    found = sum(message.role == "tool" for place, message in rows if place is not None)
-    repairs = Repairs(
-        mended=respelt,
-        dropped_empty=empty,
-        moved=_moved(messages, rows),
-        dropped_duplicate=matching.doubles,
-        dropped_orphan=before - found - matching.doubles,
-        added=sum(place is None for place, _ in rows),
-        removed_calls=removed,
-        renamed_calls=renamed,
-    )
-    return tuple(message for _, message in rows), repairs
-
-
-@dataclass(frozen=True, slots=True)
-class _Matching:
-    """Which result belongs to which call. A place is an index of the messages."""
-
-    results: Mapping[tuple[int, int], int]
-    """The place of its result, by the place of a call's message and the call's number in it."""
-    doubles: int
-    """Results of calls that have another one."""
+                facts = replace(messages[answer].metadata, call_id=call.id)
+                rows.append((answer, replace(messages[answer], metadata=facts)))
+    added = sum(place is None for place, _ in rows)
+    found = sum(message.role == "tool" for _, message in rows) - added
+    orphans = sum(message.role == "tool" for message in messages) - found - doubles
+    done += Repairs(moved=_moved(messages, rows), dropped_duplicate=doubles, dropped_orphan=orphans, added=added)
+    return tuple(message for _, message in rows), done
 
 
 def _are_paired(messages: Sequence[Message]) -> bool:
@@ -117,16 +103,24 @@ def _are_paired(messages: Sequence[Message]) -> bool:
     return not waiting and all(map(_TOOL_NAME.fullmatch, tools))
 
 
-def _matched(messages: Sequence[Message]) -> _Matching:
-    callers = _Callers(messages)
+def _matched(messages: Sequence[Message]) -> tuple[Mapping[tuple[int, int], int], int]:
+    """The places of results by the place of their call's message and the call's number there; how many are doubles."""
+    callers: dict[tuple[str, str | None], list[int]] = {}
+    for place, message in enumerate(messages):
+        for call_id in {call.id for call in message.metadata.calls} if message.role == "assistant" else ():
+            for turn_id in (message.turn_id, None):
+                callers.setdefault((call_id, turn_id), []).append(place)
     claims: dict[tuple[int, str], list[tuple[bool, bool, int]]] = {}
     for place, message in enumerate(messages):
-        if message.role != "tool" or not message.metadata.call_id:
+        call_id = message.metadata.call_id
+        if message.role != "tool" or not call_id:
             continue
-        home, stranger = callers.home_of(place, message)
-        if home is not None:
-            claim = (stranger, message.metadata.ref is None, place)
-            claims.setdefault((home, message.metadata.call_id), []).append(claim)
+        near = callers.get((call_id, message.turn_id))
+        places = near or callers.get((call_id, None), [])
+        before = bisect_left(places, place) - 1
+        if near or (before >= 0 and _is_answered(messages[places[before]], message)):
+            claim = (not near, message.metadata.ref is None, place)
+            claims.setdefault((places[max(0, before)], call_id), []).append(claim)
     results: dict[tuple[int, int], int] = {}
     doubles = 0
     for (home, call_id), claim in claims.items():
@@ -134,35 +128,13 @@ def _matched(messages: Sequence[Message]) -> _Matching:
         best = sorted(place for *_, place in sorted(claim)[: len(numbers)])
         doubles += len(claim) - len(best)
         results.update(zip(((home, number) for number in numbers), best, strict=False))
-    return _Matching(results, doubles)
+    return results, doubles
 
 
-class _Callers:
-    """Where calls of an id stand."""
-
-    def __init__(self, messages: Sequence[Message]) -> None:
-        self._messages = messages
-        self._anywhere: dict[str, list[int]] = {}
-        self._in_turn: dict[tuple[str, str], list[int]] = {}
-        for place, message in enumerate(messages):
-            if message.role == "assistant":
-                for call_id in {call.id for call in message.metadata.calls}:
-                    self._anywhere.setdefault(call_id, []).append(place)
-                    self._in_turn.setdefault((call_id, message.turn_id), []).append(place)
-
-    def home_of(self, place: int, result: Message) -> tuple[int | None, bool]:
-        """The message whose call a result answers, if any, and whether it is of another turn."""
-        call_id = result.metadata.call_id or ""
-        near = self._in_turn.get((call_id, result.turn_id))
-        if near:
-            return near[max(0, bisect_left(near, place) - 1)], False
-        anywhere = self._anywhere.get(call_id, [])
-        behind = bisect_left(anywhere, place)
-        if not behind:
-            return None, True
-        home, tool = anywhere[behind - 1], result.metadata.tool_name
-        same = any(call.id == call_id and tool in {None, call.tool} for call in self._messages[home].metadata.calls)
-        return (home if same else None), True
+def _is_answered(message: Message, result: Message) -> bool:
+    """Whether a result of another turn is that of a call in the message."""
+    facts = result.metadata
+    return any(call.id == facts.call_id and facts.tool_name in {None, call.tool} for call in message.metadata.calls)
 
 
 def _calls_of(message: Message) -> tuple[Call, ...]:
@@ -172,10 +144,6 @@ def _calls_of(message: Message) -> tuple[Call, ...]:
 
 def _is_well_formed(call: Call) -> bool:
     return bool(call.id) and _TOOL_NAME.fullmatch(call.tool) is not None
-
-
-def _named(call: Call, call_id: str) -> Call:
-    return call if call.id == call_id else replace(call, id=call_id)
 
 
 def _calling(message: Message, calls: tuple[Call, ...]) -> Message:
@@ -203,12 +171,6 @@ def _acts_without_call(message: Message) -> bool:
     return action is not None and not _FINISH.match(message.content, action.end())
 
 
-def _answering(message: Message, call_id: str) -> Message:
-    if message.metadata.call_id == call_id:
-        return message
-    return replace(message, metadata=replace(message.metadata, call_id=call_id))
-
-
 def _moved(messages: Sequence[Message], rows: Sequence[Row]) -> int:
     """How many results follow another message than before, apart from what was dropped or made up."""
     now = [place for place, _ in rows if place is not None]
@@ -229,13 +191,12 @@ def hygiene(messages: Sequence[Message], limit: int = 0) -> tuple[Sequence[Messa
         messages: the history as its cuts leave it; the fields of a message may hold anything.
         limit: user turns to show, 0 for all.
     """
-    messages, mended = sanitised(messages)
-    messages, pairs = paired(messages)
-    messages, begun = opened(messages)
-    messages, cut = limited(messages, limit)
-    messages, again = paired(messages) if cut else (messages, NOTHING)
-    done = [repairs for repairs in (mended, pairs, begun, cut, again) if repairs is not NOTHING]
-    return messages, sum(done, NOTHING)
+    repairs = Repairs()
+    steps = (sanitised, paired, opened, partial(limited, turns=limit), paired)
+    for step in steps if limit else steps[:3]:
+        messages, done = step(messages)
+        repairs += done
+    return messages, repairs
 
 
 def opened(messages: Sequence[Message]) -> tuple[Sequence[Message], Repairs]:
@@ -245,30 +206,16 @@ def opened(messages: Sequence[Message]) -> tuple[Sequence[Message], Repairs]:
     the words of an earlier turn: where a view is spelt, neighbours of one role are merged (H-3). The messages must be
     `paired`.
     """
-    lost = _without_question(messages)
-    if not lost:
-        return messages, NOTHING
-    ids = Ids(message.id for message in messages)
     found: list[Message] = []
-    for place, message in enumerate(messages):
-        if place in lost:
-            own = ids.take(f"opening_{message.turn_id}")
-            found.append(Message(own, message.turn_id, "user", OMITTED, Metadata(note="hint")))
-        found.append(message)
-    return tuple(found), Repairs(opened=len(lost))
-
-
-def _without_question(messages: Sequence[Message]) -> set[int]:
-    """The places of assistant's messages that nothing of their turn leads to."""
-    lost: set[int] = set()
     previous: Message | None = None
-    for place, message in enumerate(messages):
-        if message.role == "summary":
-            continue
+    for message in messages:
         if message.role == "assistant" and (previous is None or _is_apart(previous, message)):
-            lost.add(place)
-        previous = message
-    return lost
+            hint = Metadata(note="hint")
+            found.append(Message(f"opening_{message.id}", message.turn_id, "user", OMITTED, hint))
+        found.append(message)
+        previous = previous if message.role == "summary" else message
+    repairs = +Repairs(opened=len(found) - len(messages))
+    return (tuple(found) if repairs else messages), repairs
 
 
 def _is_apart(previous: Message, message: Message) -> bool:
@@ -297,11 +244,8 @@ def limited(messages: Sequence[Message], turns: int) -> tuple[Sequence[Message],
 
     Steers and reminders begin no turn. What stands before the first user turn belongs to it.
     """
-    if turns <= 0:
-        return messages, NOTHING
     starts = [at for at, one in enumerate(messages) if one.role == "user" and one.metadata.note is None]
-    cut = starts[-turns] if turns < len(starts) else 0
+    cut = starts[-turns] if 0 < turns < len(starts) else 0
     kept = [message for message in messages[:cut] if message.role == "summary"]
-    if len(kept) == cut:
-        return messages, NOTHING
-    return (*kept, *messages[cut:]), Repairs(limited=cut - len(kept))
+    repairs = +Repairs(limited=cut - len(kept))
+    return ((*kept, *messages[cut:]) if repairs else messages), repairs

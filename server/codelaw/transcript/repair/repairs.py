@@ -7,46 +7,22 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 
 from codelaw.domain.messages import Call, Message, Metadata
 
+Repairs = Counter[str]
+"""Counts of one pass or of all together; none for a history that was well-formed.
 
-@dataclass(frozen=True, slots=True)
-class Repairs:
-    """Counts of one pass or of all together; all zero for a history that was well-formed."""
-
-    mended: int = 0
-    """Messages whose odd fields were made sendable."""
-    dropped_empty: int = 0
-    """Messages that say nothing, and entries that repeat another one entirely."""
-    opened: int = 0
-    """Turns whose question was lost, and that were given an ellipsis for it."""
-    limited: int = 0
-    """Messages beyond the limit of user turns (H-5)."""
-    moved: int = 0
-    """Results that stood elsewhere than behind their calls."""
-    dropped_duplicate: int = 0
-    dropped_orphan: int = 0
-    added: int = 0
-    """Results made up for calls that had none; all of them errors."""
-    removed_calls: int = 0
-    """Malformed calls."""
-    renamed_calls: int = 0
-    """Calls whose id no vendor takes, or was used before."""
-
-    def __add__(self, other: Repairs) -> Repairs:
-        return Repairs(*(ours + theirs for ours, theirs in zip(astuple(self), astuple(other), strict=True)))
-
-    def __bool__(self) -> bool:
-        return any(astuple(self))
-
-
-NOTHING = Repairs()
-
-
+`mended`: messages that had nothing to say, or an id or text of another. `moved`: results that stood elsewhere than
+behind their calls. `dropped_empty` (repeated messages too), `dropped_duplicate`, `dropped_orphan`. `added`: results
+made up for calls that had none, all of them errors. `opened`: turns whose question was lost. `limited`: messages beyond
+the limit of user turns (H-5). `removed_calls`: malformed ones. `renamed_calls`: no vendor takes their id, or it was
+used before.
+"""
 _LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 _LONGEST_BASE = 100
@@ -74,17 +50,13 @@ class Ids:
         if _LEGAL.fullmatch(wanted) and wanted not in self._used:
             self._used.add(wanted)
             return wanted
-        return self.take(f"{_ILLEGAL.sub('_', wanted)[:_LONGEST_BASE]}_{digest(wanted, *origin)}")
+        seed = "\0".join(map(str, (wanted, *origin))).encode(errors="surrogatepass")
+        return self.take(f"{_ILLEGAL.sub('_', wanted)[:_LONGEST_BASE]}_{sha256(seed).hexdigest()[:8]}")
 
 
 def legal(call_id: str) -> bool:
     """Whether vendors take it as the id of a call."""
     return _LEGAL.fullmatch(call_id) is not None
-
-
-def digest(*parts: object) -> str:
-    """Eight hexadecimal digits that follow from `parts`."""
-    return sha256("\0".join(map(str, parts)).encode(errors="surrogatepass")).hexdigest()[:8]
 
 
 CRASHED = "interrupted: codelaw stopped before this call ended; it may or may not have taken effect"
