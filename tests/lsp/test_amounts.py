@@ -19,13 +19,14 @@ from pydantic import ValidationError
 
 from codelaw.domain.chats import Chat
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import AnswerDelta, ChatEvent
+from codelaw.domain.events import AnswerDelta, ChatEvent, ToolCallEvent
 from codelaw.domain.messages import Message
 from codelaw.domain.reports import ChatRecord
 from codelaw.lsp import law
 from codelaw.lsp.documents import positions
 from codelaw.lsp.documents.documents import EditorDocuments
 from codelaw.lsp.documents.positions import Encoding, SplicedText, line_at, line_starts, offset
+from codelaw.lsp.features.chat_file_index import FilesOfChat
 from codelaw.lsp.methods.handlers import METHODS
 from codelaw.lsp.server import connection as connections
 from codelaw.lsp.server.connection import Connection
@@ -33,9 +34,11 @@ from codelaw.lsp.server.server import CodelawServer
 from codelaw.lsp.transport import encoding
 from codelaw.lsp.transport.encoding import encoded
 from codelaw.lsp.transport.errors import WireError
+from codelaw.lsp.transport.messages import Incoming, framed
 from codelaw.lsp.transport.structuring import changed_uris
 from codelaw.protocol.base import TOLD, field_errors
 from codelaw.protocol.chats import Export
+from codelaw.protocol.events import ChatEvent as ChatEventWire
 from codelaw.protocol.events import ChatRecord as ChatRecordWire
 
 MANY = 20_000
@@ -205,6 +208,34 @@ def test_file_events_that_make_no_sense_are_ignored(params: Any):
     assert [*changed_uris(params)] == []
 
 
+async def test_what_came_in_one_piece_is_taken_in_turns():
+    rpc = CodelawServer(on_exit=lambda _status: None).rpc
+    reader, taken = Incoming(), []
+
+    async def quick(_params: Any) -> None:
+        await asyncio.sleep(0)
+
+    rpc.requests["codelaw/model/list"], rpc.send, rpc.state = quick, taken.append, "running"
+    for number in range(3000):
+        message = {"jsonrpc": "2.0", "id": number, "method": "codelaw/model/list"}
+        reader.feed_data(framed(json.dumps(message).encode()))
+    serving = asyncio.ensure_future(rpc.serve(reader))
+    rounds = 0
+    async with asyncio.timeout(150):
+        while len(taken) < 3000:
+            rounds += 1
+            await asyncio.sleep(0)
+    serving.cancel()
+    assert not [one for one in taken if b"error" in one]
+    assert rounds > 1000
+
+
+def test_the_arguments_of_a_call_are_sent_as_they_are():
+    args = {"edits": [{"old": "a", "new": ("b",)}]}
+    sent = ChatEventWire.of(ChatEvent("c", "t", 1, 1.0, ToolCallEvent("k", "T", "t", "running", 1, args))).wire()
+    assert sent["event"]["args"]["edits"] is args["edits"], "their size costs nothing but their spelling"
+
+
 def record(count: int) -> ChatRecord:
     odd = '"\\\n\x00é😀\u2028' * 20
     messages = tuple(Message(f"m{number}", f"t{number}", "user", f"{number} {odd}") for number in range(count))
@@ -299,3 +330,8 @@ async def test_the_collector_is_switched_on_again_whatever_happens():
         assert not gc.isenabled(), "it was switched off by somebody else"
     finally:
         gc.enable()
+
+
+def test_a_turn_that_begins_again_in_a_file_is_named_once():
+    known = FilesOfChat().within("file:///a", "t1").within("file:///b", "t2", "t1")
+    assert known == FilesOfChat(uris=("file:///a", "file:///b"), pending=("t1", "t2"))

@@ -73,6 +73,12 @@ def test_a_length_that_is_too_short_loses_one_message_only() -> None:
     assert found == [b'{"a', b"{}", b"[]"]
 
 
+@pytest.mark.parametrize("size", [100, CHUNK - 1, CHUNK, 4 * CHUNK])
+def test_a_header_is_found_at_the_end_of_a_line_that_is_too_long(size: int) -> None:
+    stray = b"x" * (CHUNK + 5000)
+    assert fed(stray + framed(b"{}") + framed(b"[]"), size) == [b"{}", b"[]"]
+
+
 @pytest.mark.parametrize(
     ("head", "request_id"),
     [

@@ -15,9 +15,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    SerializerFunctionWrapHandler,
     ValidationError,
-    model_serializer,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
@@ -117,24 +115,31 @@ class Payload(BaseModel):
         """What `value` has of the fields, by name."""
         return {name: getattr(value, name) for name in cls.model_fields if hasattr(value, name)}
 
-    @model_serializer(mode="wrap")
-    def _leave_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        body: dict[str, Any] = handler(self)
-        for name, alias in _left_out(type(self)):
-            if getattr(self, name) is None:
-                body.pop(alias, None)
-        return body
-
     def wire(self) -> dict[str, Any]:
-        """As JSON values."""
-        return self.model_dump(by_alias=True)
+        """As JSON values. What is one already, as the arguments of a call, is not looked into."""
+        values = ((alias, left_out, getattr(self, name)) for name, alias, left_out in _spelt(type(self)))
+        return {alias: _plain(value) for alias, left_out, value in values if value is not None or not left_out}
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case Payload():
+            return value.wire()
+        case list():
+            return [*map(_plain, cast("list[Any]", value))]
+        case dict():
+            values = cast("dict[str, Any]", value)
+            ours = isinstance(next(iter(values.values()), None), Payload)
+            return {name: _plain(one) for name, one in values.items()} if ours else values
+        case _:
+            return value
 
 
 @functools.cache
-def _left_out(kind: type[Payload]) -> tuple[tuple[str, str], ...]:
-    """The fields that are left out when they are None, by name and as they are spelt."""
+def _spelt(kind: type[Payload]) -> tuple[tuple[str, str, bool], ...]:
+    """The fields by name, as they are spelt, and whether they are left out when they are None."""
     every = kind.model_fields.items()
-    return tuple((name, field.alias or name) for name, field in every if field.default is None)
+    return tuple((name, field.alias or name, field.default is None) for name, field in every)
 
 
 class CacheMiss(Payload, copies=models.CacheMiss):

@@ -33,7 +33,8 @@ class FilesOfChat(BaseModel, frozen=True):
     def within(self, uri: str, *turn_ids: str) -> FilesOfChat:
         """The same, with a file that is the newest now, and turns that were begun from it."""
         uris = (*(one for one in self.uris if one != uri), uri)
-        return FilesOfChat(uris=uris[-KEPT_NAMES:], pending=(*self.pending, *turn_ids)[-KEPT_NAMES:])
+        pending = (*dict.fromkeys((*self.pending, *turn_ids)),)
+        return FilesOfChat(uris=uris[-KEPT_NAMES:], pending=pending[-KEPT_NAMES:])
 
 
 class ChatFileIndex:

@@ -92,7 +92,7 @@ async def _stdio(client_process_id: int | None, make_server: MakeServer) -> int:
     server.on_client = lambda client: end.with_process(client.process_id)
     # Ctrl-C in a terminal reaches the whole process group; there the client in front decides what it means.
     _on_signals(loop, end, interrupt=os.isatty(stdin))
-    reading = loop.create_task(server.rpc.serve(PipeReader(stdin, lambda: end.bound(1))))
+    reading = loop.create_task(server.rpc.serve(PipeReader(stdin, lambda: end.bound(1)).reader))
     reading.add_done_callback(lambda _: end(0 if server.rpc.state == "shutdown" else 1))
     status = await end.reached
     await server.close()

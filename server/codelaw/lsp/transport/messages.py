@@ -63,16 +63,16 @@ async def next_frame(reader: asyncio.StreamReader, limit: int = MAX_MESSAGE) -> 
     the limit is skipped unread.
     """
     length: int | None = None
-    strange = False
+    strange, behind = False, b""
     while True:
         try:
-            line = await reader.readline()
-        except ValueError:  # it is too long, and is not kept
-            strange = True
+            line = (behind + await reader.readuntil(b"\n")).strip()
+        except asyncio.LimitOverrunError as error:  # it is too long, and only its end is kept
+            strange, behind = True, (await reader.readexactly(error.consumed))[-HEAD:]
             continue
-        if not line.endswith(b"\n"):
+        except asyncio.IncompleteReadError:
             return None
-        line = line.strip()
+        behind = b""
         if line:
             found = _LENGTH.search(line)
             length = int(found[1]) if found is not None else length

@@ -87,6 +87,7 @@ class Rpc(LanguageServerProtocol):
                 self.receive(frame)
                 if self.state != "new":
                     reader.most = None
+                await asyncio.sleep(0)  # what has come already is taken without waiting: others have their turn
         except ConnectionError as error:
             log.info("A connection broke: %s", error)
             self.receive(BadMessage(WireError(INVALID_REQUEST, f"The connection is closed: {error}")))

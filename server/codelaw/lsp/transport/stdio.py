@@ -19,8 +19,8 @@ log = logging.getLogger(__name__)
 
 MAX_QUEUED = 64 << 20
 """Bytes that may wait for a client that does not read."""
-MAX_HANDED = 64
-"""Chunks read ahead of the event loop."""
+MAX_HANDED = 16
+"""Chunks that wait for the event loop, beside those that it has taken and nobody has read."""
 
 
 def closed_stream() -> str | None:
@@ -113,23 +113,36 @@ class PipeWriter:
             self._on_broken(why)
 
 
-class PipeReader(Incoming):
-    """What comes through a pipe, read by a thread of its own.
+class PipeReader(asyncio.ReadTransport):
+    """What comes through a pipe, read by a thread of its own into `reader`, and no faster than that is read.
 
     `on_closed` is called in the thread at the end of the input: the loop may be held up.
     """
 
     def __init__(self, descriptor: int, on_closed: Callable[[], None]) -> None:
         super().__init__()
+        self.reader = Incoming()
+        self.reader.set_transport(self)
         self._descriptor = descriptor
         self._on_closed = on_closed
         self._loop = asyncio.get_running_loop()
         self._handed = threading.Semaphore(MAX_HANDED)
+        self._wanted = threading.Event()
+        self._wanted.set()
         threading.Thread(target=self._run, name="codelaw-reader", daemon=True).start()
+
+    def pause_reading(self) -> None:
+        """Nothing more is wanted for now."""
+        self._wanted.clear()
+
+    def resume_reading(self) -> None:
+        """More is wanted."""
+        self._wanted.set()
 
     def _run(self) -> None:
         try:
             while data := os.read(self._descriptor, CHUNK):
+                self._wanted.wait()
                 self._handed.acquire()
                 self._loop.call_soon_threadsafe(self._take, data)
         except OSError as error:
@@ -138,8 +151,8 @@ class PipeReader(Incoming):
             return  # the loop is closed: nobody listens any more
         self._on_closed()
         with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self.feed_eof)
+            self._loop.call_soon_threadsafe(self.reader.feed_eof)
 
     def _take(self, data: bytes) -> None:
-        self.feed_data(data)
+        self.reader.feed_data(data)
         self._handed.release()
