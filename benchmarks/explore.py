@@ -85,13 +85,13 @@ class Explorer:
         return self._ended
 
     async def _call(self, name: str, **arguments: object) -> dict[str, Any]:
-        from codelaw.context.escaping import one_line
+        from codelaw.context.escaping import json_line
         from codelaw.context.observations.text import observation_text
         from codelaw.context.tokens import estimate
 
         result = await self.desk(name, **arguments)
         self.spent.calls += 1
-        self.shown = observation_text(name, one_line(result.observation()))
+        self.shown = observation_text(name, json_line(result.observation()))
         self.spent.tokens += estimate(self.shown)
         return dict(result.data)
 
@@ -131,7 +131,7 @@ async def explored(repository: localise.Repository, most: int) -> dict[str, list
     from codelaw.tools.toolbox import default_toolbox
     from tests.fakes.desk import folder, make_desk
 
-    told: dict[str, list[Spent]] = {way: [] for way in WAYS}
+    reported: dict[str, list[Spent]] = {way: [] for way in WAYS}
     with tempfile.TemporaryDirectory() as root, tempfile.TemporaryDirectory() as kept:
         desk = make_desk(folder(Path(root)))
         for path, text in repository.files.items():
@@ -141,12 +141,12 @@ async def explored(repository: localise.Repository, most: int) -> dict[str, list
         desk.toolbox = default_toolbox(code=True)
         for message, answer in repository.queries[:: max(1, len(repository.queries) // most)][:most]:
             question = message.split("\n", 1)[0]
-            told["search_code"].append(await Explorer(desk, answer).with_index(question))
-            told["Grep"].append(await Explorer(desk, answer).with_grep(question))
-            told["offline, search_code"].append(await Offline(desk, answer).ask(question, indexed=True))
-            told["offline, Grep"].append(await Offline(desk, answer).ask(question, indexed=False))
+            reported["search_code"].append(await Explorer(desk, answer).with_index(question))
+            reported["Grep"].append(await Explorer(desk, answer).with_grep(question))
+            reported["offline, search_code"].append(await Offline(desk, answer).ask(question, indexed=True))
+            reported["offline, Grep"].append(await Offline(desk, answer).ask(question, indexed=False))
         await index.close()
-    return told
+    return reported
 
 
 def main() -> None:

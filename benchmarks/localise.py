@@ -99,12 +99,12 @@ class Indexed:
         self.history = self._history(repository)
 
     def rank(self, query: str) -> list[str]:
-        from codelaw.ranking.code.hints import told
+        from codelaw.ranking.code.hints import reported
         from codelaw.ranking.code.question import Hints, asked
         from codelaw.ranking.code.scoring import best_files
 
         question = asked(query)
-        return best_files(self.frame, question, DEPTHS[-1], Hints(told(self.history, question)))
+        return best_files(self.frame, question, DEPTHS[-1], Hints(reported(self.history, question)))
 
     def _history(self, _repository: Repository) -> Any:
         from codelaw.ranking.code.hints import CommitHistory
@@ -139,8 +139,8 @@ def main() -> None:
             built, began = time.perf_counter() - began, time.perf_counter()
             found = measured(index, repository)
             each = 1000 * (time.perf_counter() - began) / len(repository.queries)
-            told = f"| {len(repository.files)} | {len(repository.queries)} | {_row(found, len(repository.queries))}"
-            print(f"| {repository.name} {told} | {built:.1f} | {each:.0f} |", flush=True)
+            reported = f"| {len(repository.files)} | {len(repository.queries)} | {_row(found, len(repository.queries))}"
+            print(f"| {repository.name} {reported} | {built:.1f} | {each:.0f} |", flush=True)
             sums = [a + b for a, b in zip(sums, found, strict=True)]
             count += len(repository.queries)
             if isinstance(index, WithCommits):
@@ -211,9 +211,9 @@ def load(clones: Path, data: dict[str, Any]) -> Repository:
 def logged(clone: Path, snapshot: str) -> list[tuple[str, list[str]]]:
     """The commits that the product would know."""
     from codelaw.adapters.code.commits import COMMITS
-    from codelaw.adapters.repository import LOG, told_by
+    from codelaw.adapters.repository import LOG, reported_by
 
-    return told_by(_git(clone, *LOG, "-n", str(COMMITS), "--end-of-options", snapshot, "--"))
+    return reported_by(_git(clone, *LOG, "-n", str(COMMITS), "--end-of-options", snapshot, "--"))
 
 
 def _git(clone: Path, *words: str) -> str:

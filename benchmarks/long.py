@@ -55,7 +55,7 @@ def said(turn: str, number: int) -> list[Message]:
     ]
 
 
-def told(chat: str, turn: str, number: int) -> list[Event]:
+def reported(chat: str, turn: str, number: int) -> list[Event]:
     """Its events."""
     call = (f"r{number}", "Read", f"Read src/m{number % 50}.py")
     return [
@@ -81,7 +81,7 @@ async def fill(home: Path, turns: int) -> str:
         ended = StoredTurn(turn.id, chat.id, "ended", turn.owner, turn.started_at, USAGE, "finished")
         await store.end_turn(ended, messages[1:])
         at = turn.started_at
-        await store.append_events(chat.id, turn.id, [(at, event) for event in told(chat.id, turn.id, number)])
+        await store.append_events(chat.id, turn.id, [(at, event) for event in reported(chat.id, turn.id, number)])
     await store.close()
     return chat.id
 

@@ -19,7 +19,7 @@ from client import table
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.tokenizer import counter
 from codelaw.adapters.workspace.disk import DiskWorkspace
-from codelaw.context.escaping import one_line
+from codelaw.context.escaping import json_line
 from codelaw.context.observations.text import observation_text
 from codelaw.domain.files import Folder
 from codelaw.tools.base import ToolEnvironment, run_tool
@@ -56,7 +56,7 @@ class Desk:
         tool = self._toolbox.get(name)
         assert tool is not None
         result = await run_tool(tool, self._toolbox.parse(tool, arguments), self._env)
-        return dict(result.data), observation_text(name, one_line(result.observation()))
+        return dict(result.data), observation_text(name, json_line(result.observation()))
 
 
 async def _nothing(_: str) -> None:

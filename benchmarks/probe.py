@@ -51,7 +51,7 @@ class Probe:
 
         asyncio.Handle._run = timed  # noqa: SLF001 # pyright: ignore[reportAttributeAccessIssue]
         gc.callbacks.append(self._collecting)
-        signal.signal(signal.SIGUSR1, self._tell)
+        signal.signal(signal.SIGUSR1, self._report)
 
     def _beat(self) -> None:
         now = time.perf_counter()
@@ -67,7 +67,7 @@ class Probe:
         else:
             self._collected = max(self._collected, time.perf_counter() - self._collecting_since)
 
-    def _tell(self, *_: object) -> None:
+    def _report(self, *_: object) -> None:
         seen = {
             "gap": max(self._gap, time.perf_counter() - self._last - BEAT),
             "busy": max(self._busy, time.process_time() - self._worked),

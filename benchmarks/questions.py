@@ -83,7 +83,7 @@ class Reader:
         """The first places that the offline model cites, as `path:line`, and all that it says."""
         from codelaw.adapters.models.offline import OfflineModel
         from codelaw.agent.dialects import grammar, scanning
-        from codelaw.context.escaping import one_line
+        from codelaw.context.escaping import json_line
         from codelaw.context.observations.text import observation_text
         from codelaw.domain.models import ApiMessage, ModelRequest, TextBlock
 
@@ -97,7 +97,7 @@ class Reader:
                 places = dict.fromkeys(f"{path}:{line}" for path, line in _CITED.findall(text))
                 return list(places)[:FIRST], text
             arguments: dict[str, Any] = grammar.arguments_at(text, action.inside)[0]
-            shown = observation_text(action.name, one_line((await self.desk(action.name, **arguments)).observation()))
+            shown = observation_text(action.name, json_line((await self.desk(action.name, **arguments)).observation()))
             result = (TextBlock(f"[tool] {shown}"), TextBlock("[0/1]"))
             messages += [ApiMessage("assistant", (TextBlock(text),)), ApiMessage("user", result)]
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from codelaw.context.escaping import one_line
+from codelaw.context.escaping import json_line
 from codelaw.context.observations.text import shown
 from codelaw.context.shortening.compressor import compress
 from codelaw.domain.messages import Call, Message, Metadata
@@ -61,8 +61,10 @@ def messages_of(rows: Rows, *, as_text: bool) -> tuple[list[Message], list[Messa
             envelope = envelope_of(call, row)
             facts = Metadata(step=item, tool_name=call.tool, call_id=call.id, ref=ref, as_text=as_text)
             whole = {name: value for name, value in envelope.items() if name != "context"}
-            kept.append(Message(f"result_{call.id}", turn, "tool", one_line(compress(call.tool, envelope, ref)), facts))
-            full.append(Message(f"result_{call.id}", turn, "tool", one_line(whole), facts))
+            kept.append(
+                Message(f"result_{call.id}", turn, "tool", json_line(compress(call.tool, envelope, ref)), facts)
+            )
+            full.append(Message(f"result_{call.id}", turn, "tool", json_line(whole), facts))
     return kept, full
 
 

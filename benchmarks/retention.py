@@ -27,7 +27,7 @@ from typing import Any
 
 import client
 
-from codelaw.context.escaping import one_line
+from codelaw.context.escaping import json_line
 from codelaw.context.shortening.compressor import compress
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call, Message, Metadata
@@ -262,7 +262,7 @@ def step_messages(turn: str, number: int, rows: Sequence[Row], *, whole: bool) -
         envelope = result(one, row)
         kept = {**envelope, "ref": one.id} if whole else compress(one.tool, envelope, one.id)
         said = Metadata(tool_name=one.tool, call_id=one.id, ref=one.id)
-        yield Message(f"result_{one.id}", turn, "tool", one_line(kept), said)
+        yield Message(f"result_{one.id}", turn, "tool", json_line(kept), said)
 
 
 def call(row: Row, id_: str) -> Call:

@@ -90,7 +90,7 @@ async def timed(work: Callable[[], Awaitable[Any]]) -> float:
     return (time.perf_counter() - began) * 1000
 
 
-def told(label: str, milliseconds: list[float]) -> None:
+def reported(label: str, milliseconds: list[float]) -> None:
     ordered = sorted(milliseconds)
     slow = ordered[int(0.95 * (len(ordered) - 1))]
     print(f"  {label:52} {statistics.median(ordered):8.2f} {slow:8.2f} {ordered[-1]:8.2f}", flush=True)
@@ -110,7 +110,7 @@ async def run(messages: int, dimension: int, folder: Path) -> None:
     turns = messages // 4
     print(f"  {'milliseconds':52} {'median':>8} {'95 %':>8} {'slowest':>8}")
     quiet = [1000 * one for number in range(turns) for one in await turn(store, words, number)]
-    told("saving a message", quiet)
+    reported("saving a message", quiet)
 
     began = time.perf_counter()
     background = asyncio.create_task(index.index(CHAT, messages))
@@ -121,7 +121,7 @@ async def run(messages: int, dimension: int, folder: Path) -> None:
         number += 1
         await asyncio.sleep(0.02)
     done = background.result()
-    told("saving a message while the chat is indexed", beside or [0.0])
+    reported("saving a message while the chat is indexed", beside or [0.0])
     print(f"  indexing a message, in the background {1000 * (time.perf_counter() - began) / done:24.2f}")
     while await index.index(CHAT):
         pass
@@ -143,9 +143,9 @@ async def run(messages: int, dimension: int, folder: Path) -> None:
             )
             for place in range(5)
         ]
-        told(f"a search by {label}, nothing in memory", fresh)
+        reported(f"a search by {label}, nothing in memory", fresh)
         await index.search(CHAT, questions[0], limit=5, **asked[0])
-        told(
+        reported(
             f"a search by {label}",
             [
                 await timed(lambda q=q, a=a: index.search(CHAT, q, limit=5, **a))
@@ -160,7 +160,7 @@ async def run(messages: int, dimension: int, folder: Path) -> None:
             if a:
                 await embed(index, chance, dimension)
             grown.append(await timed(lambda q=q, a=a: index.search(CHAT, q, limit=5, **a)))
-        told(f"a search by {label} after a new turn", grown)
+        reported(f"a search by {label} after a new turn", grown)
     await store.close()
 
 

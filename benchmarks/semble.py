@@ -79,8 +79,8 @@ def main() -> None:
                 print(f"{scores[-1]:.2f} {question.kind}: {question.text}\n   {question.answer}\n   {found}")
         each = 1000 * (time.perf_counter() - began) / len(questions)
         every += scores
-        told = f"{len(files)} | {len(questions)} | {_mean(scores):.3f} | {built:.1f} | {each:.0f}"
-        print(f"| {one['name']} | {one['language']} | {told} |", flush=True)
+        reported = f"{len(files)} | {len(questions)} | {_mean(scores):.3f} | {built:.1f} | {each:.0f}"
+        print(f"| {one['name']} | {one['language']} | {reported} |", flush=True)
     print(f"| **all** | {len(here)} of {len(wanted)} | | {len(every)} | **{_mean(every):.3f}** | | |")
     for kind, scores in sorted(by_kind.items()):
         print(f"| {kind} | | | {len(scores)} | {_mean(scores):.3f} | | |")
@@ -96,12 +96,12 @@ def gain(found: list[str], answer: tuple[str, ...]) -> float:
 
 
 def _paths(frame: Any, history: Any, text: str) -> list[str]:
-    from codelaw.ranking.code.hints import told
+    from codelaw.ranking.code.hints import reported
     from codelaw.ranking.code.question import Hints, asked
     from codelaw.ranking.code.scoring import places
 
     question = asked(text)
-    return [place.path for place in places(frame, question, limit=DEPTH, hints=Hints(told(history, question)))]
+    return [place.path for place in places(frame, question, limit=DEPTH, hints=Hints(reported(history, question)))]
 
 
 def _same(one: str, other: str) -> bool:

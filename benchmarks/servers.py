@@ -45,7 +45,7 @@ class Person:
         del question
         return ServerAnswer("decline")
 
-    def told(self, line: str) -> None:
+    def reported(self, line: str) -> None:
         del line
 
 

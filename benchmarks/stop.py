@@ -28,8 +28,8 @@ async def stopped(server: Server, vendor: LoopbackVendor, reply: VendorReply, ki
     begun: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     def watch(event: dict[str, Any]) -> None:
-        told = event["event"]
-        if told["kind"] == kind and (not status or told.get("status") == status) and not begun.done():
+        reported = event["event"]
+        if reported["kind"] == kind and (not status or reported.get("status") == status) and not begun.done():
             begun.set_result(event["chatId"])
 
     server.on_event = watch

@@ -81,7 +81,8 @@ def main() -> None:
         started = time.perf_counter()
         ranks = [rank(tools, search(task["asks"]), task["right"]) for task in tasks]
         took = (time.perf_counter() - started) / len(tasks) * 1_000
-        print(f"{name:30} seen {told(ranks[::2])}   held {told(ranks[1::2])}   all {told(ranks)}   {took:.1f} ms")
+        seen, held, everything = reported(ranks[::2]), reported(ranks[1::2]), reported(ranks)
+        print(f"{name:30} seen {seen}   held {held}   all {everything}   {took:.1f} ms")
         if args.show and name == "find_tools":
             for task, found in list(zip(tasks, ranks, strict=True))[::2]:
                 if found is None:
@@ -90,7 +91,7 @@ def main() -> None:
     pairs = list(steps(args.source, tools))
     for name, search in ways.items() if pairs else ():
         ranks = [rank(tools, search(asked), right) for asked, right in pairs]
-        print(f"{name:30} steps of LiveMCPBench {told(ranks)}")
+        print(f"{name:30} steps of LiveMCPBench {reported(ranks)}")
 
 
 def rank(tools: Sequence[Listed], found: Sequence[int], right: Sequence[str]) -> int | None:
@@ -98,7 +99,7 @@ def rank(tools: Sequence[Listed], found: Sequence[int], right: Sequence[str]) ->
     return next((at for at, place in enumerate(found, 1) if tools[place].id in right), None)
 
 
-def told(ranks: Sequence[int | None]) -> str:
+def reported(ranks: Sequence[int | None]) -> str:
     """How many are among the first five and first."""
     hits = sum(one is not None for one in ranks)
     return f"{100 * hits / len(ranks):5.1f} % ({hits}/{len(ranks)}), first {sum(one == 1 for one in ranks)}"
@@ -136,9 +137,9 @@ def steps(folder: Path, tools: Sequence[Listed]) -> Iterator[tuple[str, Sequence
     seen: set[tuple[str, str]] = set()
     for path in folder.glob("LiveMCPBench/annotated_data/all_annotations.json"):
         for task in json.loads(path.read_text()):
-            told = task["Annotator Metadata"]
+            reported = task["Annotator Metadata"]
             asked, named = (
-                [re.sub(r"^\s*\d+[.)]\s*", "", line).strip() for line in told[part].splitlines() if line.strip()]
+                [re.sub(r"^\s*\d+[.)]\s*", "", line).strip() for line in reported[part].splitlines() if line.strip()]
                 for part in ("Steps", "Tools")
             )
             for pair in zip(asked, named, strict=True) if len(asked) == len(named) else ():

@@ -34,7 +34,7 @@ def said(id_: str, turn: str) -> Message:
 async def write(url: str, name: str, seconds: float) -> dict[str, Any]:
     """What one server was told is stored. Both want the turns and cuts of one chat, and each has a chat of its own."""
     store = (await open_stores(url, Path())).chats
-    told: dict[str, Any] = {"messages": [], "own": [], "seqs": [], "turns": [], "cuts": [], "busy": 0, "times": []}
+    reported: dict[str, Any] = {"messages": [], "own": [], "seqs": [], "turns": [], "cuts": [], "busy": 0, "times": []}
     own = f"of {name}"
     await store.create(Chat(own, own, "panel", "agent", "model", "layered", 1.0, 1.0))
     until = time.monotonic() + seconds
@@ -44,39 +44,39 @@ async def write(url: str, name: str, seconds: float) -> dict[str, Any]:
         id_ = f"{name}-{number}"
         started = time.perf_counter()
         await store.append(SHARED, [said(id_, "t")], [(id_, {"body": id_})])
-        told["times"].append(time.perf_counter() - started)
-        told["messages"].append(id_)
-        told["seqs"] += await store.append_events(SHARED, "t", [(1.0, AnswerDelta(id_, 1))] * 2)
+        reported["times"].append(time.perf_counter() - started)
+        reported["messages"].append(id_)
+        reported["seqs"] += await store.append_events(SHARED, "t", [(1.0, AnswerDelta(id_, 1))] * 2)
         await store.append(own, [said(id_, "t")])
-        told["own"].append(id_)
+        reported["own"].append(id_)
         if number % 5 == 0:
-            await contend(store, id_, told)
+            await contend(store, id_, reported)
     await store.close()
-    return told
+    return reported
 
 
-async def contend(store: ChatStore, id_: str, told: dict[str, Any]) -> None:
+async def contend(store: ChatStore, id_: str, reported: dict[str, Any]) -> None:
     """Try what only one of them may do at a time."""
     try:
         turn = StoredTurn(id_, SHARED, "running", store.owner, 2.0)
         await store.begin_turn(turn, Message(f"u-{id_}", id_, "user", ""))
-        told["turns"].append(id_)
+        reported["turns"].append(id_)
         await store.end_turn(replace(turn, status="ended"), [said(f"e-{id_}", id_)])
     except Refusal as refusal:
-        told["busy"] += 1
+        reported["busy"] += 1
         if refusal.code != "chat_busy":
             raise
     try:
         generation = (await store.chat(SHARED)).generation
         cut = Checkpoint(id_, id_, 3.0, 1, None, "none", ())
-        told["cuts"].append([await store.reshape(SHARED, generation, cut, [Demotion(id_, "result")]), id_])
+        reported["cuts"].append([await store.reshape(SHARED, generation, cut, [Demotion(id_, "result")]), id_])
     except Refusal as refusal:
-        told["busy"] += 1
+        reported["busy"] += 1
         if refusal.code != "chat_busy":
             raise
 
 
-async def check(store: ChatStore, told: dict[str, dict[str, Any]]) -> list[str]:
+async def check(store: ChatStore, reported: dict[str, dict[str, Any]]) -> list[str]:
     """What is wrong."""
     wrong: list[str] = []
 
@@ -84,7 +84,7 @@ async def check(store: ChatStore, told: dict[str, dict[str, Any]]) -> list[str]:
         if found != wanted:
             wrong.append(f"{what}: {str(found)[:200]} instead of {str(wanted)[:200]}")
 
-    everything = list(told.values())
+    everything = list(reported.values())
     shared = await store.load(SHARED)
     turns = [turn for one in everything for turn in one["turns"]]
     messages = [id_ for one in everything for id_ in one["messages"]]
@@ -104,7 +104,7 @@ async def check(store: ChatStore, told: dict[str, dict[str, Any]]) -> list[str]:
     seqs = sorted(seq for one in everything for seq in one["seqs"])
     expect("events", seqs, list(range(1, len(seqs) + 1)))
     expect("stored events", [event.seq for event in await store.events(SHARED, 0)], seqs)
-    for name, one in told.items():
+    for name, one in reported.items():
         theirs = set(one["messages"])
         order = [message.id for message in shared.messages if message.id in theirs]
         expect(f"order of {name}", order, one["messages"])
@@ -130,16 +130,16 @@ async def run(url: str, seconds: float) -> int:
     if any(process.returncode for process in processes):
         print("a server failed")
         return 1
-    told = dict(zip(names, map(json.loads, outputs), strict=True))
-    wrong = await check(store, told)
+    reported = dict(zip(names, map(json.loads, outputs), strict=True))
+    wrong = await check(store, reported)
     await store.close()
-    times = sorted(took for one in told.values() for took in one["times"])
-    turned, cut, waited = (sum(_count(one[key]) for one in told.values()) for key in ("turns", "cuts", "busy"))
+    times = sorted(took for one in reported.values() for took in one["times"])
+    turned, cut, waited = (sum(_count(one[key]) for one in reported.values()) for key in ("turns", "cuts", "busy"))
     table(
         f"{WRITERS} servers, {seconds:g} s",
         [
-            ("messages in one chat", str(sum(len(one["messages"]) for one in told.values())), ""),
-            ("events in it", str(sum(len(one["seqs"]) for one in told.values())), ""),
+            ("messages in one chat", str(sum(len(one["messages"]) for one in reported.values())), ""),
+            ("events in it", str(sum(len(one["seqs"]) for one in reported.values())), ""),
             ("turns, cuts, told to wait", f"{turned}, {cut}, {waited}", ""),
             ("append, median", f"{times[len(times) // 2] * 1000:.1f} ms", ""),
             ("append, 99 of 100", f"{times[int(len(times) * 0.99)] * 1000:.1f} ms", ""),

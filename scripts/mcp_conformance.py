@@ -45,7 +45,7 @@ class Person:
         proposed = {name: field["default"] for name, field in fields.items() if "default" in field}
         return ServerAnswer("accept", proposed)
 
-    def told(self, line: str) -> None:
+    def reported(self, line: str) -> None:
         sys.stderr.write(f"{line}\n")
 
 

@@ -150,13 +150,13 @@ class Found:
 
 def differences(source: Row, overlay: list[Row]) -> list[str]:
     """What the list says otherwise about the models of the overlay."""
-    told: list[str] = []
+    reported: list[str] = []
     for ours in overlay:
         theirs = _row(ours["name"], ours["provider"], source.get(ours["name"], {}))
         for key, value in ours.items():
             if theirs and theirs.get(key, value) != value:
-                told.append(f"{ours['name']}: {key} is {value} here and {theirs[key]} in the list")
-    return told
+                reported.append(f"{ours['name']}: {key} is {value} here and {theirs[key]} in the list")
+    return reported
 
 
 def text(rows: list[Row], version: str) -> str:

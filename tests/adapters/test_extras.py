@@ -30,7 +30,7 @@ def installed(folder: Path, mark: str) -> Path:
     return folder / "bin" / "python"
 
 
-def told(python: Path, name: str) -> str:
+def reported(python: Path, name: str) -> str:
     code = f"from codelaw.adapters.extras import adding; print(adding({name!r}))"
     done = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True)
     return done.stdout.strip()
@@ -38,26 +38,28 @@ def told(python: Path, name: str) -> str:
 
 def test_in_a_checkout_its_own_pip_installs_the_packages() -> None:
     python = str(Path(sys.executable))
-    assert told(Path(python), "mcp") == f"{shlex.quote(python)} -m pip install 'mcp<3,>=2.3'"
-    assert told(Path(python), "postgresql").endswith("-m pip install 'psycopg[binary]>=3.2'")
+    assert reported(Path(python), "mcp") == f"{shlex.quote(python)} -m pip install 'mcp<3,>=2.3'"
+    assert reported(Path(python), "postgresql").endswith("-m pip install 'psycopg[binary]>=3.2'")
 
 
 def test_where_the_extension_has_taken_pip_away_it_comes_back_first(tmp_path: Path) -> None:
     python = installed(tmp_path / "server 0.1.0", "codelaw-complete.json")
     run = shlex.quote(str(python))
-    assert told(python, "local") == f"{run} -m ensurepip && {run} -m pip install 'safetensors>=0.5' 'tokenizers>=0.21'"
+    assert (
+        reported(python, "local") == f"{run} -m ensurepip && {run} -m pip install 'safetensors>=0.5' 'tokenizers>=0.21'"
+    )
 
 
 def test_pipx_adds_to_its_own_environment(tmp_path: Path) -> None:
     python = installed(tmp_path / "codelaw-next", "pipx_metadata.json")
-    assert told(python, "mcp") == "pipx inject codelaw-next 'mcp<3,>=2.3'"
+    assert reported(python, "mcp") == "pipx inject codelaw-next 'mcp<3,>=2.3'"
 
 
 def test_without_metadata_the_packages_are_named_without_bounds(tmp_path: Path) -> None:
     python = installed(tmp_path / "own", "mark")
     (info,) = tmp_path.glob("own/lib/python*/site-packages/codelaw-0.1.0.dist-info")
     shutil.rmtree(info)
-    assert told(python, "mcp").endswith("-m pip install mcp")
+    assert reported(python, "mcp").endswith("-m pip install mcp")
 
 
 def test_every_extra_of_the_package_is_known_and_bounded() -> None:

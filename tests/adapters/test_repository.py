@@ -61,10 +61,10 @@ async def test_what_is_changed_staged_or_not_is_told(root: Path):
     asked = repository(root)
     assert await asked.open()
     assert await asked.changed() == ["a", "b", "c"]
-    told = await asked.diff(["a", "c"])
-    assert "-one\n+uno\n" in told
-    assert "deleted file" in told
-    assert "due" not in told, "only the files that are asked for"
+    reported = await asked.diff(["a", "c"])
+    assert "-one\n+uno\n" in reported
+    assert "deleted file" in reported
+    assert "due" not in reported, "only the files that are asked for"
     assert await asked.diff([]) == ""
 
 
@@ -238,13 +238,13 @@ async def test_a_path_that_was_a_folder_or_became_one_tells_nothing_of_what_lies
     shown = await asked.commit("HEAD")
     assert shown is not None
     git(root, "reset", "-q", "--soft", "HEAD~")
-    for told in (
+    for reported in (
         await asked.diff_of(shown, ["is", "was", "b"]),
         await asked.staged_diff(["is", "was", "b"]),
         await asked.diff(["is", "was", "b"]),
     ):
-        assert "+two" in told
-        assert "hunter2" not in told
+        assert "+two" in reported
+        assert "hunter2" not in reported
 
 
 async def test_a_work_tree_elsewhere_is_not_looked_into(root: Path, tmp_path: Path):

@@ -152,8 +152,8 @@ async def test_changes_on_the_disk_are_told_once_and_only_when_they_are_some(ben
         case _:
             path.touch()
     await running.result()
-    told = texts(bench.sent()).count("The user changed a.py since you read it.")
-    assert told == (0 if how == "touch" else 1)
+    reported = texts(bench.sent()).count("The user changed a.py since you read it.")
+    assert reported == (0 if how == "touch" else 1)
 
 
 async def test_arguments_that_cannot_be_written_again_are_mended(bench: Bench):

@@ -100,9 +100,9 @@ async def test_without_economy_it_goes_with_its_turn(bench: Bench):
     await bench.reopen(memory=PATIENT, context={"economy": False})
     for text in ("two", "three"):
         await talked(bench, text, chat=chat)
-        told = said(bench.sent())
-        assert told.count(TEA) == 1
-        assert told.index(text) < told.index(TEA)
+        reported = said(bench.sent())
+        assert reported.count(TEA) == 1
+        assert reported.index(text) < reported.index(TEA)
     (await agent_of(bench, chat)).unload()
     assert (await agent_of(bench, chat)).past.transcript.beside == {}
 
@@ -115,9 +115,9 @@ async def test_a_batch_takes_it_away_for_good_and_the_next_question_says_it_agai
     await past.reshape(None, [Demotion(question, "aside")])
     for text in ("two", "three"):
         await talked(bench, text, chat=chat)
-        told = said(bench.sent())
-        assert told.count(TEA) == 1
-        assert told.index("two") < told.index(TEA)
+        reported = said(bench.sent())
+        assert reported.count(TEA) == 1
+        assert reported.index("two") < reported.index(TEA)
     before = blocks(bench.sent())
     await bench.reopen(memory=PATIENT)
     await talked(bench, "four", chat=chat)
@@ -131,13 +131,13 @@ async def test_a_compaction_takes_it_away_with_its_round_and_an_undo_brings_it_b
     report = await bench.session.compact(chat)
     assert report.compacted
     await talked(bench, "four", chat=chat)
-    told = said(bench.sent())
-    assert told.count(TEA) == 1
-    assert told.index("four") < told.index(TEA)
+    reported = said(bench.sent())
+    assert reported.count(TEA) == 1
+    assert reported.index("four") < reported.index(TEA)
     await bench.session.restore(chat)
     await talked(bench, "five", chat=chat)
-    told = said(bench.sent())
-    assert told.index("one") < told.index(TEA) < told.index("two")
+    reported = said(bench.sent())
+    assert reported.index("one") < reported.index(TEA) < reported.index("two")
 
 
 async def test_a_forgotten_memory_is_gone_from_the_view_and_the_disk(bench: Bench):
@@ -156,9 +156,9 @@ async def test_a_turn_that_is_withdrawn_takes_it_along(bench: Bench):
     first = (await bench.session.read(chat)).messages[0].turn_id
     await bench.session.revert(chat, first, files=False, messages=True)
     await talked(bench, "three", chat=chat)
-    told = said(bench.sent())
-    assert told.count(TEA) == 1
-    assert told.index("three") < told.index(TEA)
+    reported = said(bench.sent())
+    assert reported.count(TEA) == 1
+    assert reported.index("three") < reported.index(TEA)
 
 
 async def test_an_inspection_counts_it_once_and_says_why(bench: Bench):
@@ -180,8 +180,8 @@ async def test_what_stands_behind_a_result_is_sent_with_it(bench: Bench):
     await store.append(chat, (), asides=[Aside(result.id, "agents:AGENTS.md", "<rules>\n be brief\n</rules>")])
     await bench.reopen()
     await talked(bench, "two", chat=chat)
-    told = said(bench.sent())
-    assert told.index("content of a file") < told.index("be brief") < told.index("two")
+    reported = said(bench.sent())
+    assert reported.index("content of a file") < reported.index("be brief") < reported.index("two")
     before = blocks(bench.sent())
     await talked(bench, "three", chat=chat)
     assert blocks(bench.sent())[: len(before)] == before
@@ -245,11 +245,11 @@ async def test_what_has_given_way_in_the_turn_does_not_come_back_behind_it(turn:
     await turn.call(2, RULES)
     await turn.call(3)
     opened = turn.opened
-    assert given_way(opened.scratchpad, opened.record, opened.told, opened.asides) == ()
+    assert given_way(opened.scratchpad, opened.record, opened.reported, opened.asides) == ()
     opened.scratchpad = list(shrink_scratchpad(opened.scratchpad, opened.record, to_free=1))
     shown = next(message for message in opened.scratchpad if message.id == first.id)
     assert message_tokens(shown) < message_tokens(first)
-    assert Demotion(first.id, "aside") in given_way(opened.scratchpad, opened.record, opened.told, opened.asides)
+    assert Demotion(first.id, "aside") in given_way(opened.scratchpad, opened.record, opened.reported, opened.asides)
 
 
 async def test_what_stood_beside_a_question_and_was_dropped_for_the_window_does_not_come_back(turn: OfOneTurn):

@@ -77,7 +77,7 @@ def test_what_the_vendor_says_nothing_of_is_said_as_far_as_it_is_known():
 
 
 @pytest.mark.parametrize(
-    ("ttl", "seconds", "told"),
+    ("ttl", "seconds", "reported"),
     [
         ("5m", 310, "paused 5 minutes"),
         ("5m", 3_600, "paused an hour"),
@@ -86,8 +86,8 @@ def test_what_the_vendor_says_nothing_of_is_said_as_far_as_it_is_known():
         ("1h", 1_200, "paused 20 minutes"),
     ],
 )
-def test_a_pause_is_told_in_words(ttl: str, seconds: float, told: str):
-    assert words(sent(at=seconds), sent(ttl=ttl)) == told
+def test_a_pause_is_told_in_words(ttl: str, seconds: float, reported: str):
+    assert words(sent(at=seconds), sent(ttl=ttl)) == reported
 
 
 def test_what_is_surely_forgotten_is_lost_whatever_changed_and_what_is_not_is_not():

@@ -27,16 +27,16 @@ async def long_turns(bench: Bench, numbers: range, *, size: int = 6_000, chat: s
     return chat
 
 
-def spaced(told: list[CompactionReport]) -> None:
+def spaced(reported: list[CompactionReport]) -> None:
     """None of them came before the view had grown by a tenth since the one before, but for those in danger."""
-    for before, after in pairwise(told):
+    for before, after in pairwise(reported):
         if after.reason != "overflow":
             assert after.tokens_before - before.tokens_after >= TENTH, (before, after)
 
 
-def explained(told: list[CompactionReport]) -> None:
+def explained(reported: list[CompactionReport]) -> None:
     """Each came down to the low-water mark or says what keeps it from there, with sizes."""
-    for report in told:
+    for report in reported:
         if report.tokens_after > LOW_WATER:
             assert f"could not come down to {LOW_WATER}" in report.message, report
             assert "newest" in report.message
@@ -50,12 +50,12 @@ async def test_sixty_turns_of_long_messages_in_a_small_window_are_compacted_now_
     await bench.reopen(**KEEPING_TEN)
     await long_turns(bench, range(30, 60), chat=chat)
     fine(bench)
-    told = reports(bench)
+    reported = reports(bench)
     assert len(summariser.asked) <= 60 // 3
-    assert sum(report.compacted for report in told) == len(summariser.asked) > 10
+    assert sum(report.compacted for report in reported) == len(summariser.asked) > 10
     assert phases(bench).count("started") <= 2 * 60 // 3
-    spaced(told)
-    explained(told)
+    spaced(reported)
+    explained(reported)
 
 
 async def test_a_compaction_that_finds_nothing_to_archive_says_so_once_and_not_at_every_turn(bench: Bench):

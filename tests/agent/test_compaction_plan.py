@@ -66,9 +66,9 @@ class Chat:
             cut = checkpoint(planned, f"c{len(self.past.transcript.checkpoints)}", self.inputs)
             self.past.transcript = self.past.transcript.reshaped(cut, ())
             self.past.settled = self.past.transcript.newest_turn
-        told = reason if planned.archived else planned.idle
+        reported = reason if planned.archived else planned.idle
         stored = cut.id if cut is not None else None
-        report = report_of(planned, self.state, self.inputs, told, seconds=0.0, message="", checkpoint=stored)
+        report = report_of(planned, self.state, self.inputs, reported, seconds=0.0, message="", checkpoint=stored)
         self.last = f"t{self.turns}", report
         return planned, report
 

@@ -10,7 +10,7 @@ from tests.agent.talking import due, fine, notices, open_with, phases, small, ta
 CACHED = {"input_tokens": 500, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 159_600, "output_tokens": 0}
 
 
-async def told(bench: Bench, total: dict[str, int] | int, text: str, rounds: int = 2) -> list[str]:
+async def reported(bench: Bench, total: dict[str, int] | int, text: str, rounds: int = 2) -> list[str]:
     """The phases of the compaction that `text` sets off after an answer of that usage."""
     counted = usage(total) if isinstance(total, int) else total
     chat = await talk(bench, rounds, size=40, usage=counted)
@@ -38,13 +38,13 @@ async def told(bench: Bench, total: dict[str, int] | int, text: str, rounds: int
     ],
 )
 async def test_the_trigger_fires_at_the_threshold_and_not_a_token_before(bench: Bench, total, text: str, fires: bool):
-    assert bool(await told(bench, total, text)) is fires
+    assert bool(await reported(bench, total, text)) is fires
 
 
 @pytest.mark.parametrize(("fewest", "fires"), [(0, True), (4, True), (5, False)])
 async def test_the_least_number_of_messages_is_a_setting(bench: Bench, fewest: int, fires: bool):
     await bench.reopen(context={"minMessages": fewest})
-    assert bool(await told(bench, 170_000, "abc")) is fires
+    assert bool(await reported(bench, 170_000, "abc")) is fires
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ async def test_the_least_number_of_messages_is_a_setting(bench: Bench, fewest: i
 )
 async def test_threshold_and_window_are_settings(bench: Bench, context, model, total: int, fires: bool):
     await bench.reopen(context=context, model=model)
-    assert bool(await told(bench, total, "abc")) is fires
+    assert bool(await reported(bench, total, "abc")) is fires
 
 
 async def test_usage_is_that_of_the_latest_answer_and_is_not_added_up(bench: Bench):

@@ -19,8 +19,8 @@ BELOW = {"input_tokens": 30_000, "cache_creation_input_tokens": 10_000, "cache_r
 ABOVE = {"input_tokens": 30_000, "cache_creation_input_tokens": 10_000, "cache_read_input_tokens": 70_000}
 
 
-def billed(told: dict[str, int]) -> Usage:
-    sent = (told["input_tokens"], told["cache_read_input_tokens"], told["cache_creation_input_tokens"])
+def billed(reported: dict[str, int]) -> Usage:
+    sent = (reported["input_tokens"], reported["cache_read_input_tokens"], reported["cache_creation_input_tokens"])
     return Usage(*sent, output_tokens=1_000)
 
 
@@ -28,8 +28,8 @@ async def played(bench: Bench, *requests: dict[str, int]) -> TurnResult:
     """A turn of the model that costs more from a size of a request on."""
     await bench.reopen(model={"name": STEPPED})
     (bench.root / "a.txt").write_text("x")
-    *first, last = ({**told, "output_tokens": 1_000} for told in requests)
-    acts = (bench.act("Read", {"path": "a.txt"}, usage=told) for told in first)
+    *first, last = ({**reported, "output_tokens": 1_000} for reported in requests)
+    acts = (bench.act("Read", {"path": "a.txt"}, usage=reported) for reported in first)
     bench.vendor.play(*acts, bench.finish("Done.", usage=last))
     return await bench.turn("Go.")
 
@@ -73,7 +73,7 @@ def test_what_was_thought_is_told_where_there_was_any():
     usage = Usage(input_tokens=1, output_tokens=9, thinking_tokens=7)
     result = TurnResult("chat", "turn", "finished", "", 1, usage)
     assert TurnResultWire.of(result).model_dump(by_alias=True)["usage"]["thinkingTokens"] == 7
-    told = UsageReport.of(UsageEvent(usage, 10, 100, 1)).model_dump(by_alias=True)
-    assert told["thinkingTokens"] == 7
+    reported = UsageReport.of(UsageEvent(usage, 10, 100, 1)).model_dump(by_alias=True)
+    assert reported["thinkingTokens"] == 7
     silent = TurnResultWire.of(replace(result, usage=Usage(output_tokens=9)))
     assert "thinkingTokens" not in silent.model_dump(by_alias=True)["usage"]

@@ -56,7 +56,7 @@ def looks(dialect: str, **more: Any) -> VendorReply:
     return VendorReply(text="I look.", calls=({"name": "LS", "input": {"path": "."}},), **more)
 
 
-def told(bench: Bench, result: TurnResult) -> tuple[list[str], list[str]]:
+def reported(bench: Bench, result: TurnResult) -> tuple[list[str], list[str]]:
     """The codes of its notices, and why steps were asked again."""
     events: list[RetryEvent] = bench.kinds("retry")
     return [one.code for one in result.notices], [one.reason for one in events]
@@ -128,7 +128,7 @@ async def test_a_refusal_to_reason_aloud_switches_the_chat_to_native(bench: Benc
     result = await bench.turn("Look around.")
     assert (result.stop_reason, result.answer, result.steps) == ("finished", "It is so.", 3)
     assert [asked(bench, number) for number in range(before, before + 4)] == ["react", "react", "native", "native"]
-    assert told(bench, result) == (["dialect_switched"], ["the model refused to write down its reasoning"])
+    assert reported(bench, result) == (["dialect_switched"], ["the model refused to write down its reasoning"])
     assert "SECRET" not in bench.shown("thought") + said(bench.sent())
     assert THOUGHT not in system(bench.sent())
     fine(bench)
@@ -159,7 +159,7 @@ async def test_where_there_is_no_way_out_nothing_is_asked_again(bench: Bench, mo
     bench.vendor.play(VendorReply(stop_reason="refusal", stop_details=REASONING))
     before = len(bench.vendor.messages)
     result = await bench.turn("Go.")
-    assert (result.stop_reason, told(bench, result)) == ("refused", ([], []))
+    assert (result.stop_reason, reported(bench, result)) == ("refused", ([], []))
     assert len(bench.vendor.messages) == before + 1
     assert result.error is not None
     assert "reasoning_extraction" in result.error.message
@@ -170,7 +170,7 @@ async def test_any_other_refusal_switches_nothing(bench: Bench):
     await opened(bench, dialect="react")
     bench.vendor.play(VendorReply(stop_reason="refusal", stop_details={**REASONING, "category": "bio"}))
     result = await bench.turn("Go.")
-    assert (result.stop_reason, told(bench, result)) == ("refused", ([], []))
+    assert (result.stop_reason, reported(bench, result)) == ("refused", ([], []))
     assert (await spoken(bench, result.chat_id))[0] == "react"
 
 

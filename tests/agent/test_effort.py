@@ -147,14 +147,16 @@ async def test_the_head_of_what_a_message_calls_decides_for_its_turn(
     assert listener.efforts == ["max", "low"]
 
 
-@pytest.mark.parametrize(("said", "told"), [("xhigh", "does not take the effort xhigh"), ("lots", "effort is none of")])
-async def test_a_head_that_asks_for_what_is_not_taken_is_told(bench: Bench, said: str, told: str):
+@pytest.mark.parametrize(
+    ("said", "reported"), [("xhigh", "does not take the effort xhigh"), ("lots", "effort is none of")]
+)
+async def test_a_head_that_asks_for_what_is_not_taken_is_told(bench: Bench, said: str, reported: str):
     write(bench.root, ".codelaw/commands/hard.md", f"---\neffort: {said}\n---\nThink hard.")
     listener = await heard(bench)
     bench.vendor.play(bench.finish("ok"))
     result = await bench.turn("/hard")
     assert [notice.code for notice in result.notices] == ["command_problem"]
-    assert told in result.notices[0].message
+    assert reported in result.notices[0].message
     assert listener.efforts == [None]
 
 

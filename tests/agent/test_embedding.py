@@ -60,7 +60,7 @@ class World:
     def __init__(self) -> None:
         self.shared = SharedPassages()
         self.in_use = EmbedderInUse(Embedder())
-        self.told: list[tuple[str, Notice]] = []
+        self.reported: list[tuple[str, Notice]] = []
         self.servers: list[Embedding] = []
 
     @property
@@ -79,7 +79,7 @@ class World:
             index,
             memories,
             self.in_use,
-            lambda *told: self.told.append(told),
+            lambda *reported: self.reported.append(reported),
             whose="me" if remembering else None,
             shared=team,
         )
@@ -182,8 +182,10 @@ async def test_a_failure_is_told_once_in_the_chat_and_tried_again_later(world: W
     world.embedder.failure = None
     await done(made)
     assert world.shared.waiting("fake") == []
-    assert [(chat, notice.level, notice.code) for chat, notice in world.told] == [("c", "warning", "embedding_failed")]
-    assert "The endpoint answered 500." in world.told[0][1].message
+    assert [(chat, notice.level, notice.code) for chat, notice in world.reported] == [
+        ("c", "warning", "embedding_failed")
+    ]
+    assert "The endpoint answered 500." in world.reported[0][1].message
 
 
 async def test_words_do_not_wait_for_an_embedder_that_fails(world: World, monkeypatch):
@@ -219,14 +221,14 @@ async def test_a_lasting_failure_ends_the_trying_but_not_the_index(world: World)
     made.kick()
     await done(made)
     assert len(world.embedder.asked) == 1
-    assert world.told == [], "there is no chat yet to tell it in"
+    assert world.reported == [], "there is no chat yet to tell it in"
     world.shared.add("c", "more")
     made.kick("c")
     await done(made)
-    assert (len(world.embedder.asked), len(world.told), world.shared.unindexed) == (1, 1, [])
+    assert (len(world.embedder.asked), len(world.reported), world.shared.unindexed) == (1, 1, [])
     made.kick("c")
     await done(made)
-    assert len(world.told) == 1
+    assert len(world.reported) == 1
     world.embedder = Embedder("better")
     made.renew()
     await done(made)
@@ -256,7 +258,7 @@ async def test_what_an_embedder_of_before_says_stops_no_other_one(world: World):
     before.free.set()
     await done(made)
     assert world.shared.waiting("better") == []
-    assert world.told == []
+    assert world.reported == []
 
 
 async def test_a_store_that_fails_is_waited_for_and_nobody_is_told(world: World):
@@ -268,7 +270,7 @@ async def test_a_store_that_fails_is_waited_for_and_nobody_is_told(world: World)
     index.broken = None
     await done(made)
     assert world.shared.waiting("fake") == []
-    assert world.told == []
+    assert world.reported == []
 
 
 async def test_a_bug_stops_the_queue_and_nothing_else(world: World, caplog):

@@ -83,8 +83,8 @@ async def test_an_endpoint_that_refuses_is_told_once_and_stops_nothing(bench: Be
     await until(lambda: bench.kinds("notice"))
     for _ in range(3):
         assert (await bench.turn("again", first.chat_id)).stop_reason == "finished"
-    (told,) = [notice for notice in bench.kinds("notice") if notice.code == "embedding_failed"]
-    assert "Check embedding.apiKey" in told.message
+    (reported,) = [notice for notice in bench.kinds("notice") if notice.code == "embedding_failed"]
+    assert "Check embedding.apiKey" in reported.message
     assert "SECRET" not in str(bench.events)
     assert len(vendor.requests) == 1, "it is not asked again"
     with pytest.raises(Refusal, match=r"Check embedding\.apiKey") as caught:

@@ -43,8 +43,8 @@ async def test_a_look_fills_it_and_the_next_turn_reads_what_it_has_written(bench
     (sent,) = await looked_at(bench, chat)
     assert "stream" not in sent, "the vendor takes none"
     assert sent["messages"][-1]["content"] == [{"type": "text", "text": "…"}]
-    (told,) = [words for code, words in notices(bench) if code == "cache_filled"]
-    assert "tokens were written, for $" in told
+    (reported,) = [words for code, words in notices(bench) if code == "cache_filled"]
+    assert "tokens were written, for $" in reported
     bench.vendor.play(bench.finish("yes"))
     await bench.turn("And now?", chat)
     assert bench.sent()["messages"][: len(sent["messages"]) - 1] == sent["messages"][:-1]

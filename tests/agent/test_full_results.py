@@ -151,11 +151,11 @@ async def test_turns_that_time_out_in_a_compaction_do_not_do_so_for_ever(bench: 
     await small(bench, "endless", model={"contextWindow": WINDOW}, context=context)
     chat = await talk(bench, 14, size=8_000, usage=usage(51_200))
     await bench.reopen(model={"contextWindow": WINDOW}, context=context, turn={"timeoutSeconds": 4})
-    told: list[str] = []
+    reported: list[str] = []
     for number in range(14, 17):
         result = await bench.turn(ask(number), chat)
         assert result.error is not None
-        told.append(result.error.message)
-    assert ["paused" in message for message in told] == [False, False, True]
+        reported.append(result.error.message)
+    assert ["paused" in message for message in reported] == [False, False, True]
     bench.vendor.play(bench.finish("it goes on"))
     assert (await bench.turn(ask(17), chat)).answer == "it goes on"

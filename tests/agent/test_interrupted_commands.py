@@ -165,7 +165,7 @@ async def test_what_was_not_kept_is_named_and_a_move_is_undone(bench: Bench, mon
     assert [path.name for path in bench.root.rglob("a.txt")] == ["a.txt"]
     assert (bench.root / "d0/deep/a.txt").read_text() == "old\n"
     events = (await bench.session.read(result.chat_id, since_seq=0)).events
-    [told] = [event.event for event in events if getattr(event.event, "code", "") == "command_interrupted"]
-    assert isinstance(told, NoticeEvent)
-    assert "Nothing was kept of these, so their change cannot be undone: other/b.txt, other/c.txt." in told.message
-    assert "same.txt" not in told.message
+    [reported] = [event.event for event in events if getattr(event.event, "code", "") == "command_interrupted"]
+    assert isinstance(reported, NoticeEvent)
+    assert "Nothing was kept of these, so their change cannot be undone: other/b.txt, other/c.txt." in reported.message
+    assert "same.txt" not in reported.message

@@ -18,12 +18,12 @@ class Turn:
     """The part of a running turn that is told of output."""
 
     step: int = 3
-    told: list[ToolOutputEvent] = field(default_factory=list[ToolOutputEvent])
+    reported: list[ToolOutputEvent] = field(default_factory=list[ToolOutputEvent])
     halts: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
 
     def emit(self, event: Event) -> None:
         assert isinstance(event, ToolOutputEvent)
-        self.told.append(event)
+        self.reported.append(event)
 
 
 async def heard(pieces: Sequence[bytes], *keys: str) -> list[str]:
@@ -33,13 +33,13 @@ async def heard(pieces: Sequence[bytes], *keys: str) -> list[str]:
     said: list[str] = []
     for piece in pieces:
         live.heard("stdout", piece)
-        live._tell()
-        said.append("".join(event.delta for event in turn.told))
-        turn.told.clear()
+        live._report()
+        said.append("".join(event.delta for event in turn.reported))
+        turn.reported.clear()
     live.heard("stdout", b"")
     live.close()
-    assert {(event.call_id, event.stream, event.step) for event in turn.told} <= {("call", "stdout", 3)}
-    return [*said, "".join(event.delta for event in turn.told)]
+    assert {(event.call_id, event.stream, event.step) for event in turn.reported} <= {("call", "stdout", 3)}
+    return [*said, "".join(event.delta for event in turn.reported)]
 
 
 async def test_a_character_that_is_cut_waits_for_its_rest():

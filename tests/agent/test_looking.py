@@ -15,7 +15,7 @@ from tests.agent.test_control import until
 TEXT = "".join(f"line {number}\n" for number in range(1, 41))
 
 
-def told(bench: Bench, number: int = -1) -> list[str]:
+def reported(bench: Bench, number: int = -1) -> list[str]:
     blocks = bench.sent(number)["messages"][-1]["content"]
     return [block["text"] for block in blocks if block["text"].startswith("<active-editor")]
 
@@ -27,7 +27,7 @@ def all_texts(bench: Bench, number: int = -1) -> list[str]:
 async def look(bench: Bench, editor: EditorState, *attachments: Attachment) -> list[str]:
     bench.vendor.reset([bench.finish("ok", times=0)])
     await bench.turn("What does this do?", editor=editor, attachments=attachments)
-    return told(bench)
+    return reported(bench)
 
 
 def opened(bench: Bench, name: str = "a.py", text: str = TEXT, version: int = 7) -> str:
@@ -64,11 +64,11 @@ async def test_it_is_stored_with_the_message_and_stays_as_it_was(bench: Bench):
     uri = opened(bench)
     bench.vendor.reset([bench.finish("ok", times=0)])
     first = await bench.turn("What does this do?", editor=EditorState(uri, 0, LineRange(0, 0, 0, 6), None, 7))
-    (before,) = told(bench)
+    (before,) = reported(bench)
     bench.buffers.put(bench.root / "a.py", "something else\n", 8)
     await bench.reopen()
     await bench.turn("And now?", first.chat_id)
-    assert told(bench) == [], "nothing is looked at any more"
+    assert reported(bench) == [], "nothing is looked at any more"
     again = [block["text"] for message in bench.sent()["messages"] for block in message["content"]]
     assert before in again
     record = await bench.session.read(first.chat_id)

@@ -61,8 +61,8 @@ async def test_what_was_kept_though_it_was_said_to_have_failed_is_neither_double
     seqs = [event.seq for event in bench.events]
     assert seqs == list(range(1, len(seqs) + 1)), "no hole and no number twice"
     stored = (await bench.session.read(chat, since_seq=0)).events
-    told = [(event.turn_id, event.event.kind) for event in bench.events if "delta" not in event.event.kind]
-    assert [(event.turn_id, event.event.kind) for event in stored if "delta" not in event.event.kind] == told
+    reported = [(event.turn_id, event.event.kind) for event in bench.events if "delta" not in event.event.kind]
+    assert [(event.turn_id, event.event.kind) for event in stored if "delta" not in event.event.kind] == reported
 
 
 async def test_a_turn_that_another_server_took_for_dead_writes_nothing_into_its_closed_round(bench: Bench):

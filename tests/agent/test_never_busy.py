@@ -32,8 +32,8 @@ async def test_no_number_of_tokens_keeps_a_chat_busy(bench: Bench, number: Any) 
     assert (result.stop_reason, result.answer) == ("finished", "fine"), result.error
     # The vendor's first report says one, which can be.
     assert result.usage in {Usage(), Usage(output_tokens=1)}
-    told = [notice.code for notice in result.notices].count("usage_doubted")
-    assert told == (number is not None)
+    reported = [notice.code for notice in result.notices].count("usage_doubted")
+    assert reported == (number is not None)
     json.dumps(result.usage.total_tokens)
     await goes_on(bench, result.chat_id)
 
@@ -86,7 +86,7 @@ async def test_whatever_fails_where_a_turn_begins_leaves_the_chat_free(
 ) -> None:
     bench.vendor.play(bench.finish("first"))
     first = await bench.turn("hello")
-    told = len(bench.events)
+    reported = len(bench.events)
 
     def fails(*_: Any, **more: Any) -> Any:
         raise OverflowError
@@ -96,7 +96,7 @@ async def test_whatever_fails_where_a_turn_begins_leaves_the_chat_free(
         with pytest.raises(OverflowError):
             await bench.turn("never", first.chat_id)
     await goes_on(bench, first.chat_id)
-    news = [event.event.kind for event in bench.events[told:]]
+    news = [event.event.kind for event in bench.events[reported:]]
     assert news.count("turn_started") == news.count("turn_ended"), "who saw it begin sees it end"
     record = (await bench.session.read(first.chat_id)).messages
     assert [one.content for one in record if one.role == "user"][1] == "never"

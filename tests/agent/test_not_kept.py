@@ -51,10 +51,10 @@ async def test_files_that_no_word_names_are_told_by_their_names(bench: Bench):
     program(bench, "echo x >> a/one; rm a/two; echo new > a/three; mkdir -p b/c; echo deep > b/c/four; touch a/same\n")
     before = put(bench, a__one="1\n", a__two="2\n", a__still="3\n")
     chat, turn = await played(bench, bash("sh gen.sh"))
-    [told] = notices(bench, "undo_partial")
-    assert "2 files of which nothing was kept" in told
-    assert "a/one" in told
-    assert "a/two (removed)" in told
+    [reported] = notices(bench, "undo_partial")
+    assert "2 files of which nothing was kept" in reported
+    assert "a/one" in reported
+    assert "a/two (removed)" in reported
     report = await bench.session.revert(chat, turn)
     assert {conflict.reason for conflict in report.conflicts} == {f"a/one {LOST}", f"a/two {LOST}"}
     assert set(report.reverted) == uris(bench, "a/three", "a/same", "b/c/four")
@@ -192,8 +192,8 @@ async def test_a_workspace_that_is_too_large_is_told_of_once(bench: Bench, monke
     program(bench, "echo x >> a1\n")
     monkeypatch.setattr(watching, "MAX_VISITS", 30)
     await played(bench, bash("sh gen.sh"), bash("sh gen.sh"))
-    [told] = notices(bench, "undo_unwatched")
-    assert "30 entries" in told
+    [reported] = notices(bench, "undo_unwatched")
+    assert "30 entries" in reported
     assert notices(bench, "undo_partial") == []
 
 
@@ -202,9 +202,9 @@ async def test_many_are_counted(bench: Bench, monkeypatch: pytest.MonkeyPatch):
     program(bench, "for f in $(ls a); do echo x >> a/$f; done\n")
     monkeypatch.setattr(watching, "MAX_LOST", 20)
     chat, turn = await played(bench, bash("sh gen.sh"))
-    [told] = notices(bench, "undo_partial")
-    assert "40 files" in told
-    assert told.endswith("and 30 more.")
+    [reported] = notices(bench, "undo_partial")
+    assert "40 files" in reported
+    assert reported.endswith("and 30 more.")
     assert len((await bench.session.revert(chat, turn)).conflicts) == 20
 
 
@@ -223,8 +223,8 @@ async def test_what_hooks_did_is_named_as_well(bench: Bench):
     program(bench, "echo x >> z/b; echo made > z/c\n")
     await hooked(bench, PostToolUse={"matcher": "Edit", "command": "sh gen.sh"})
     chat, turn = await played(bench, *edit("a.txt", "1", "2"))
-    [told] = notices(bench, "undo_partial")
-    assert "z/b" in told
+    [reported] = notices(bench, "undo_partial")
+    assert "z/b" in reported
     report = await bench.session.revert(chat, turn)
     assert [conflict.path for conflict in report.conflicts] == ["z/b"]
     assert not (bench.root / "z/c").exists()
@@ -237,8 +237,8 @@ async def test_the_result_and_the_list_of_changes_say_the_same(bench: Bench):
     acts += [bash("echo new > c.txt; mv b.txt d.txt; echo more >> c.txt"), bash("sh gen.sh"), bash("rm c.txt")]
     bench.vendor.reset([*(bench.act(*one) for one in acts), bench.finish("ok")])
     result = await bench.turn("go")
-    told = {change.path: (change.kind, change.added, change.removed) for change in result.changes}
-    assert told == {
+    reported = {change.path: (change.kind, change.added, change.removed) for change in result.changes}
+    assert reported == {
         "a.txt": ("modified", 2, 2),
         "b.txt": ("deleted", 0, 1),
         "d.txt": ("created", 1, 0),

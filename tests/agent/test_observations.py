@@ -39,8 +39,8 @@ async def look(bench: Bench, chat_id: str | None = None, path: str = "a.py") -> 
 async def test_a_turn_and_the_next_show_results_as_text_and_keep_them_as_json(bench: Bench):
     (bench.root / "a.py").write_text("def x():\n\treturn 1\n")
     chat = await look(bench)
-    told = ["Read a.py: 2 lines\n1\tdef x():\n2\t\treturn 1", "Read, error NOT_FOUND\n There is no file gone.py."]
-    assert results(bench.sent()) == told
+    reported = ["Read a.py: 2 lines\n1\tdef x():\n2\t\treturn 1", "Read, error NOT_FOUND\n There is no file gone.py."]
+    assert results(bench.sent()) == reported
     kept = [
         json.loads(message.content) for message in (await bench.session.read(chat)).messages if message.role == "tool"
     ]
@@ -50,7 +50,7 @@ async def test_a_turn_and_the_next_show_results_as_text_and_keep_them_as_json(be
     ]
     await bench.reopen()
     await look(bench, chat)
-    assert results(bench.sent()) == [*told, *told]
+    assert results(bench.sent()) == [*reported, *reported]
     assert [block.get("is_error") for block in bench.sent()["messages"][-1]["content"]][:1] in ([True], [None])
     fine(bench)
 
@@ -94,19 +94,19 @@ async def test_the_words_of_the_user_at_an_approval_reach_the_model(bench: Bench
     assert results(bench.sent())[0].split("\n")[-2:] == ["note:", " The user says: use tabs"]
 
 
-def told(as_text: bool) -> Message:
+def reported(as_text: bool) -> Message:
     content = '{"status": "success", "data": {"path": ".", "total": 1, "entries": ["a"]}, "ref": "r1"}'
     return Message("m", "t", "tool", content, Metadata(tool_name="LS", call_id="c", as_text=as_text))
 
 
 def test_a_message_is_counted_as_it_is_sent_and_rendered_as_it_is_kept():
-    text, plain = told(as_text=True), told(as_text=False)
+    text, plain = reported(as_text=True), reported(as_text=False)
     assert shown(text) == "LS .: 1 entry\n a"
     view = View(tuple(message_section("turn", "scratchpad", [message]) for message in (text, plain)))
     for dialect in (React(), Native()):
         assert dialect.texts(view, Toolbox(())) == [f"[tool] {shown(text)}", f"[tool] {text.content}"]
     assert render_message(text) == f"[tool] {text.content}"
-    assert shown(text) is shown(told(as_text=True)), "made once"
+    assert shown(text) is shown(reported(as_text=True)), "made once"
     assert message_tokens(text) == estimate(shown(text)) < message_tokens(plain)
 
 
@@ -115,5 +115,5 @@ def test_a_result_that_is_made_up_looks_as_the_others_of_its_turn():
     said = Message("s", "t", "assistant", "look", Metadata(calls=calls, native=True))
     asked = Message("q", "t", "user", "what is here?")
     for as_text in (True, False):
-        messages, _ = hygiene([asked, said, told(as_text=as_text)])
+        messages, _ = hygiene([asked, said, reported(as_text=as_text)])
         assert [message.metadata.as_text for message in messages if message.role == "tool"] == [as_text, as_text]

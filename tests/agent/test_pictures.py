@@ -106,13 +106,13 @@ async def test_a_model_that_cannot_see_is_told_in_words(bench: Bench):
 async def test_a_message_to_a_running_turn_takes_pictures_and_documents_along(bench: Bench):
     one, two = picture(), Picture(image_of(gif(3, 4)), gif(3, 4))
     (bench.root / "a.py").write_text("x = 1\n")
-    told = [one, Attachment((bench.root / "a.py").as_uri()), Snippet("page", "PASTED")]
+    reported = [one, Attachment((bench.root / "a.py").as_uri()), Snippet("page", "PASTED")]
     bench.vendor.reset(
         [bench.act("LS", {"path": "."}, delay=0.05), bench.finish("first", delay=0.05), bench.finish("ok")]
     )
     running = await bench.session.send(None, "go")
     await until(lambda: bench.vendor.messages)
-    await bench.session.steer(running.chat_id, "like this", attachments=told)
+    await bench.session.steer(running.chat_id, "like this", attachments=reported)
     await until(lambda: len(bench.vendor.messages) == 2)
     assert shown(bench) == [source(one)]
     texts = "\n".join(part.get("text", "") for part in blocks(bench))
@@ -154,9 +154,9 @@ async def test_the_settings_say_what_the_data_does_not_know(bench: Bench):
     bench.vendor.reset([bench.finish("ok"), bench.finish("ok")])
     ended = await bench.turn("what is it?", attachments=[picture()])
     assert shown(bench) == []
-    (told,) = [one.message for one in ended.notices if one.code == "image_unseen"]
-    assert told.startswith("Whether the model my-model sees pictures is not known")
-    assert told.endswith("If it does see them, set models.my-model.vision to true.")
+    (reported,) = [one.message for one in ended.notices if one.code == "image_unseen"]
+    assert reported.startswith("Whether the model my-model sees pictures is not known")
+    assert reported.endswith("If it does see them, set models.my-model.vision to true.")
     assert listed(bench) == {"my-model": None, DEFAULT_MODEL: True, "deepseek-chat": False}
     seeing = {"my-model": {"vision": True}, DEFAULT_MODEL: {"vision": False}}
     await bench.reopen(model={"name": "my-model"}, models=seeing)

@@ -11,7 +11,7 @@ from tests.agent.conftest import Bench
 NAME = "claude-new-9"
 
 
-async def told(bench: Bench, name: str = NAME, **said: object) -> str:
+async def reported(bench: Bench, name: str = NAME, **said: object) -> str:
     """A chat of a model, once its endpoint was asked what it is."""
     bench.vendor.models = [name]
     bench.vendor.described = {name: ANSWER | said}
@@ -28,7 +28,7 @@ def asked(bench: Bench) -> list[str]:
 
 async def test_a_new_model_gets_its_window_and_is_asked_about_once(bench: Bench):
     bench.vendor.models = [NAME]
-    chat = await told(bench)
+    chat = await reported(bench)
     await bench.turn("go", chat)
     await bench.turn("go")
     before, *after = [event.context_window for event in bench.kinds("usage")]
@@ -38,7 +38,7 @@ async def test_a_new_model_gets_its_window_and_is_asked_about_once(bench: Bench)
 
 
 async def test_the_row_of_a_model_says_what_it_is_and_who_says_so(bench: Bench):
-    await told(bench)
+    await reported(bench)
     row = next(one for one in bench.session.models() if one.name == NAME)
     assert (row.source, row.family, row.effort) == ("endpoint", "new", ("low", "medium", "high", "max"))
     assert (row.context_window, row.largest_window, row.prices) == (200_000, 1_000_000, None)
@@ -49,13 +49,13 @@ async def test_the_row_of_a_model_says_what_it_is_and_who_says_so(bench: Bench):
 
 
 async def test_what_the_endpoint_says_of_effort_counts(bench: Bench):
-    chat = await told(bench)
+    chat = await reported(bench)
     with pytest.raises(Refusal, match=f"{NAME} does not take the effort xhigh, only low, medium, high, max"):
         await bench.session.update(chat, effort="xhigh")
 
 
 async def test_a_model_that_ends_is_told_once_in_a_chat(bench: Bench):
-    chat = await told(bench, lifecycle="deprecated", retires_at="2027-01-01T00:00:00Z")
+    chat = await reported(bench, lifecycle="deprecated", retires_at="2027-01-01T00:00:00Z")
     codes = [[notice.code for notice in (await bench.turn("go", chat)).notices] for _ in range(2)]
     assert codes == [["model_retired"], []]
 
@@ -70,9 +70,9 @@ async def test_an_endpoint_that_says_nothing_leaves_the_data_in_force(bench: Ben
 
 
 async def test_another_endpoint_is_asked_again(bench: Bench):
-    await told(bench)
+    await reported(bench)
     await bench.reopen(model={"name": NAME})
-    assert bench.session._turns.profiles.told == {}
+    assert bench.session._turns.profiles.reported == {}
     await bench.turn("go")
     await bench.session._turns.profiles.settled()
     assert asked(bench) == [f"/v1/models/{NAME}"] * 2

@@ -204,9 +204,9 @@ async def test_an_embedder_that_is_too_slow_is_told_once_in_a_chat_and_its_answe
     assert "called Otto" in report.text, "words are looked up"
     for number in range(2):
         bench.vendor.play(bench.finish("zinc yellow"))
-        told = [notice for notice in (await bench.turn(PAINT, chat)).notices if notice.code == "embedder_slow"]
-        assert len(told) == (1 if number == 0 else 0)
-        assert all("Set memory.timeoutMs, now 4000, to 12000" in notice.message for notice in told)
+        reported = [notice for notice in (await bench.turn(PAINT, chat)).notices if notice.code == "embedder_slow"]
+        assert len(reported) == (1 if number == 0 else 0)
+        assert all("Set memory.timeoutMs, now 4000, to 12000" in notice.message for notice in reported)
     answered.set()
     async with asyncio.timeout(150):
         while any("memory.timeoutMs" in one.reason for one in (await bench.session.inspect(chat, PAINT)).dropped):

@@ -140,11 +140,11 @@ async def test_a_restore_that_somebody_took_back_by_hand_is_settled(bench: Bench
     await bench.session.restore_files(chat, turns[1])
     for name, text in zip(("a.py", "b.py", "new.py"), after, strict=True):
         (bench.root / name).write_text(text or "")
-    told = len(bench.kinds("notice"))
+    reported = len(bench.kinds("notice"))
     with pytest.raises(Refusal) as refused:
         await bench.session.undo_restore(chat, turns[1])
     assert refused.value.code == "nothing_to_undo"
-    assert len(bench.kinds("notice")) == told
+    assert len(bench.kinds("notice")) == reported
     assert not (await bench.session.checkpoint(chat, turns[1])).undoable
     await bench.session.restore_files(chat, turns[1])
     assert texts(bench) == [OLD.replace("line 3\n", "LINE 3\n"), OLD, None]

@@ -120,10 +120,10 @@ async def test_what_was_typed_since_stays_and_what_touches_it_is_left_alone(benc
         made.as_uri(): "made.txt was changed since the turn created it.",
         (bench.root / "gone.txt").as_uri(): "gone.txt was removed since.",
     }
-    ((_, level, told),) = await tells_notices(bench, chat)
+    ((_, level, reported),) = await tells_notices(bench, chat)
     assert level == "warning"
-    assert "Undone in far.txt." in told
-    assert "near line 11" in told
+    assert "Undone in far.txt." in reported
+    assert "near line 11" in reported
     # What was in the way is mended by hand; the rest goes on from there.
     near.write_text(near.read_text().replace("ten, or 10?", "ten"))
     made.unlink()
@@ -252,7 +252,7 @@ async def test_a_cancel_stops_between_files_and_a_second_revert_goes_on(bench: B
     with pytest.raises(asyncio.CancelledError):
         await undoing
     assert sorted(path.name for path in bench.root.iterdir()) == ["0.txt", "1.txt"], "the file at hand is finished"
-    assert [told for _, _, told in await tells_notices(bench, chat)] == ["Undone in 3.txt."]
+    assert [reported for _, _, reported in await tells_notices(bench, chat)] == ["Undone in 3.txt."]
     report = await bench.session.revert(chat, turn)
     assert set(report.reverted) == uris(bench, "0.txt", "1.txt")
     assert list(bench.root.iterdir()) == []
@@ -397,9 +397,9 @@ async def test_the_model_is_told_of_files_that_came_back_or_are_gone(bench: Benc
     bench.vendor.reset([bench.finish("ok")])
     await bench.turn("and now?", chat)
     asked = texts(bench.sent())
-    told = asked[asked.index("and now?") :]
-    assert "a.txt" in told
-    assert "new.txt" in told
+    reported = asked[asked.index("and now?") :]
+    assert "a.txt" in reported
+    assert "new.txt" in reported
 
 
 async def test_the_model_forgets_a_turn_and_the_record_does_not(bench: Bench, other: Bench):

@@ -52,12 +52,12 @@ async def test_it_is_asked_once_and_only_for_once(bench: Bench, *, allowed: bool
     assert [option.kind for option in question.options] == ["allow_once", "reject"]
     assert ("my" in config(bench)) == allowed
     assert (bench.root / "runs").read_text() == "ran\n" * (2 if allowed else 1)
-    told = json.dumps(bench.sent(), ensure_ascii=False)
+    reported = json.dumps(bench.sent(), ensure_ascii=False)
     if allowed:
-        assert "It had run before and failed on .git/config" in told
+        assert "It had run before and failed on .git/config" in reported
     else:
-        assert "The user did not let it run again to change .git/config." in told
-        assert "leave it" in told
+        assert "The user did not let it run again to change .git/config." in reported
+        assert "leave it" in reported
     states = [event.event.status for event in bench.events if isinstance(event.event, ToolCallEvent)]
     assert states[:4] == ["pending", "running", "awaiting_approval", "running" if allowed else "failed"]
 
@@ -85,9 +85,9 @@ async def test_rules_and_settings_reach_the_sandbox(bench: Bench):
     )
     bench.vendor.reset([bench.act("Bash", {"command": "cat .env hid data/pw; echo seen"}), bench.finish("ok")])
     await bench.turn("go")
-    told = json.dumps(bench.sent(), ensure_ascii=False)
-    assert "seen" in told
-    assert "CANARY" not in told
+    reported = json.dumps(bench.sent(), ensure_ascii=False)
+    assert "seen" in reported
+    assert "CANARY" not in reported
 
 
 @pytest.mark.parametrize("allowed", [True, False])
@@ -106,10 +106,10 @@ async def test_what_a_command_made_comes_back_when_the_user_says_so(bench: Bench
     assert [option.kind for option in question.options] == ["allow_once", "reject"]
     assert (bench.root / ".idea/x.xml").exists() == (bench.root / ".exrc").exists() == allowed
     assert (bench.root / "runs").read_text() == "ran\n"
-    told = json.dumps(bench.sent(), ensure_ascii=False)
-    assert ("The user let .exrc, .idea come back." in told) == allowed
-    assert ("The user did not let .exrc, .idea come back." in told) == (not allowed)
-    assert ("what for" in told) == (not allowed)
+    reported = json.dumps(bench.sent(), ensure_ascii=False)
+    assert ("The user let .exrc, .idea come back." in reported) == allowed
+    assert ("The user did not let .exrc, .idea come back." in reported) == (not allowed)
+    assert ("what for" in reported) == (not allowed)
     kept = sorted(path.name for path in bench.home.rglob("quarantine/kept/*/*") if path.name != "about.json")
     assert kept == ([] if allowed else [".exrc", ".idea"])
 

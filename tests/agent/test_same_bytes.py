@@ -93,7 +93,7 @@ async def test_a_batch_is_kept_with_the_chat(bench: Bench, part: str):
     agent = await bench.session._chats.get(chat)
     ((_, message_id),) = agent.past.transcript.whole.items()
     await agent.past.reshape(None, [Demotion(message_id, part)])  # type: ignore[arg-type]
-    assert not agent.past.transcript.told
+    assert not agent.past.transcript.reported
     await bench.turn("and now", chat)
     assert LAST not in said(bench.sent())
     assert ("characters; result:" in said(bench.sent())) is (part == "result")

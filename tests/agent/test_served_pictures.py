@@ -205,8 +205,8 @@ async def test_a_results_picture_is_read_by_its_digest_from_its_own_chat(bench: 
     servers.answers["shot"] = answered(OTHER)
     shots(bench, "seen")
     chat = (await bench.turn("look")).chat_id
-    told = await bench.session.read(chat)
-    (image,) = next(one.metadata.images for one in told.messages if one.role == "tool")
+    reported = await bench.session.read(chat)
+    (image,) = next(one.metadata.images for one in reported.messages if one.role == "tool")
     assert await bench.session.picture(chat, image.digest) == (OTHER.image.media_type, OTHER.content)
     with pytest.raises(Refusal, match="not in the chat any more"):
         await bench.session.picture(chat, "0" * 64)

@@ -188,13 +188,13 @@ async def test_a_call_of_a_server_that_is_not_there_is_answered_truthfully(bench
     calls = ("mcp__desk__put", "mcp__other__go", "mcp__odd__go", "mcp__none__go")
     bench.vendor.reset([*(bench.act(name, {}) for name in calls), bench.finish("done")])
     await bench.turn("go")
-    for told in (
+    for reported in (
         "The server desk has failed, so that mcp__desk__put cannot be called. It ended with status 1.",
         "The server other is not enabled: the user has not let it start, so that mcp__other__go cannot be called.",
         "The server odd is not running, so that mcp__odd__go cannot be called. It is switched off.",
         "There is no tool 'mcp__none__go' in this mode.",
     ):
-        assert told in said(bench)
+        assert reported in said(bench)
     with pytest.raises(Refusal):
         await bench.session.servers.enable("other", enabled=True, digest="that of what the model was told")
 
@@ -311,8 +311,8 @@ async def test_a_broken_server_is_told_once_in_a_chat_and_the_turn_goes_on(desk:
     desk.vendor.reset([desk.finish("ok", times=0)])
     chat = (await desk.turn("hello")).chat_id
     await desk.turn("again", chat)
-    told = [notice.message for notice in desk.kinds("notice") if notice.code == "mcp_failed"]
-    assert told == ["The server desk cannot be used. It ended with status 1."]
+    reported = [notice.message for notice in desk.kinds("notice") if notice.code == "mcp_failed"]
+    assert reported == ["The server desk cannot be used. It ended with status 1."]
     assert "mcp__desk" not in offered(desk)
     await desk.session.servers.restart("desk")
     assert servers.restarted == ["desk"]
@@ -454,10 +454,10 @@ async def test_what_is_wrong_with_a_file_is_told_once(bench: Bench, servers: Fak
     bench.vendor.reset([bench.finish("ok", times=0)])
     chat = (await bench.turn("hello")).chat_id
     await bench.turn("again", chat)
-    told = [(notice.code, notice.message) for notice in bench.kinds("notice")]
-    assert [code for code, _ in told] == ["mcp_problem", "mcp_failed"]
-    assert ".vscode/mcp.json: it is not JSON" in told[0][1]
-    assert "The variable NOT_SET_ANYWHERE is not set." in told[1][1]
+    reported = [(notice.code, notice.message) for notice in bench.kinds("notice")]
+    assert [code for code, _ in reported] == ["mcp_problem", "mcp_failed"]
+    assert ".vscode/mcp.json: it is not JSON" in reported[0][1]
+    assert "The variable NOT_SET_ANYWHERE is not set." in reported[1][1]
     (bench.root / ".vscode" / "mcp.json").unlink()
     os.mkfifo(bench.root / ".vscode" / "mcp.json")
     await bench.turn("once more", chat)
@@ -562,8 +562,8 @@ async def test_how_far_a_call_is_is_shown_while_it_runs(desk: Bench, servers: Fa
     servers.says = "3 of 10: copying\x1b[2J \u202eb"
     desk.vendor.reset([desk.act("mcp__desk__put", {"thing": "cup"}), desk.finish("ok", times=0)])
     await desk.turn("go")
-    (told,) = desk.kinds("tool_output")
-    assert (told.stream, told.delta) == ("stdout", "3 of 10: copying⟨U+001B⟩[2J ⟨U+202E⟩b\n")
+    (reported,) = desk.kinds("tool_output")
+    assert (reported.stream, reported.delta) == ("stdout", "3 of 10: copying⟨U+001B⟩[2J ⟨U+202E⟩b\n")
     assert "copying" not in said(desk), "the model is told the result alone"
 
 

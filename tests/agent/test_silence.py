@@ -23,9 +23,9 @@ async def test_each_silence_is_told_once_with_what_can_be_done(bench: Bench):
     bench.vendor.reset([slow])
     result = await bench.turn("go")
     assert (result.stop_reason, result.answer) == ("finished", "some words that come late")
-    told = [event for event in bench.kinds("notice") if event.code == SILENT]
-    assert len(told) == 2, "before the first content, and in its midst"
-    assert "cancel the turn" in told[0].message
+    reported = [event for event in bench.kinds("notice") if event.code == SILENT]
+    assert len(reported) == 2, "before the first content, and in its midst"
+    assert "cancel the turn" in reported[0].message
     assert [notice.code for notice in result.notices] == [SILENT, SILENT]
 
 

@@ -122,14 +122,14 @@ async def test_ours_come_before_others_and_the_workspaces_before_the_users(bench
         brought(whose, place)
 
     async def found() -> dict[str, tuple[str, list[str]]]:
-        told: dict[str, tuple[str, list[str]]] = {}
+        reported: dict[str, tuple[str, list[str]]] = {}
         for one in await bench.session.skills():
             if one.offered:
-                told[one.sheet.name] = one.sheet.shown, []
+                reported[one.sheet.name] = one.sheet.shown, []
             else:
-                told[one.sheet.name][1].append(one.sheet.shown)
-                assert one.shadowed == told[one.sheet.name][0]
-        return told
+                reported[one.sheet.name][1].append(one.sheet.shown)
+                assert one.shadowed == reported[one.sheet.name][0]
+        return reported
 
     shown = await found()
     home = str(whose)
@@ -251,8 +251,8 @@ async def test_the_settings_name_more_folders(bench_at_home: Bench, whose: Path)
         "tools/skills/inside/SKILL.md",
     ]
     await bench.turn("hello")
-    told = f"skills.paths: ../out is not a folder of the workspace. skills.paths: {missing} is not a folder."
-    assert notices(bench) == [("skill_problem", told)]
+    reported = f"skills.paths: ../out is not a folder of the workspace. skills.paths: {missing} is not a folder."
+    assert notices(bench) == [("skill_problem", reported)]
 
 
 async def test_each_folder_of_the_workspace_brings_its_own(bench_at_home: Bench):
@@ -322,10 +322,10 @@ async def test_what_is_wrong_with_a_skill_is_told_once_in_a_chat(bench_at_home: 
     await bench.turn("again", chat)
     await bench.reopen()
     await bench.turn("and again", chat)
-    ((code, told),) = notices(bench)
+    ((code, reported),) = notices(bench)
     assert code == "skill_problem"
-    assert ".codelaw/skills/odd/SKILL.md: Its head is not YAML in line 3." in told
-    assert ".codelaw/skills/binary/SKILL.md: It cannot be read: " in told
+    assert ".codelaw/skills/odd/SKILL.md: Its head is not YAML in line 3." in reported
+    assert ".codelaw/skills/binary/SKILL.md: It cannot be read: " in reported
     assert "- odd: ODDMARK" in system(bench.sent()), "its first line stands for the description"
     assert "binary" not in system(bench.sent())
 

@@ -33,7 +33,7 @@ class Played:
 
 def played(window: int, answer: int, lines: int, *, keep: int = 10) -> Played:
     """Turns with two Reads of so many lines and an answer of so many tokens; the model counts as we do."""
-    made, told = Running(inputs_of(window, system=2_000, keep_rounds=keep)), Played()
+    made, reported = Running(inputs_of(window, system=2_000, keep_rounds=keep)), Played()
     last: Ended | None = None
     for turn in range(PLAYED):
         size = made.now.tokens
@@ -48,11 +48,11 @@ def played(window: int, answer: int, lines: int, *, keep: int = 10) -> Played:
                 made.transcript = made.transcript.reshaped(checkpoint(planned, f"c{turn}", inputs), ())
             last = Ended("", made.now.tokens)
             if planned.archived:
-                told.summaries.append((turn, len(planned.kept)))
+                reported.summaries.append((turn, len(planned.kept)))
             else:
-                told.batches += 1
+                reported.batches += 1
         made.round(answer, *(read(f"f{turn}_{number}.py", lines) for number in range(2)))
-    return told
+    return reported
 
 
 SIZES = {"light": (100, 15), "usual": (200, 30), "heavy": (300, 60)}
@@ -81,10 +81,10 @@ SIZES = {"light": (100, 15), "usual": (200, 30), "heavy": (300, 60)}
 )
 def test_a_small_window_asks_for_a_summary_every_eighth_turn_at_most(window: int, size: str, most: int, least: int):
     """`most` summaries in forty turns; `least` rounds stay."""
-    told = played(window, *SIZES[size])
-    assert len(told.summaries) <= most, told
-    assert all(kept >= least for _, kept in told.summaries), told
-    for (before, kept), (turn, _) in pairwise(told.summaries):
+    reported = played(window, *SIZES[size])
+    assert len(reported.summaries) <= most, reported
+    assert all(kept >= least for _, kept in reported.summaries), reported
+    for (before, kept), (turn, _) in pairwise(reported.summaries):
         assert turn - before >= TURNS or kept == 1, "all has gone that could, but for the newest round"
 
 
@@ -97,9 +97,9 @@ def test_fewer_rounds_stay_step_by_step_the_smaller_the_window(size: str):
 @pytest.mark.parametrize("window", [SMALL, 200_000])
 @pytest.mark.parametrize("size", SIZES)
 def test_a_larger_window_keeps_ten_rounds_whatever_they_weigh(window: int, size: str):
-    told = played(window, *SIZES[size])
-    assert all(kept >= 10 for _, kept in told.summaries)
-    assert told.batches == 0
+    reported = played(window, *SIZES[size])
+    assert all(kept >= 10 for _, kept in reported.summaries)
+    assert reported.batches == 0
 
 
 def test_a_large_window_full_of_ten_rounds_keeps_them_and_a_small_one_does_not():
@@ -126,12 +126,12 @@ def test_a_long_turn_does_not_press_out_the_rounds_before_it():
 
 async def test_a_user_is_told_that_fewer_rounds_stay_once_for_each_step_down(bench: Bench):
     summariser = await small(bench, model={"contextWindow": 20_000}, context={"keepRounds": 10})
-    chat, told = None, list[int]()
+    chat, reported = None, list[int]()
     for number in range(34):
         size = 1_500 if number < 16 else 5_000
         bench.vendor.play(bench.finish(filler(size, number), chunk=4_000))
         chat = (await bench.turn(f"Question {number}", chat)).chat_id
-        told.append(sum(code == "fewer_rounds" for code, _ in notices(bench)))
+        reported.append(sum(code == "fewer_rounds" for code, _ in notices(bench)))
     fine(bench)
     kept = [report.rounds_kept for report in reports(bench) if report.compacted]
     assert len(kept) == len(summariser.asked) >= 3

@@ -88,9 +88,9 @@ async def test_a_steers_mentions_are_resolved_and_its_reminder_is_stored_once(be
     await bench.session.steer(running.chat_id, "look at @a.py and @b.py")
     await running.result()
     assert texts(bench.sent()).count("You MUST read this file with the Read tool") == 1
-    told = bench.kinds("steer")[-1]
-    assert (told.state, told.step) == ("told", 2)
-    assert told.mentions == (
+    reported = bench.kinds("steer")[-1]
+    assert (reported.state, reported.step) == ("told", 2)
+    assert reported.mentions == (
         Mention("a.py", "file", (bench.root / "a.py").as_uri(), reminded=True),
         Mention("b.py", "unresolved"),
     )
@@ -290,8 +290,8 @@ async def test_a_fork_at_the_answered_turn_does_not_return_what_the_original_has
     for chat_id in (short, whole):
         events = [event.event for event in (await bench.session.read(chat_id)).events]
         found[chat_id] = [(event.text, event.state) for event in events if isinstance(event, SteerEvent)]
-    told = [("TOLDMARK", "waiting"), ("TOLDMARK", "told")]
-    assert found == {short: told, whole: [*told, ("NEXTMARK", "waiting")]}
+    reported = [("TOLDMARK", "waiting"), ("TOLDMARK", "told")]
+    assert found == {short: reported, whole: [*reported, ("NEXTMARK", "waiting")]}
 
 
 async def test_a_chat_that_is_put_offline_while_the_question_stands_stays(bench: Bench):

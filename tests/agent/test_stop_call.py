@@ -29,10 +29,10 @@ async def test_a_command_is_stopped_and_the_model_is_told_of_it(bench: Bench):
     assert ended.status == "failed"
     assert ended.summary is not None
     assert ended.summary.startswith("The user stopped the command after ")
-    told = json.dumps(bench.sent())
-    assert "begun" in told
-    assert "The user stopped the command" in told
-    assert "Do not run it again unless the user asks for it." in told
+    reported = json.dumps(bench.sent())
+    assert "begun" in reported
+    assert "The user stopped the command" in reported
+    assert "Do not run it again unless the user asks for it." in reported
     assert not await bench.session.stop_call(running.chat_id, call_id), "it runs no longer"
 
 

@@ -167,9 +167,9 @@ async def test_a_model_that_never_writes_a_usable_summary_is_asked_less_and_less
     assert tried[0], "at first every turn tries again"
     assert tried.count(True) <= 6, tried
     assert True in tried[-8:], tried
-    told = [message for code, message in notices(bench) if code == "thread_summary_failed"]
-    assert "next turn tries again" in told[0]
-    assert "more turns have ended" in told[-1]
+    reported = [message for code, message in notices(bench) if code == "thread_summary_failed"]
+    assert "next turn tries again" in reported[0]
+    assert "more turns have ended" in reported[-1]
 
 
 async def test_a_rolling_summary_can_be_switched_off_and_a_session_ends_while_one_is_written(bench: Bench):
@@ -235,8 +235,8 @@ async def test_a_sliding_window_of_forty_eight_thousand_tokens_is_full_of_rounds
     calls = rolling_calls(bench)
     assert 1 <= len(calls) <= 7
     assert len(firsts) == len(calls) + 1, "between two summaries the request begins with the same rounds (L-6)"
-    told = [[number for number in range(30) if f"ASKCANARY{number}Z" in said(call)] for call in calls]
-    assert [number for part in told for number in part] == list(range(max(firsts))), "each round is summed up once"
+    reported = [[number for number in range(30) if f"ASKCANARY{number}Z" in said(call)] for call in calls]
+    assert [number for part in reported for number in part] == list(range(max(firsts))), "each round is summed up once"
     fine(bench)
 
 

@@ -47,8 +47,8 @@ async def test_the_vendor_is_offered_its_tool_and_what_it_searched_is_shown_and_
     tokens = replace(result.usage, web_searches=0)
     prices = profile("claude-sonnet-4-5").prices
     assert result.cost_usd == pytest.approx(prices.cost(tokens) + 0.01)
-    told = await bench.session.export(result.chat_id, "markdown")
-    assert "- Folding https://a.example/fold\n- https://b.example/" in told
+    reported = await bench.session.export(result.chat_id, "markdown")
+    assert "- Folding https://a.example/fold\n- https://b.example/" in reported
     assert json.loads(await bench.session.export(result.chat_id, "json"))["messages"][-1]["metadata"]["searches"]
     await bench.reopen(tools={"webSearch": True})
     again = await bench.session.read(result.chat_id)
@@ -58,8 +58,8 @@ async def test_the_vendor_is_offered_its_tool_and_what_it_searched_is_shown_and_
     assert bench.sent()["tools"] == first["tools"]
     assert bench.sent()["system"][0]["text"] == first["system"][0]["text"]
     assert ", web_search." in first["system"][0]["text"]
-    told = {one.name: one for one in (await bench.session.inspect(result.chat_id, None)).tools}
-    assert told["web_search"].offered
+    reported = {one.name: one for one in (await bench.session.inspect(result.chat_id, None)).tools}
+    assert reported["web_search"].offered
 
 
 @pytest.mark.parametrize("dialect", ["native"], indirect=True)
@@ -77,8 +77,8 @@ async def test_it_is_not_offered_where_it_is_off(bench: Bench):
     bench.vendor.reset([bench.finish("ok")])
     chat = (await bench.turn("go")).chat_id
     assert "web_search" not in str(bench.sent())
-    told = {one.name: one for one in (await bench.session.inspect(chat, None)).tools}
-    assert told["web_search"].reason == "not enabled: tools.webSearch in the dialect `native`"
+    reported = {one.name: one for one in (await bench.session.inspect(chat, None)).tools}
+    assert reported["web_search"].reason == "not enabled: tools.webSearch in the dialect `native`"
 
 
 def test_in_the_text_dialect_it_has_no_effect_and_says_so():

@@ -95,13 +95,13 @@ async def test_what_a_closed_stream_has_not_told_of_its_request_is_estimated(ben
     if bench.dialect == "native":
         pytest.skip("calls stand beside the text")
     call = bench.act("LS", {})
-    untold = {"input_tokens": 0, "output_tokens": 0}
-    bench.vendor.reset([replace(call, text=call.text + INVENTED, delay=0.001, usage=untold), bench.finish("ok")])
+    unreported = {"input_tokens": 0, "output_tokens": 0}
+    bench.vendor.reset([replace(call, text=call.text + INVENTED, delay=0.001, usage=unreported), bench.finish("ok")])
     result = await bench.turn("go")
     assert bench.vendor.messages[0].closed_early
     first, second = bench.kinds("usage")
-    told = second.usage.total_tokens - second.usage.output_tokens
-    assert 0.5 * told < first.usage.input_tokens < 2 * told
+    reported = second.usage.total_tokens - second.usage.output_tokens
+    assert 0.5 * reported < first.usage.input_tokens < 2 * reported
     assert result.usage.total_tokens == first.usage.total_tokens + second.usage.total_tokens
 
 

@@ -381,16 +381,16 @@ def test_each_rung_is_climbed_once_in_a_turn_until_none_is_left():
     made = chat(12, 1_000).step(read("a.py", 300), read("b.py", 100), bash("make", lines=3_000))
     made.beside = (Fragment("memories", prose(500)),)
     made.inputs = replace(made.inputs, beside=made.beside)
-    progress, told = FitProgress(), list[str]()
+    progress, reported = FitProgress(), list[str]()
     while True:
         before = made.now.tokens
         actions, progress = refused(made, overflow(), progress)
-        told += names(actions)
+        reported += names(actions)
         if isinstance(actions[-1], Refuse):
             assert "The vendor says: prompt is too long" in actions[-1].message
             break
         assert made.now.tokens < before
-    assert told == ["Compact", "Send", "Shorten", "Send", "Lighten", "Send", "Refuse"]
+    assert reported == ["Compact", "Send", "Shorten", "Send", "Lighten", "Send", "Refuse"]
     assert progress.ladder == ()
 
 

@@ -85,9 +85,9 @@ async def test_a_rule_that_matches_nothing_is_told(bench: Bench):
     (bench.root / "link").symlink_to("real")
     wrong = ["Read(/etc/passwd)", "Read(link/**)"]
     await bench.reopen(permissions={"deny": [*wrong, "Read(real/**)"]})
-    told = [notice.message for notice in await bench.session.permissions.rule_notices()]
-    assert [rule for rule in wrong if any(repr(rule) in message for message in told)] == wrong
-    assert len(told) == len(wrong)
+    reported = [notice.message for notice in await bench.session.permissions.rule_notices()]
+    assert [rule for rule in wrong if any(repr(rule) in message for message in reported)] == wrong
+    assert len(reported) == len(wrong)
 
 
 async def test_a_law_that_is_a_link_to_a_denied_file_is_left_out(guarded: Bench):

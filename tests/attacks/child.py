@@ -7,7 +7,7 @@ import json
 import sys
 
 from codelaw.cli.privileges import keep_memory
-from tests.attacks.running import rows_of, run, told
+from tests.attacks.running import reported, rows_of, run
 from tests.attacks.table import TABLE
 
 
@@ -15,7 +15,7 @@ async def main() -> None:
     keep_memory()  # as the server does
     wanted = set(sys.stdin.read().splitlines())
     async for outcome in run(rows_of(TABLE, wanted or None)):
-        print(json.dumps(told(outcome)), flush=True)
+        print(json.dumps(reported(outcome)), flush=True)
 
 
 if __name__ == "__main__":

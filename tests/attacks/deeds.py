@@ -65,8 +65,8 @@ def by_tools(path: str, tools: Sequence[str] = TOOLS) -> Action:
         for tool in tools:
             async with asyncio.timeout(150):
                 result = await desk(tool, **arguments(tool, named))
-            told = str(result.data)
-            if SECRET in told or SECRET in result.text:
+            reported = str(result.data)
+            if SECRET in reported or SECRET in result.text:
                 found.append(f"{tool} read a secret")
             if "a.txt" in str(result.data.get("entries", result.data.get("files", ""))):
                 found.append(f"{tool} listed what lies outside")

@@ -211,6 +211,6 @@ def label(row: Attack, means: Means) -> str:
     return f"{means}: {row.name}"
 
 
-def told(outcome: Outcome) -> dict[str, object]:
+def reported(outcome: Outcome) -> dict[str, object]:
     """For a pipe."""
     return asdict(outcome)

@@ -302,7 +302,7 @@ def secrets_inside(world: World) -> None:
     (world.ws / "secret/key.pem").write_text(f"{SECRET}\n")
     (world.ws / "sub").mkdir()
     (world.ws / "sub/.env").write_text(f"KEY={SECRET}\n")
-    world.told = {world.ws / name for name in (".env", "secret/key.pem", "sub/.env", "t/.env")}
+    world.reported = {world.ws / name for name in (".env", "secret/key.pem", "sub/.env", "t/.env")}
 
 
 def tool_chains(world: World) -> None:

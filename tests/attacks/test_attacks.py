@@ -34,12 +34,12 @@ def outcomes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         file = shared / "attacks.json"
         if not file.exists():
             file.write_text(json.dumps(_run(names)))
-    told = json.loads(file.read_text())
-    if isinstance(told, str):
+    reported = json.loads(file.read_text())
+    if isinstance(reported, str):
         if REQUIRED:
-            pytest.fail(told, pytrace=False)
-        pytest.skip(told)
-    return {(one["name"], one["means"]): one for one in told}
+            pytest.fail(reported, pytrace=False)
+        pytest.skip(reported)
+    return {(one["name"], one["means"]): one for one in reported}
 
 
 def _attack_of(item: pytest.Item) -> tuple[Attack, Means] | None:

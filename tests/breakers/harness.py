@@ -234,11 +234,11 @@ def check_turns(record: Mapping[str, Any]) -> None:
     for event in record["events"]:
         if event["turnId"]:
             kinds[event["turnId"]].append(event["event"]["kind"])
-    for turn, told in kinds.items():
-        assert told[0] == "turn_started", (turn, told)
-        assert told.count("turn_started") == told.count("turn_ended") == 1, (turn, told)
-        behind = told[told.index("turn_ended") + 1 :]
-        assert not {"thought", "answer", "tool_call", "usage"} & set(behind), (turn, told)
+    for turn, reported in kinds.items():
+        assert reported[0] == "turn_started", (turn, reported)
+        assert reported.count("turn_started") == reported.count("turn_ended") == 1, (turn, reported)
+        behind = reported[reported.index("turn_ended") + 1 :]
+        assert not {"thought", "answer", "tool_call", "usage"} & set(behind), (turn, reported)
     phases = [event["event"]["phase"] for event in record["events"] if event["event"]["kind"] == "compaction"]
     ends = sum(phase in {"finished", "failed", "cancelled"} for phase in phases)
     assert phases.count("started") == ends, f"a client would wait for ever: {phases}"
@@ -256,12 +256,12 @@ def check_shown(seen: Mapping[int, Mapping[str, Any]], record: Mapping[str, Any]
 
 
 def _spoken(events: Any) -> dict[tuple[str, int, str], str]:
-    told: dict[tuple[str, int, str], str] = defaultdict(str)
+    reported: dict[tuple[str, int, str], str] = defaultdict(str)
     for event in sorted(events, key=lambda event: event["seq"]):
         inner = event["event"]
         if inner["kind"] in {"thought", "answer"}:
-            told[event["turnId"], inner["step"], inner["kind"]] += inner["delta"]
-    return told
+            reported[event["turnId"], inner["step"], inner["kind"]] += inner["delta"]
+    return reported
 
 
 def texts(root: Path) -> dict[str, str]:

@@ -196,7 +196,7 @@ class Stopped:
             await self.client.cancel(self.request_id)
         try:
             async with asyncio.timeout(PATIENCE):
-                told = [result_of(await cancel) for cancel in cancels]
+                reported = [result_of(await cancel) for cancel in cancels]
                 answer = await self.future
         except TimeoutError:
             pytest.fail(f"{self.case} ({way}): lost")
@@ -206,7 +206,7 @@ class Stopped:
             reason = answer["result"]["reason" if self.compacting else "stopReason"]
             assert reason == "cancelled", (self.case, way, answer)
         # A second one may come when the turn has ended.
-        assert not cancels or {"cancelled": True} in told, (self.case, way)
+        assert not cancels or {"cancelled": True} in reported, (self.case, way)
 
 
 async def stopped(  # noqa: PLR0917

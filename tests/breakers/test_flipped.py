@@ -78,8 +78,8 @@ async def a_turn_of(store: SqliteStore, written: Written, which: tuple[str, str]
     await store.begin_turn(a_turn(store, turn, chat_id), said(f"ask_{turn}", text(), turn=turn))
     asked = said(f"call_{turn}", text(), turn, "assistant", step=1, calls=(call,))
     full = {"status": "success", "data": {"text": text()}}
-    told = said(f"result_{turn}", f'{{"text": "{text()}"}}', turn, "tool", call_id=call.id, ref=f"r{turn}")
-    await store.append(chat_id, [asked, told], [(f"r{turn}", full)])
+    reported = said(f"result_{turn}", f'{{"text": "{text()}"}}', turn, "tool", call_id=call.id, ref=f"r{turn}")
+    await store.append(chat_id, [asked, reported], [(f"r{turn}", full)])
     await store.append_events(chat_id, turn, [(1.0, AnswerDelta(text(), 1)), (2.0, AnswerDelta("b", 2))])
     path = f"src/{text(2)}"
     change = KeptChange(0, turn, call.id, path, f"file:///{path}", text(), "after", state="done")
@@ -96,13 +96,13 @@ class Found:
     """How what was read compares to what was written."""
 
     same: int = 0
-    told: int = 0
+    reported: int = 0
     unseen: list[str] = field(default_factory=list[str])
 
-    def item(self, what: str, *, same: bool, told: bool) -> None:
+    def item(self, what: str, *, same: bool, reported: bool) -> None:
         self.same += same
-        self.told += told and not same
-        if not same and not told:
+        self.reported += reported and not same
+        if not same and not reported:
             self.unseen.append(what)
 
 
@@ -147,15 +147,15 @@ async def compare(path: Path, written: Written) -> Found:
             for seq, event in written.events[chat_id]:
                 now = there.get(seq)
                 lost = now is None or getattr(now, "code", "") == "record_damaged"
-                found.item(f"event {seq} of {chat_id}: {now}", same=now == event, told=lost)
+                found.item(f"event {seq} of {chat_id}: {now}", same=now == event, reported=lost)
         for (chat_id, ref), body in written.results.items():
             now = await reader.read(lambda store, chat_id=chat_id, ref=ref: store.result(chat_id, ref))
             lost = now is None or isinstance(now, Refusal)
-            found.item(f"result {ref} of {chat_id}: {now}", same=now == body, told=lost)
+            found.item(f"result {ref} of {chat_id}: {now}", same=now == body, reported=lost)
         for (chat_id, turn), changes in written.changes.items():
             now = await reader.read(lambda store, chat_id=chat_id, turn=turn: store.changes(chat_id, turn))
             lost = isinstance(now, Refusal) or bool(reader.notices) or any(one.encoding == DAMAGED for one in now)
-            found.item(f"changes of {turn} of {chat_id}: {now}", same=now == changes, told=lost)
+            found.item(f"changes of {turn} of {chat_id}: {now}", same=now == changes, reported=lost)
         await compare_memories(reader, found, written)
     finally:
         await reader.close()
@@ -165,25 +165,25 @@ async def compare(path: Path, written: Written) -> Found:
 async def compare_chat(reader: Reader, found: Found, chat_id: str, before: StoredChat) -> None:
     now = await reader.read(lambda store: store.load(chat_id))
     if isinstance(now, Refusal):
-        told = now.code == "store_unavailable" or bool(reader.notices)
+        reported = now.code == "store_unavailable" or bool(reader.notices)
         for message in before.messages:
-            found.item(f"{message.id} of {chat_id}: {now.message}", same=False, told=told)
+            found.item(f"{message.id} of {chat_id}: {now.message}", same=False, reported=reported)
         return
     there = {message.id: message for message in now.messages}
     for message in before.messages:
         read = there.get(message.id)
-        told = bool(now.losses) if read is None else read.metadata.damaged
-        found.item(f"{message.id} of {chat_id}: {read}", same=read == message, told=told)
+        reported = bool(now.losses) if read is None else read.metadata.damaged
+        found.item(f"{message.id} of {chat_id}: {read}", same=read == message, reported=reported)
     for message in now.messages:
         if not message.metadata.damaged and message not in before.messages:
             found.unseen.append(f"{message.id} of {chat_id} was never said: {message}")
     right = [message.id for message in before.messages if there.get(message.id) == message]
     order = [message.id for message in now.messages if message in before.messages]
-    found.item(f"the order of {chat_id}", same=order == right, told=bool(now.losses))
-    found.item(f"the title of {chat_id}", same=now.chat.title == before.chat.title, told=bool(now.losses))
-    found.item(f"the tasks of {chat_id}", same=now.todos == before.todos, told=bool(now.losses))
+    found.item(f"the order of {chat_id}", same=order == right, reported=bool(now.losses))
+    found.item(f"the title of {chat_id}", same=now.chat.title == before.chat.title, reported=bool(now.losses))
+    found.item(f"the tasks of {chat_id}", same=now.todos == before.todos, reported=bool(now.losses))
     cuts = now.checkpoints == before.checkpoints
-    found.item(f"the cuts of {chat_id}", same=cuts, told=bool(now.losses) or bool(reader.notices))
+    found.item(f"the cuts of {chat_id}", same=cuts, reported=bool(now.losses) or bool(reader.notices))
 
 
 async def compare_memories(reader: Reader, found: Found, written: Written) -> None:
@@ -194,7 +194,7 @@ async def compare_memories(reader: Reader, found: Found, written: Written) -> No
     there = {} if isinstance(listed, Refusal) else {memory.id: memory for memory in listed[0]}
     for id_, memory in written.memories.items():
         now = there.get(id_)
-        found.item(f"memory {id_}: {now}", same=now == memory, told=now is None)
+        found.item(f"memory {id_}: {now}", same=now == memory, reported=now is None)
 
 
 def flip(path: Path, source: random.Random, count: int = FLIPS) -> list[tuple[int, int, int]]:
@@ -217,4 +217,4 @@ async def test_no_flipped_byte_alters_anything_unseen(tmp_path: Path, number: in
     flips = flip(path, random.Random(7000 + number))
     found = await compare(path, written)
     assert not found.unseen, f"{flips}: {found.unseen[:5]}"
-    assert found.same > found.told, "most of it can still be read"
+    assert found.same > found.reported, "most of it can still be read"

@@ -87,12 +87,12 @@ async def test_a_home_that_is_full_for_a_while(start: Start, vendor: LoopbackVen
                 found = texts(root)
                 assert found in (before, {"a.txt": whole("a.txt", number + 1, 200)}), "half a file, or litter"
                 refused = await life.client.response("codelaw/chat/send", {"chatId": life.chat, "text": "no room"})
-                told = refused.get("error", {}).get("data") or refused["result"].get("error")
-                if told is None:  # it found room in what the store's files already have
+                reported = refused.get("error", {}).get("data") or refused["result"].get("error")
+                if reported is None:  # it found room in what the store's files already have
                     stored = (await life.record())["messages"]
                     assert "no room" in [one["content"] for one in stored if one["role"] == "user"][-1]
                 else:
-                    assert told["code"] == "store_unavailable"
+                    assert reported["code"] == "store_unavailable"
                 assert (await life.client.request("codelaw/model/list", {}))["models"]
                 filler.unlink()
                 await life.idle()
@@ -125,9 +125,9 @@ async def test_a_folder_that_is_full_for_a_while(start: Start, vendor: LoopbackV
             assert found.pop("made.txt", "") in {"", "12345\n"}
             assert found == before
             record = await life.holds()
-            told = [json.loads(message["content"]) for message in record["messages"] if message["role"] == "tool"]
-            assert [one["status"] for one in told[:3]] == ["success", "error", "error"]
-            assert "No space left" in told[1]["error"]["message"]
+            reported = [json.loads(message["content"]) for message in record["messages"] if message["role"] == "tool"]
+            assert [one["status"] for one in reported[:3]] == ["success", "error", "error"]
+            assert "No space left" in reported[1]["error"]["message"]
             filler.unlink()
             second = await life.talk([plan[0], ("Write", {"path": "a.txt", "content": whole("a.txt", 2)})])
             assert (root / "a.txt").read_text() == whole("a.txt", 2)

@@ -77,13 +77,13 @@ def test_the_newest_chat_of_a_workspace_goes_on(workspace, tmp_path_factory):
         return json.loads(done.stdout.splitlines()[-1])["chatId"], done.stderr
 
     other = tmp_path_factory.mktemp("other")
-    first, told = ask(workspace, "--continue")
-    assert "No chat was begun in this folder yet" in told
+    first, reported = ask(workspace, "--continue")
+    assert "No chat was begun in this folder yet" in reported
     newest, _ = ask(workspace)
     elsewhere, _ = ask(other)
-    again, told = ask(workspace, "--continue")
+    again, reported = ask(workspace, "--continue")
     assert again == newest
-    assert f"Going on with chat {newest}" in told
+    assert f"Going on with chat {newest}" in reported
     fork = json.loads(codelaw("chats", "--fork", first, "--json", workspace=other).stdout)["id"]
     assert ask(workspace, "--continue")[0] == fork, "a fork belongs where its chat does"
     assert ask(other, "--continue")[0] == elsewhere
@@ -105,7 +105,7 @@ def test_the_context_is_shown_by_section(workspace):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (["chats", "--limit", "0"], "argument --limit: '0' is not a whole number above 0"),
         (["memory", "save", "x", "--confidence", "2"], "argument --confidence: '2' is not a number from 0 to 1"),
@@ -116,10 +116,10 @@ def test_the_context_is_shown_by_section(workspace):
         (["chat", "--strategy", "best", "hi"], "argument --strategy: invalid choice: 'best'"),
     ],
 )
-def test_wrong_arguments_are_told_in_plain_words(workspace, arguments, told):
+def test_wrong_arguments_are_told_in_plain_words(workspace, arguments, reported):
     done = codelaw(*arguments, workspace=workspace)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert reported in done.stderr
 
 
 def test_every_strategy_of_the_server_is_offered():
@@ -218,7 +218,7 @@ async def test_an_endpoint_that_never_answers_is_broken(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "url", "told"),
+    ("name", "url", "reported"),
     [
         ("gpt-5", None, "the endpoint is Anthropic's"),
         ("gpt-5", "http://127.0.0.1:1", "not every endpoint passes it on"),
@@ -226,9 +226,9 @@ async def test_an_endpoint_that_never_answers_is_broken(monkeypatch):
         ("my-local-model", "http://127.0.0.1:1", None),
     ],
 )
-def test_a_model_of_another_vendor_is_known(name, url, told):
+def test_a_model_of_another_vendor_is_known(name, url, reported):
     found = endpoint.of_another_vendor(ModelGroup(name=name, base_url=url))
-    assert found is None if told is None else told in found
+    assert found is None if reported is None else reported in found
 
 
 def test_the_doctor_finds_a_store_that_does_not_open(workspace, home):
@@ -271,13 +271,13 @@ def test_the_doctor_tells_problems_of_the_settings(workspace, home):
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "reported"),
     [("http://127.0.0.1:9", "nothing listens there"), ("localhost", "is not an address"), ("http://x:y", "Port")],
 )
-def test_the_doctor_says_what_is_wrong_with_an_endpoint(workspace, url, told):
+def test_the_doctor_says_what_is_wrong_with_an_endpoint(workspace, url, reported):
     done = codelaw("doctor", workspace=workspace, ANTHROPIC_BASE_URL=url)
     assert done.returncode == 1
-    assert told in done.stdout
+    assert reported in done.stdout
 
 
 def test_the_doctor_looks_for_the_script(workspace):

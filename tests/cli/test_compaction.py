@@ -17,7 +17,7 @@ WHOLE = {
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "reported"),
     [
         ({}, "Compacted: 14 rounds archived, 10 kept, 161k → 62k tokens, 8 s"),
         ({"roundsArchived": 1, "thinned": 1}, "1 round archived, 10 kept, 1 old result thinned, 161k → 62k tokens, 8 s"),
@@ -32,8 +32,8 @@ WHOLE = {
         ({"compacted": False, "reason": "of a newer server"}, "Nothing was compacted"),
     ],
 )  # fmt: skip
-def test_a_report_in_words(changes, told):
-    assert told in figures(WHOLE | changes)
+def test_a_report_in_words(changes, reported):
+    assert reported in figures(WHOLE | changes)
     assert outcome(WHOLE | changes) == f"{figures(WHOLE | changes)}."
 
 

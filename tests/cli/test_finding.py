@@ -57,8 +57,8 @@ def test_missing_packages_are_told_with_what_they_change_and_how_they_are_added(
     assert grammars.startswith("Missing: grammars. tree_sitter cannot be imported, so the code search ")
     assert grammars.endswith("-m pip install 'tree-sitter>=0.25'`")
     assert mcp.endswith("-m pip install 'mcp<3,>=2.3'`")
-    told = json.loads(installed("doctor", "--json", workspace=work, **path).stdout)["findings"]
-    lacking = {one["name"]: one["state"] for one in told}
+    reported = json.loads(installed("doctor", "--json", workspace=work, **path).stdout)["findings"]
+    lacking = {one["name"]: one["state"] for one in reported}
     assert (lacking["grammars"], lacking["mcp"]) == ("lacking", "lacking")
     assert "basket.py:2" in installed("search", "total price", workspace=work, **path).stdout
 

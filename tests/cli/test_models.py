@@ -8,9 +8,9 @@ from tests.cli.test_commands import codelaw
 
 
 def test_models_are_listed_with_what_they_take_and_cost(tmp_path):
-    told = codelaw("models", workspace=tmp_path, CODELAW_MODEL__BASE_URL="http://127.0.0.1:9")
-    assert told.returncode == 0, told.stderr
-    lines = told.stdout.splitlines()
+    reported = codelaw("models", workspace=tmp_path, CODELAW_MODEL__BASE_URL="http://127.0.0.1:9")
+    assert reported.returncode == 0, reported.stderr
+    lines = reported.stdout.splitlines()
     assert lines[0].split() == [
         "*",
         "claude-sonnet-5-5",
@@ -25,6 +25,6 @@ def test_models_are_listed_with_what_they_take_and_cost(tmp_path):
 
 
 def test_those_of_one_provider_are_listed_one_a_line(tmp_path):
-    told = codelaw("models", "--json", "--provider", "offline", workspace=tmp_path)
-    (row,) = map(json.loads, told.stdout.splitlines())
+    reported = codelaw("models", "--json", "--provider", "offline", workspace=tmp_path)
+    (row,) = map(json.loads, reported.stdout.splitlines())
     assert (row["name"], row["current"], row["source"], "effort" in row) == ("offline", True, "profile", False)

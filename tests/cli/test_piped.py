@@ -56,10 +56,10 @@ def test_standard_input_may_be_closed(log):
 
 
 @pytest.mark.parametrize(
-    ("data", "told"), [("x" * (piped.MOST_BYTES + 1), "more than 4000000 bytes"), ("a\0b", "not text")]
+    ("data", "reported"), [("x" * (piped.MOST_BYTES + 1), "more than 4000000 bytes"), ("a\0b", "not text")]
 )
-def test_what_cannot_be_sent_is_a_usage_error(log, data, told):
+def test_what_cannot_be_sent_is_a_usage_error(log, data, reported):
     done = run("plain", log, "chat", "hello", text=data)
     assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr
+    assert reported in done.stderr
     assert not log.exists() or texts(log) == []

@@ -24,10 +24,10 @@ def asked(tmp_path):
 def test_a_chat_is_exported_and_forked(asked, tmp_path):
     first, second = asked
     chat_id = first["chatId"]
-    told = codelaw("chats", "--export", chat_id, workspace=tmp_path)
-    assert told.returncode == 0, told.stderr
-    assert told.stdout.startswith(f"<!-- codelaw chat {chat_id} -->\n")
-    assert "Where is the frobnicator?" in told.stdout
+    reported = codelaw("chats", "--export", chat_id, workspace=tmp_path)
+    assert reported.returncode == 0, reported.stderr
+    assert reported.stdout.startswith(f"<!-- codelaw chat {chat_id} -->\n")
+    assert "Where is the frobnicator?" in reported.stdout
     document = json.loads(codelaw("chats", "--export", chat_id, "--format", "json", workspace=tmp_path).stdout)
     assert (document["version"], document["chat"]["id"]) == (1, chat_id)
     assert [turn["id"] for turn in document["turns"]] == [first["turnId"], second["turnId"]]

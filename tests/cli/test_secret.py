@@ -23,9 +23,9 @@ def test_the_argument_wins_and_is_warned_of(
     (tmp_path / "file").write_text(f"  {TOKEN}-file \r\nmore\n")
     monkeypatch.setenv("CODELAW_TOKEN", f"{TOKEN}-env\n")
     assert chosen_token(TOKEN, None) == TOKEN
-    told = capsys.readouterr().err
-    assert "--token-file" in told
-    assert TOKEN not in told
+    reported = capsys.readouterr().err
+    assert "--token-file" in reported
+    assert TOKEN not in reported
     assert chosen_token(None, str(tmp_path / "file")) == f"{TOKEN}-file"
     assert chosen_token(None, None) == f"{TOKEN}-env"
     monkeypatch.delenv("CODELAW_TOKEN")
@@ -39,9 +39,9 @@ def test_what_is_no_token_is_refused_and_not_shown(
 ) -> None:
     (tmp_path / "file").write_text(text, encoding="utf-8")
     assert main(["serve", "--tcp", "127.0.0.1:0", "--token-file", str(tmp_path / "file")]) == 2
-    told = capsys.readouterr().err
-    assert "not a token" in told
-    assert not text.strip() or text.strip() not in told
+    reported = capsys.readouterr().err
+    assert "not a token" in reported
+    assert not text.strip() or text.strip() not in reported
 
 
 @pytest.mark.parametrize("name", ["missing", ".", "bytes"])

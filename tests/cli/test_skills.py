@@ -19,9 +19,9 @@ def test_skills_are_listed_with_what_is_wrong_and_the_prompt_is_the_same_in_ever
     ):
         (root / path).mkdir(parents=True)
         (root / path / "SKILL.md").write_text(text)
-    told = codelaw("skills", workspace=work, HOME=str(home))
-    assert told.returncode == 0, told.stderr
-    assert told.stdout.splitlines() == [
+    reported = codelaw("skills", workspace=work, HOME=str(home))
+    assert reported.returncode == 0, reported.stderr
+    assert reported.stdout.splitlines() == [
         "mine                 My own",
         f"    {home}/.agents/skills/mine/SKILL.md",
         "odd                  Odd [31mred",
@@ -44,7 +44,7 @@ def test_skills_are_listed_with_what_is_wrong_and_the_prompt_is_the_same_in_ever
 
 
 def test_where_there_are_none_it_says_what_one_is(tmp_path):
-    told = codelaw("skills", workspace=tmp_path, HOME=str(tmp_path))
-    assert (told.returncode, told.stdout) == (0, ""), "the list is empty"
-    assert "a folder with a SKILL.md in .codelaw/skills is one" in told.stderr
+    reported = codelaw("skills", workspace=tmp_path, HOME=str(tmp_path))
+    assert (reported.returncode, reported.stdout) == (0, ""), "the list is empty"
+    assert "a folder with a SKILL.md in .codelaw/skills is one" in reported.stderr
     assert codelaw("skills", "--json", workspace=tmp_path, HOME=str(tmp_path)).stdout == ""

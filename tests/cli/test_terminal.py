@@ -96,8 +96,8 @@ end
 @pytest.mark.parametrize("piece", [1, 2, 7, 1000])
 def test_prose_is_wrapped_at_words_however_it_streams_in(piece):
     wrapping = Wrapping(20, lambda character: 2 if ord(character) > 0x3000 else 1)
-    told = "".join(wrapping.feed(PROSE[at : at + piece]) for at in range(0, len(PROSE), piece)) + wrapping.rest()
-    assert told == WRAPPED
+    reported = "".join(wrapping.feed(PROSE[at : at + piece]) for at in range(0, len(PROSE), piece)) + wrapping.rest()
+    assert reported == WRAPPED
 
 
 def test_a_terminal_command_loads_nothing_heavy():

@@ -18,8 +18,8 @@ def ended(**more: Any) -> dict[str, Any]:
 
 def test_what_a_model_tells_of_its_work_stands_apart_from_its_thoughts(capsys: pytest.CaptureFixture[str]):
     printer = TurnPrinter(Screen())
-    for delta, told in (("Hm. ", False), ("I read ", True), ("the law.", True), ("Then so.", False)):
-        more = {"progress": True} if told else {}
+    for delta, reported in (("Hm. ", False), ("I read ", True), ("the law.", True), ("Then so.", False)):
+        more = {"progress": True} if reported else {}
         printer.event({"kind": "thought", "delta": delta, "step": 1, **more})
     printer.result(ended())
     assert capsys.readouterr().err.splitlines()[:3] == ["Hm. ", "› I read the law.", "Then so."]

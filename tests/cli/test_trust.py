@@ -41,8 +41,8 @@ def test_a_folder_is_trusted_with_the_values_that_were_shown(workspace: Path):
     assert "permissions.deny" not in nobody.stdout
     assert "SECRETKEY" not in nobody.stdout + nobody.stderr
     assert "--yes" in nobody.stderr
-    told = codelaw("doctor", workspace=workspace).stdout
-    assert f"codelaw trust {workspace}" in told
+    reported = codelaw("doctor", workspace=workspace).stdout
+    assert f"codelaw trust {workspace}" in reported
     assert allowed(workspace) == []
 
     assert codelaw("trust", str(workspace), "--yes", workspace=workspace.parent).returncode == 0
@@ -92,8 +92,8 @@ def test_what_cannot_be_trusted_is_said(workspace: Path):
 
 def test_rules_that_match_nothing_are_in_the_doctor_s_report(workspace: Path):
     (workspace / ".codelaw/config.toml").write_text('[permissions]\ndeny = ["Read(/etc/x)"]\n')
-    told = codelaw("doctor", workspace=workspace).stdout
-    assert "'Read(/etc/x)': it is about /etc in the workspace, where there is none" in told
+    reported = codelaw("doctor", workspace=workspace).stdout
+    assert "'Read(/etc/x)': it is about /etc in the workspace, where there is none" in reported
 
 
 def test_what_is_allowed_for_always_is_listed_and_taken_back(workspace: Path, home: Path):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from codelaw.context.escaping import one_line
+from codelaw.context.escaping import json_line
 from codelaw.context.shortening.compressor import compress
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.domain.results import ToolError, ToolResult
@@ -61,8 +61,8 @@ class Spoken:
             self._both(said)
             ref = f"r_{name}_{number}"
             cut = compress(tool, result.envelope(), ref)
-            self.record.append(result_message(said, call, one_line(cut), ref=ref))
-            self.full.append(result_message(said, call, one_line(result.observation()), ref=ref))
+            self.record.append(result_message(said, call, json_line(cut), ref=ref))
+            self.full.append(result_message(said, call, json_line(result.observation()), ref=ref))
         if answer is not None:
             step = len(steps) + 1
             said = f"Thought: enough\nAction: Finish[{answer}]"

@@ -62,8 +62,8 @@ def test_the_whole_view_as_text():
 
 def test_layers_come_in_order_and_the_sizes_add_up():
     view = build(History.of(HISTORY), SCRATCH, QUESTION, GATHERED)
-    told = report(view, ["text"] * len(view.sections), window=200_000, threshold=0.8, strategy="layered")
-    assert [section.layer for section in told.sections] == [
+    reported = report(view, ["text"] * len(view.sections), window=200_000, threshold=0.8, strategy="layered")
+    assert [section.layer for section in reported.sections] == [
         "L1",
         "L1",
         "L2",
@@ -74,9 +74,9 @@ def test_layers_come_in_order_and_the_sizes_add_up():
         "turn",
         "turn",
     ]
-    assert told.total_tokens == sum(section.tokens for section in told.sections) == view.tokens
-    assert told.threshold == 160_000
-    assert all(section.cached for section in told.sections)
+    assert reported.total_tokens == sum(section.tokens for section in reported.sections) == view.tokens
+    assert reported.threshold == 160_000
+    assert all(section.cached for section in reported.sections)
 
 
 def test_building_twice_gives_the_same_bytes_and_leaves_the_inputs_alone():

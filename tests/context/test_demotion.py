@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
-from codelaw.context.escaping import one_line
+from codelaw.context.escaping import json_line
 from codelaw.context.sections import action_text
 from codelaw.context.shortening.demotion import LONG, demotable, demoted
 from codelaw.domain.checkpoints import Demotion
@@ -177,7 +177,7 @@ def test_nothing_to_do_gives_the_same_object():
 
 
 def test_a_result_without_a_ref_is_not_demoted_because_nothing_brings_it_back():
-    lost = Message("m", "t", "tool", one_line({"status": "error", "data": {"x": "y" * 900}}), Metadata(call_id="c"))
+    lost = Message("m", "t", "tool", json_line({"status": "error", "data": {"x": "y" * 900}}), Metadata(call_id="c"))
     assert demotable(lost) is None
     assert demoted([lost], {Demotion("m", "result")})[0] is lost
 

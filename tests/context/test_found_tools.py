@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from codelaw.context.escaping import one_line
+from codelaw.context.escaping import json_line
 from codelaw.context.observations.text import observation_text
 from codelaw.context.shortening.compressor import compress
 from codelaw.context.shortening.demotion import demoted
@@ -22,11 +22,11 @@ DATA: dict[str, Any] = {
 
 
 def cut(data: dict[str, Any] = DATA) -> str:
-    return one_line(compress("find_tools", ToolResult("success", data, "").envelope(), "r3"))
+    return json_line(compress("find_tools", ToolResult("success", data, "").envelope(), "r3"))
 
 
 def test_the_manuals_are_shown_as_they_are_written():
-    shown = observation_text("find_tools", one_line(ToolResult("success", DATA, "").observation())).splitlines()
+    shown = observation_text("find_tools", json_line(ToolResult("success", DATA, "").observation())).splitlines()
     assert shown[0] == 'find_tools "do things": 5 of 300 tools'
     assert shown[1:4] == [f" {NAMES[0]}[{{a: str}}]", " Does things.", "   a: What."]
 
@@ -35,7 +35,7 @@ def test_skills_stand_below_the_tools():
     skills = [{"name": "pdf", "description": "Fills in\nforms"}]
     data = {"query": "x", "total": 0, "tools": [], "skills": skills}
     result = ToolResult("success", data, "0 tools and 1 skills found. Load one.")
-    shown = observation_text("find_tools", one_line(result.observation()))
+    shown = observation_text("find_tools", json_line(result.observation()))
     assert shown.splitlines() == [
         "find_tools x: 0 of 0 tools", "skills:", " pdf: Fills in\\u000aforms", "note:", " Load one.",
     ]  # fmt: skip

@@ -174,7 +174,7 @@ def test_too_long_names_tokens_and_share():
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "reported"),
     [
         ([law("w", "- a\n- b\n")], [law("w", "- a\n- c\n- d\n")], "CODE_LAW.md has changed, +2 -1 rules, now about 5 tokens."),
         ([], [law("w", "- a\n")], "CODE_LAW.md is new, about 2 tokens."),
@@ -187,8 +187,8 @@ def test_too_long_names_tokens_and_share():
         ([], [], ""),
     ],
 )  # fmt: skip
-def test_a_change_in_one_sentence(before: list[LawText], after: list[LawText], told: str):
-    assert describe_change(before, after) == (f"{told} It applies from this step on." if told else "")
+def test_a_change_in_one_sentence(before: list[LawText], after: list[LawText], reported: str):
+    assert describe_change(before, after) == (f"{reported} It applies from this step on." if reported else "")
 
 
 def test_findings_are_bounded():

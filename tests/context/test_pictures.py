@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from codelaw.context.escaping import one_line
+from codelaw.context.escaping import json_line
 from codelaw.context.observations.text import shown
 from codelaw.context.past.projection import project
 from codelaw.context.pictures import with_those_of, without_pictures
@@ -45,8 +45,8 @@ def taken(step: int = 1) -> tuple[Message, Message, Message]:
     facts = Metadata(
         step=step, tool_name=TOOL, call_id=call.id, ref=f"r{step}", as_text=True, images=(IMAGE,), whole=True
     )
-    kept = Message(f"result{step}", "t", "tool", one_line(compress(TOOL, RESULT.envelope(), f"r{step}")), facts)
-    full = replace(kept, content=one_line(RESULT.observation()), metadata=replace(facts, whole=False))
+    kept = Message(f"result{step}", "t", "tool", json_line(compress(TOOL, RESULT.envelope(), f"r{step}")), facts)
+    full = replace(kept, content=json_line(RESULT.observation()), metadata=replace(facts, whole=False))
     return said, kept, full
 
 
@@ -100,8 +100,8 @@ def test_in_a_running_turn_the_oldest_goes_first_and_the_round_goes_on_without_i
     scratchpad = [message for said, _, full in steps for message in (said, full)]
     after = shrink_scratchpad(scratchpad, record, to_free=IMAGE.tokens)
     assert [message.metadata.images for message in after if message.role == "tool"] == [(), (IMAGE,)]
-    told = {full.metadata.ref or "": full.content for _, _, full in steps}
-    assert given_way(after, record, told) == (Demotion("result1", "cut"),)
+    reported = {full.metadata.ref or "": full.content for _, _, full in steps}
+    assert given_way(after, record, reported) == (Demotion("result1", "cut"),)
 
 
 def test_a_result_that_is_too_long_loses_its_pictures_before_its_text() -> None:

@@ -155,22 +155,22 @@ def test_any_relief_shrinks_or_changes_nothing_and_parts_no_pair(steps, to_free,
 
 def test_a_round_goes_on_as_its_turn_was_shown_last():
     spoken = Spoken().turn("t", edit("a.py"), *(read(f"f{number}.py", lines=700) for number in range(4)))
-    told = {message.metadata.ref: message.content for message in spoken.full if message.metadata.ref is not None}
+    reported = {message.metadata.ref: message.content for message in spoken.full if message.metadata.ref is not None}
     record = [
         replace(message, metadata=replace(message.metadata, whole=message.role == "tool")) for message in spoken.record
     ]
-    assert given_way(spoken.full, record, told) == ()
+    assert given_way(spoken.full, record, reported) == ()
     everything = shrink_scratchpad(spoken.full, record, to_free=10**9, all_of_it=True)
-    forms = given_way(everything, record, told)
+    forms = given_way(everything, record, reported)
     assert Demotion("say_t_1", "arguments") in forms
     assert Demotion("result_t_3", "result") in forms
     shown = demoted(record, set(forms))
     assert [message.content for message in shown] == [message.content for message in everything]
     results = [message for message in spoken.full if message.role == "tool"]
     some = shrink_scratchpad(spoken.full, record, to_free=message_tokens(results[1]) - message_tokens(record[4]))
-    assert given_way(some, record, told)[-1] == Demotion("result_t_2", "cut")
+    assert given_way(some, record, reported)[-1] == Demotion("result_t_2", "cut")
     cut = truncate(spoken.full, bound=600)
-    assert {what.part for what in given_way(cut, record, told)} == {"cut"}
+    assert {what.part for what in given_way(cut, record, reported)} == {"cut"}
 
 
 def test_where_nothing_is_kept_whole_only_what_became_a_line_is_told_of():

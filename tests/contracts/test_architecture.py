@@ -58,12 +58,12 @@ def spans(text: str) -> list[str]:
 
 
 def test_the_table_of_floors_is_the_contract(contracts: dict[str, dict[str, Any]]) -> None:
-    told = [set(spans(row)) for row in re.findall(r"^\| (`.+?) \|", TEXT.split("\n## Floors\n")[1], re.MULTILINE)]
+    reported = [set(spans(row)) for row in re.findall(r"^\| (`.+?) \|", TEXT.split("\n## Floors\n")[1], re.MULTILINE)]
     held = [
         {room.strip() for room in layer.split("|") if not room.strip().startswith("(")}
         for layer in contracts["floors"]["layers"]
     ]
-    assert told[: len(held)] == held
+    assert reported[: len(held)] == held
 
 
 def test_no_circle_is_left_out_of_the_contract(contracts: dict[str, dict[str, Any]]) -> None:

@@ -50,7 +50,7 @@ def test_a_torn_header_is_refused_wherever_it_ends(whole: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "reported"),
     [
         (b"", "save it as one of these"),
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "not a PNG, JPEG, GIF or WebP"),
@@ -61,8 +61,8 @@ def test_a_torn_header_is_refused_wherever_it_ends(whole: bytes) -> None:
         (b"\xff\xd8" + b"\xff\xe0\0\0" * 1000, "cannot be read"),
     ],
 )
-def test_what_cannot_be_sent_is_refused_with_what_to_do(content: bytes, told: str) -> None:
-    with pytest.raises(NoImage, match=told):
+def test_what_cannot_be_sent_is_refused_with_what_to_do(content: bytes, reported: str) -> None:
+    with pytest.raises(NoImage, match=reported):
         image_of(content)
 
 

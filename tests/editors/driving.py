@@ -77,11 +77,16 @@ def drive(name: str, tmp_path: Path, workspace: Path, replies: Replies, **more: 
     script = HERE / name
     command = (*NEOVIM, "-c", f"luafile {script}") if script.suffix == ".lua" else (*EMACS, "-l", str(script))
     done = ended(*command, cwd=workspace, env=variables)
-    told: dict[str, list[Any]] = {}
+    reported: dict[str, list[Any]] = {}
     for line in (tmp_path / "told.jsonl").read_text("utf-8").splitlines():
         entry = json.loads(line)
-        told.setdefault(entry["name"], []).append(entry["value"])
-    assert "error" not in told, (told["error"], told.get("messages"), told.get("chat"), done.stderr[-2000:])
+        reported.setdefault(entry["name"], []).append(entry["value"])
+    assert "error" not in reported, (
+        reported["error"],
+        reported.get("messages"),
+        reported.get("chat"),
+        done.stderr[-2000:],
+    )
     if script.suffix == ".el":
         assert done.returncode == 0, done.stderr[-2000:]
-    return told
+    return reported

@@ -32,30 +32,30 @@ def calc(workspace: Path) -> Path:
 
 @pytest.mark.needs("emacs")
 def test_a_code_action_and_a_chat_file_in_emacs_with_eglot(eglot: None, tmp_path: Path, calc: Path) -> None:
-    told = drive("stock.el", tmp_path, calc, REPLIES)
-    (_, actions), (question, options), (_, chat_actions) = told["offered"]
+    reported = drive("stock.el", tmp_path, calc, REPLIES)
+    (_, actions), (question, options), (_, chat_actions) = reported["offered"]
     assert actions == ["codelaw: ask about this…", "codelaw: explain", "codelaw: write a test for this"]
     assert "Edit calc.py" in question
     assert "a + b" in question
     assert "Allow once" in options
     assert chat_actions == ["▶ Send"]
-    assert "It is **tested**." in told["message"][0]
-    assert told["code"][0] == "def add(a, b):\n    return a + b\n"
-    assert told["modified"] == [True], "the edit is in the buffer, not on the disk behind it"
+    assert "It is **tested**." in reported["message"][0]
+    assert reported["code"][0] == "def add(a, b):\n    return a + b\n"
+    assert reported["modified"] == [True], "the edit is in the buffer, not on the disk behind it"
 
     chat = parse((calc / "talk.chat.md").read_text())
-    assert chat.text.rstrip("\n") == told["chat"][0].rstrip("\n")
+    assert chat.text.rstrip("\n") == reported["chat"][0].rstrip("\n")
     assert LONG in chat.text
     assert chat.text.count("typed meanwhile") == 1
     assert chat.question is not None
     assert chat.question.text == "typed meanwhile"
-    assert told["changes"][0] >= 3, "the answer came in pieces"
+    assert reported["changes"][0] >= 3, "the answer came in pieces"
 
 
 @pytest.mark.needs("emacs")
 def test_the_recipe_for_emacs_sends_a_chat_file(eglot: None, tmp_path: Path, calc: Path) -> None:
-    told = drive("recipe.el", tmp_path, calc, [REPLIES[3]])
-    assert told["mode"] == ["codelaw-chat-mode"]
+    reported = drive("recipe.el", tmp_path, calc, [REPLIES[3]])
+    assert reported["mode"] == ["codelaw-chat-mode"]
     chat = parse((calc / "talk.chat.md").read_text())
     assert LONG in chat.text
     assert [block.running for block in chat.blocks] == [False]
@@ -75,18 +75,18 @@ def test_the_recipe_for_emacs_is_compiled_without_a_warning(eglot: None, tmp_pat
 def test_a_chat_in_emacs_streams_asks_steers_cancels_and_outlives_its_server(
     eglot: None, tmp_path: Path, calc: Path
 ) -> None:
-    told = drive("chat.el", tmp_path, calc, TALK, again=[finish("Still here."), finish("Another one.")])
+    reported = drive("chat.el", tmp_path, calc, TALK, again=[finish("Still here."), finish("Another one.")])
 
-    assert "the sign is" in told["early"][0]
-    assert "as it seems" not in told["early"][0], "shown before the step was whole"
-    assert "## Mend it, please" in told["asked"][0]
-    assert "+    return a + b" in told["asked"][0]
-    assert "1  Allow once" in told["asked"][0]
+    assert "the sign is" in reported["early"][0]
+    assert "as it seems" not in reported["early"][0], "shown before the step was whole"
+    assert "## Mend it, please" in reported["asked"][0]
+    assert "+    return a + b" in reported["asked"][0]
+    assert "1  Allow once" in reported["asked"][0]
 
-    assert "sleep 60" in told["offered"][0]
-    assert "1  Allow once" in told["offered"][0]
-    first = told["first"][0]
-    assert told["code"][0] == ["def add(a, b):\n    return a + b\n", True]
+    assert "sleep 60" in reported["offered"][0]
+    assert "1  Allow once" in reported["offered"][0]
+    first = reported["first"][0]
+    assert reported["code"][0] == ["def add(a, b):\n    return a + b\n", True]
     assert (calc / "calc.py").read_text() == "def add(a, b):\n    return a - b\n", "the disk is left alone"
     assert "wrong beginning" not in first, "what was asked again is withdrawn"
     assert "as it seems" in first
@@ -96,22 +96,22 @@ def test_a_chat_in_emacs_streams_asks_steers_cancels_and_outlives_its_server(
     assert "(rejected)" in first
     assert "It is **mended**." in first
 
-    steered = told["steered"][0]
+    steered = reported["steered"][0]
     assert "## make it short" in steered
     assert "In short." in steered
 
-    cancelled = told["cancelled"][0]
+    cancelled = reported["cancelled"][0]
     assert "withdrawn" in cancelled
     assert "> cancelled" in cancelled
 
-    same, again = told["again"][0]
+    same, again = reported["again"][0]
     assert same, "the chat goes on"
     assert [again.count(text) for text in ("## Mend it, please", "In short.", "## Are you there?")] == [1, 1, 1]
-    same, other = told["other"][0]
+    same, other = reported["other"][0]
     assert not same
     assert "## Who are you?" in other
     assert "Mend it" not in other
-    same, back = told["back"][0]
+    same, back = reported["back"][0]
     assert same
     assert [back.count(text) for text in ("## Mend it, please", "In short.", "Still here.")] == [1, 1, 1]
     assert "Who are you?" not in back

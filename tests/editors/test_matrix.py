@@ -49,7 +49,7 @@ def played(name: str, tmp_path: Path, workspace: Path, wait: float) -> dict[tupl
     """The outcomes of all cells in an editor."""
     (workspace / "anchor.py").write_text("")
     cells, replies = plan()
-    told = drive(
+    reported = drive(
         name,
         tmp_path,
         workspace,
@@ -58,7 +58,7 @@ def played(name: str, tmp_path: Path, workspace: Path, wait: float) -> dict[tupl
         DRIVE_CELLS=json.dumps(cells),
     )
     assert (tmp_path / "outside").read_text() == "one = 1\ntwo = 2\n", "nothing was written outside"
-    found = {file: outcome(json.loads(text)) for file, (text,) in told.items()}
+    found = {file: outcome(json.loads(text)) for file, (text,) in reported.items()}
     return {
         row: tuple(found[cell["file"]] for cell in cells[3 * place : 3 * place + 3])
         for place, row in enumerate(OUTCOMES)

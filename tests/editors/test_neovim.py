@@ -31,54 +31,56 @@ REPLIES = [
 @pytest.mark.needs("nvim")
 def test_a_turn_in_neovim(tmp_path: Path, workspace: Path) -> None:
     (workspace / "open.txt").write_text("a letter\n")
-    told = drive("drive.lua", tmp_path, workspace, REPLIES, again=[finish("Still here."), finish("Another one.")])
+    reported = drive("drive.lua", tmp_path, workspace, REPLIES, again=[finish("Still here."), finish("Another one.")])
 
-    first = told["first"][0]
+    first = reported["first"][0]
     assert first["stopReason"] == "finished", first
     assert first["answer"] == "It says **hello**."
     assert (workspace / "note.txt").read_text() == "hello\n"
 
-    assert told["deltas"][0] > 1, "the thought came in pieces"
-    assert "as notes do" not in "\n".join(told["shown at first delta"][0]), "shown before the step was whole"
-    assert len(told["asked"][0]) == 2
-    assert "note.txt" in told["asked"][0][0]
-    assert "+hello" in told["asked"][0][0]
-    assert "4  Reject" in told["asked"][0][0]
+    assert reported["deltas"][0] > 1, "the thought came in pieces"
+    assert "as notes do" not in "\n".join(reported["shown at first delta"][0]), "shown before the step was whole"
+    assert len(reported["asked"][0]) == 2
+    assert "note.txt" in reported["asked"][0][0]
+    assert "+hello" in reported["asked"][0][0]
+    assert "4  Reject" in reported["asked"][0][0]
 
-    assert told["open"][0] == ["a letter", "signed"], "what the agent changed is loaded again"
+    assert reported["open"][0] == ["a letter", "signed"], "what the agent changed is loaded again"
 
-    shown = "\n".join(told["buffer"][0])
+    shown = "\n".join(reported["buffer"][0])
     assert "## Write a note, please" in shown
     assert THOUGHT in shown
     assert "note.txt" in shown
     assert "(completed)" in shown
     assert "It says **hello**." in shown
 
-    assert told["refused"][0]["answer"] == "Not waited."
-    refused = "\n".join(told["buffer"][1])
+    assert reported["refused"][0]["answer"] == "Not waited."
+    refused = "\n".join(reported["buffer"][1])
     assert "(rejected)" in refused
     assert "it takes too long" in refused, "the reason is told to the model"
 
-    assert told["steer"][0]["queued"] is True
-    assert told["cancel"][0] == {"cancelled": True}
-    second = told["second"][0]
+    assert reported["steer"][0]["queued"] is True
+    assert reported["cancel"][0] == {"cancelled": True}
+    second = reported["second"][0]
     assert second["stopReason"] == "cancelled", second
-    cancelled = "\n".join(told["buffer"][2])
+    cancelled = "\n".join(reported["buffer"][2])
     assert "> not sent, send it again: make it short" in cancelled
     assert "> cancelled" in cancelled
 
-    assert told["third"][0]["answer"] == "Still here."
-    assert told["third"][0]["chatId"] == first["chatId"]
-    again = "\n".join(told["buffer"][3])
+    assert reported["third"][0]["answer"] == "Still here."
+    assert reported["third"][0]["chatId"] == first["chatId"]
+    again = "\n".join(reported["buffer"][3])
     assert [again.count(text) for text in ("## Write a note", "> cancelled", "## Are you there?")] == [1, 1, 1]
-    assert told["fourth"][0]["chatId"] != first["chatId"]
-    other = "\n".join(told["buffer"][4])
+    assert reported["fourth"][0]["chatId"] != first["chatId"]
+    other = "\n".join(reported["buffer"][4])
     assert "Another one." in other
     assert "Write a note" not in other
-    assert told["found"][0]
-    back = "\n".join(told["buffer"][5])
+    assert reported["found"][0]
+    back = "\n".join(reported["buffer"][5])
     assert [back.count(text) for text in ("## Write a note", "## Are you there?", "Still here.")] == [1, 1, 1]
-    assert told["left"] == [0], "the server went when it was told to"
-    started = told["event"].index("turn_started")
-    ended = told["event"].index("turn_ended")
-    assert all(started <= place <= ended for place in (told["event"].index("thought"), told["event"].index("answer")))
+    assert reported["left"] == [0], "the server went when it was told to"
+    started = reported["event"].index("turn_started")
+    ended = reported["event"].index("turn_ended")
+    assert all(
+        started <= place <= ended for place in (reported["event"].index("thought"), reported["event"].index("answer"))
+    )

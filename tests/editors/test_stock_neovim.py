@@ -25,25 +25,25 @@ REPLIES = [
 @pytest.mark.parametrize("pinned", [True, False])
 def test_a_code_action_and_a_chat_file_in_stock_neovim(tmp_path: Path, workspace: Path, *, pinned: bool) -> None:
     (workspace / "calc.py").write_text("def add(a, b):\n    return a - b\n")
-    told = drive("stock.lua", tmp_path, workspace, REPLIES, DRIVE_PINNED="1" if pinned else "0")
+    reported = drive("stock.lua", tmp_path, workspace, REPLIES, DRIVE_PINNED="1" if pinned else "0")
 
-    first, second = told["offered"]
+    first, second = reported["offered"]
     assert [title for title in first if "codelaw" in title] == first
     assert any("explain" in title for title in first)
     assert any("Send" in title for title in second)
-    (question,) = told["asked"][0]
+    (question,) = reported["asked"][0]
     assert "calc.py" in question
     assert "a + b" in question
-    answer, path = told["message"][0].rsplit("\n\n", 1)
+    answer, path = reported["message"][0].rsplit("\n\n", 1)
     assert answer == "It is **tested**."
     assert "Write a test for the function, method or class around line 2" in Path(path).read_text()
-    assert told["code"][0] == "def add(a, b):\n    return a + b"
+    assert reported["code"][0] == "def add(a, b):\n    return a + b"
 
     chat = parse((workspace / "talk.chat.md").read_text())
-    assert chat.text.rstrip("\n") == told["chat"][0].rstrip("\n")
+    assert chat.text.rstrip("\n") == reported["chat"][0].rstrip("\n")
     assert LONG in chat.text
     assert chat.text.count("typed meanwhile") == 1
     assert chat.question is not None
     assert chat.question.text == "typed meanwhile"
-    assert told["changes"][0] >= 3, "the answer came in pieces"
-    assert told["left"] == [0], "the server went when it was told to"
+    assert reported["changes"][0] >= 3, "the answer came in pieces"
+    assert reported["left"] == [0], "the server went when it was told to"

@@ -81,7 +81,7 @@ class FakeServers:
         if self.question is not None:
             self.answered.append(await asking.ask(self.question))
         if self.says:
-            asking.told(self.says)
+            asking.reported(self.says)
         return self._answer(tool)
 
     async def prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> str:

@@ -92,7 +92,7 @@ def _guard(connection: socket.socket, main: Callable[[], int]) -> int:
     """Fork the server, and stand between it and the one who started it."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     head, streams, _, _ = socket.recv_fds(connection, LENGTH.size, 3)
-    told = json.loads(_exactly(connection, LENGTH.unpack(head)[0]))
+    reported = json.loads(_exactly(connection, LENGTH.unpack(head)[0]))
     server = os.fork()
     if server == 0:
         connection.close()
@@ -100,9 +100,9 @@ def _guard(connection: socket.socket, main: Callable[[], int]) -> int:
             os.dup2(stream, number)
             os.close(stream)
         os.environ.clear()
-        os.environ.update(told["environment"])
-        os.chdir(told["folder"])
-        sys.argv[1:] = told["arguments"]
+        os.environ.update(reported["environment"])
+        os.chdir(reported["folder"])
+        sys.argv[1:] = reported["arguments"]
         return main()
     for stream in streams:
         os.close(stream)
@@ -120,8 +120,8 @@ def _guard(connection: socket.socket, main: Callable[[], int]) -> int:
 
 def start(address: str, arguments: list[str]) -> int:
     """Have a server forked on this process's streams, and end as it ends."""
-    told = {"arguments": arguments, "environment": dict(os.environ), "folder": str(Path.cwd())}
-    message = json.dumps(told).encode()
+    reported = {"arguments": arguments, "environment": dict(os.environ), "folder": str(Path.cwd())}
+    message = json.dumps(reported).encode()
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(address)
         socket.send_fds(connection, [LENGTH.pack(len(message))], [0, 1, 2])

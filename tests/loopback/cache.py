@@ -164,11 +164,11 @@ def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
         return "tools_changed"
     if _settings({**before, "messages": []}) != _settings({**now, "messages": []}):
         return "unavailable"
-    told = [(message["role"], _unmarked(blocks_of(message))) for message in before["messages"]]
+    reported = [(message["role"], _unmarked(blocks_of(message))) for message in before["messages"]]
     tells = [(message["role"], _unmarked(blocks_of(message))) for message in now["messages"]]
     # The last message may have grown.
-    whole = tells[: len(told) - 1] == told[:-1] and len(tells) >= len(told)
-    last = whole and tells[len(told) - 1][1][: len(told[-1][1])] == told[-1][1]
+    whole = tells[: len(reported) - 1] == reported[:-1] and len(tells) >= len(reported)
+    last = whole and tells[len(reported) - 1][1][: len(reported[-1][1])] == reported[-1][1]
     return None if last else "messages_changed"
 
 

@@ -253,9 +253,9 @@ class LoopbackVendor(LoopbackServer):
                 return 413, "request_too_large", "Request exceeds the maximum size"
 
     def _next(self, request: Captured, body: dict[str, Any]) -> VendorReply | None:
-        told = request.summary and self.summariser is not None
-        reply = self._scripted(request, marked_only=told)
-        if reply is None and told and self.summariser is not None:
+        reported = request.summary and self.summariser is not None
+        reply = self._scripted(request, marked_only=reported)
+        if reply is None and reported and self.summariser is not None:
             reply = self.summariser(body)
         if reply is None and self.brain is not None:
             reply = self.brain(body)
@@ -332,10 +332,10 @@ class _Stream:
         self.writer.write(f"{head}request-id: req_{number:04}\r\n\r\n".encode())
         self.request.status = 200
         self.request.answer_first_byte = time.monotonic()
-        told = {
+        reported = {
             "account": self.account, "transformed": self.request.transformed, "diagnosis": self.request.diagnosis,
         }  # fmt: skip
-        rows = list(events(self.reply, body, self.request.billed, number, **told))
+        rows = list(events(self.reply, body, self.request.billed, number, **reported))
         deltas = [place for place, (_, data) in enumerate(rows) if "delta" in data and data["type"] != "message_delta"]
         middle = deltas[len(deltas) // 2] if deltas else len(rows) - 2
         middle = len(rows) - 2 if self.reply.behind else middle

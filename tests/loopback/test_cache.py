@@ -135,7 +135,7 @@ def test_older_models_are_not_shown_the_thinking_of_finished_turns(cache: Prompt
     assert spent(cache.usage({**body, "model": "claude-haiku-4-5"}, 1))[3] == 3
 
 
-def told(cache: PromptCache, body: dict[str, Any], answer: str, previous: str | None) -> Any:
+def reported(cache: PromptCache, body: dict[str, Any], answer: str, previous: str | None) -> Any:
     said = cache.diagnosis({**body, "diagnostics": {"previous_message_id": previous}}, answer, 7)
     assert said is not None
     return said["cache_miss_reason"]
@@ -144,14 +144,14 @@ def told(cache: PromptCache, body: dict[str, Any], answer: str, previous: str | 
 def test_the_reason_of_a_miss(cache: PromptCache) -> None:
     body = asked(text("a"), system="s")
     assert cache.diagnosis(body, "m0") is None
-    assert told(cache, body, "m1", None) is None
+    assert reported(cache, body, "m1", None) is None
     grown = {
         **body,
         "messages": [*body["messages"], {"role": "assistant", "content": "b"}, {"role": "user", "content": "c"}],
     }
-    assert told(cache, grown, "m2", "m1") is None
-    assert told(cache, grown, "m3", "m0") == {"type": "previous_message_not_found"}
-    assert told(cache, body, "m4", "m2") == {"type": "messages_changed", "cache_missed_input_tokens": 7}
+    assert reported(cache, grown, "m2", "m1") is None
+    assert reported(cache, grown, "m3", "m0") == {"type": "previous_message_not_found"}
+    assert reported(cache, body, "m4", "m2") == {"type": "messages_changed", "cache_missed_input_tokens": 7}
     for more, reason in (
         ({"model": "claude-opus-5-5"}, "model_changed"),
         ({"system": "t"}, "system_changed"),
@@ -159,4 +159,4 @@ def test_the_reason_of_a_miss(cache: PromptCache) -> None:
         ({"messages": [{"role": "user", "content": "z"}]}, "messages_changed"),
         ({"output_config": {"effort": "low"}}, "unavailable"),
     ):
-        assert told(cache, {**grown, **more}, "m5", "m1")["type"] == reason
+        assert reported(cache, {**grown, **more}, "m5", "m1")["type"] == reason

@@ -73,9 +73,12 @@ def test_what_is_sent_back_whole_is_taken() -> None:
 def test_thinking_without_text_is_the_default_and_updates_show_notes_alone() -> None:
     account = Account()
     plain, note = {"type": "thinking", "thinking": "hm"}, {"type": "thinking", "thinking": "I look.", "note": True}
-    told = asked(thinking={"type": "adaptive", "display": "updates"})
+    reported = asked(thinking={"type": "adaptive", "display": "updates"})
     assert [one["thinking"] for one in thinking({"messages": [answer(account, asked(), plain, note)]})] == ["", ""]
-    assert [one["thinking"] for one in thinking({"messages": [answer(account, told, plain, note)]})] == ["", "I look."]
+    assert [one["thinking"] for one in thinking({"messages": [answer(account, reported, plain, note)]})] == [
+        "",
+        "I look.",
+    ]
 
 
 def edited(body: dict[str, Any], how: str) -> dict[str, Any]:
@@ -265,8 +268,8 @@ def test_refusals_early_and_late_and_turns_that_pause() -> None:
     late = streamed(VendorReply(text="Well, I", stop_reason="refusal"), body, account)
     assert [block["type"] for block in late] == ["thinking", "text"]
     for reason in ("pause_turn", "model_context_window_exceeded"):
-        told = list(
+        reported = list(
             events(VendorReply(text="so far", stop_reason=reason), body, {"output_tokens": 1}, 1, account=account)
         )
-        assert told[-2][1]["delta"]["stop_reason"] == reason
-        assert told[-2][1]["usage"]["output_tokens_details"] == {"thinking_tokens": 50}
+        assert reported[-2][1]["delta"]["stop_reason"] == reason
+        assert reported[-2][1]["usage"]["output_tokens_details"] == {"thinking_tokens": 50}

@@ -78,7 +78,7 @@ class DeskEditor:
         """Replace a part of the text, as a person does."""
         change = self._change(document, start, end, text)
         document.version += self.counts
-        await self._tell(document, [change])
+        await self._report(document, [change])
 
     async def save(self, document: Document) -> None:
         """As Ctrl-S does, the formatter first."""
@@ -145,7 +145,7 @@ class DeskEditor:
         if self.manner == "splits":
             for change in changes:
                 document.version += self.counts
-                await self._tell(document, [change])
+                await self._report(document, [change])
             return
         document.version += self.counts
         if self.manner == "merges":
@@ -155,11 +155,11 @@ class DeskEditor:
             self.client._answering.add(task)
             task.add_done_callback(self.client._answering.discard)
             return
-        await self._tell(document, changes)
+        await self._report(document, changes)
 
     async def _later(self, document: Document, version: int, changes: list[dict[str, Any]]) -> None:
         await asyncio.sleep(0.2)
-        await self._tell(document, changes, version)
+        await self._report(document, changes, version)
 
     def _change(self, document: Document, start: int, end: int, text: str) -> dict[str, Any]:
         starts = line_starts(document.text)
@@ -172,7 +172,7 @@ class DeskEditor:
         document.text = document.text[:start] + text + document.text[end:]
         return change
 
-    async def _tell(self, document: Document, changes: list[dict[str, Any]], version: int | None = None) -> None:
+    async def _report(self, document: Document, changes: list[dict[str, Any]], version: int | None = None) -> None:
         identifier = {"uri": document.uri, "version": document.version if version is None else version}
         await self.client.notify("textDocument/didChange", {"textDocument": identifier, "contentChanges": changes})
 

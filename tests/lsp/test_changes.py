@@ -22,9 +22,9 @@ async def test_what_a_chat_changed_is_listed_and_read(client: RawClient, chat: s
     change = {"turnId": "t1", "uri": A, "path": "a.py", "kind": "modified", "number": 7, "isText": True}
     moved = {**change, "uri": "file:///w/c.py", "path": "c.py", "kind": "created", "number": 8, "renamedFrom": "b.py"}
     assert await client.request(CHANGES, {"chatId": chat}) == {"changes": [change, moved], "total": 2}
-    told = {"path": "a.py", "before": "old\n", "after": "new\n", "number": 7, "isText": True, "redacted": False}
-    assert await client.request(REVIEWED, {"chatId": chat, "uri": A}) == told
-    assert await client.request(REVIEWED, {"chatId": chat, "uri": A, "above": 6}) == told
+    reported = {"path": "a.py", "before": "old\n", "after": "new\n", "number": 7, "isText": True, "redacted": False}
+    assert await client.request(REVIEWED, {"chatId": chat, "uri": A}) == reported
+    assert await client.request(REVIEWED, {"chatId": chat, "uri": A, "above": 6}) == reported
 
 
 @pytest.mark.parametrize(

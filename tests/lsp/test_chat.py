@@ -103,8 +103,8 @@ async def test_steering_and_a_second_turn(client: RawClient) -> None:
     chat_id = started["chatId"]
     steered = await client.request("codelaw/chat/steer", {"chatId": chat_id, "text": "left"})
     assert steered == {"queued": True, "id": "s1"}
-    told = (await client.event("steer"))["event"]
-    assert told == {"kind": "steer", "text": "left", "id": "s1", "state": "waiting", "step": 1}
+    reported = (await client.event("steer"))["event"]
+    assert reported == {"kind": "steer", "text": "left", "id": "s1", "state": "waiting", "step": 1}
     withdrawn = await client.request("codelaw/chat/unsteer", {"chatId": chat_id, "id": "s1"})
     assert withdrawn == {"withdrawn": True}
     assert (await client.request("codelaw/chat/unsteer", {"chatId": chat_id, "id": "s2"})) == {"withdrawn": False}

@@ -71,10 +71,10 @@ async def test_problems_are_told_once_and_the_value_below_stays(fresh: RawClient
     report = await fresh.request("codelaw/settings/read", {})
     assert report["settings"]["turn.maxSteps"]["value"] == 50
     assert [problem["code"] for problem in report["problems"]] == ["bad_setting", "unknown_setting"]
-    told = [params["message"] for params in fresh.params("window/showMessage")]
-    assert len(told) == 2
-    assert "turn.maxSteps" in told[0]
-    assert "colour" in told[1]
+    reported = [params["message"] for params in fresh.params("window/showMessage")]
+    assert len(reported) == 2
+    assert "turn.maxSteps" in reported[0]
+    assert "colour" in reported[1]
     await fresh.notify("workspace/didChangeConfiguration", {"settings": {"codelaw": {"turn": {"maxTokens": 1}}}})
     await setting_becomes(fresh, "turn.maxTokens", 1)
     assert len(fresh.params("window/showMessage")) == 2

@@ -45,7 +45,7 @@ def start(root: Path, home: Path, server: list[str]) -> Start:
     return started
 
 
-async def told(
+async def reported(
     client: RawClient, uri: str, codes: list[str], start: int = 0, version: int | None = None
 ) -> dict[str, Any]:
     """The first publication about `uri` with exactly these codes."""
@@ -81,7 +81,7 @@ async def test_a_missing_file_is_told_at_its_place_and_cleared(
     path.write_text("fine\n")
     async with start(encoding=encoding) as client:
         uri = await client.open(path, "# Law\r\n\r\n😀 @gone.md, always.\r\n", 4)
-        found = await told(client, uri, ["law_file_missing"])
+        found = await reported(client, uri, ["law_file_missing"])
         (one,) = found["diagnostics"]
         assert (one["source"], one["severity"], found["version"]) == ("codelaw", 2, 4)
         assert one["message"] == "There is no gone.md in the workspace."
@@ -89,14 +89,14 @@ async def test_a_missing_file_is_told_at_its_place_and_cleared(
         mark = len(client.messages)
         await client.open("untitled:gone", "not it")
         await client.open(root / "gone.md", "", 1)  # a new document counts as a file
-        await told(client, uri, [], mark)
+        await reported(client, uri, [], mark)
 
 
 async def test_problems_are_seen_without_opening_it_and_go_with_the_file(start: Start, root: Path):
     path = root / "code_LAW.md"
     path.write_text("- Use tabs.\n- use tabs\n")
     async with start() as client:
-        found = await told(client, path.as_uri(), ["law_duplicate"])
+        found = await reported(client, path.as_uri(), ["law_duplicate"])
         assert "version" not in found
         (one,) = found["diagnostics"]
         assert span(one) == (1, 0, 1, 10)
@@ -110,31 +110,31 @@ async def test_problems_are_seen_without_opening_it_and_go_with_the_file(start: 
         path.write_text("- Use tabs.\n")
         changed = {"changes": [{"uri": path.as_uri(), "type": 2}]}
         await client.notify("workspace/didChangeWatchedFiles", changed)
-        await told(client, path.as_uri(), [], mark)
+        await reported(client, path.as_uri(), [], mark)
         mark = len(client.messages)
         path.write_bytes(b"caf\xe9 @gone/x\n")
         await client.notify("workspace/didChangeWatchedFiles", changed)
-        await told(client, path.as_uri(), ["law_unreadable", "law_file_missing"], mark)
+        await reported(client, path.as_uri(), ["law_unreadable", "law_file_missing"], mark)
         mark = len(client.messages)
         path.unlink()
         await client.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": path.as_uri(), "type": 3}]})
-        await told(client, path.as_uri(), [], mark)
+        await reported(client, path.as_uri(), [], mark)
 
 
 async def test_unsaved_text_counts_and_closing_brings_the_disk_back(start: Start, root: Path):
     path = root / "CODE_LAW.md"
     path.write_text("- one rule here\n- one rule here\n")
     async with start() as client:
-        await told(client, path.as_uri(), ["law_duplicate"])
+        await reported(client, path.as_uri(), ["law_duplicate"])
         uri = await client.open(path, "- one rule here\n", 1)
-        await told(client, uri, [], 1)
+        await reported(client, uri, [], 1)
         mark = await change(client, uri, 2, "@a/b @a/c\n")
-        await told(client, uri, ["law_file_missing", "law_file_missing"], mark, 2)
+        await reported(client, uri, ["law_file_missing", "law_file_missing"], mark, 2)
         mark = await change(client, uri, 3, "@a/c\n")
-        await told(client, uri, ["law_file_missing"], mark, 3)
+        await reported(client, uri, ["law_file_missing"], mark, 3)
         mark = len(client.messages)
         await client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
-        found = await told(client, uri, ["law_duplicate"], mark)
+        found = await reported(client, uri, ["law_duplicate"], mark)
         assert "version" not in found
 
 
@@ -144,7 +144,7 @@ async def test_typing_fast_gives_only_what_is_true_of_the_last_version(start: St
         for version in range(2, 60):
             await change(client, uri, version, "@a/b " * (version % 3))
         await change(client, uri, 60, "@a/b @a/b @a/b")
-        await told(client, uri, ["law_file_missing"] * 3, 0, 60)
+        await reported(client, uri, ["law_file_missing"] * 3, 0, 60)
         versions = [params["version"] for params in client.params(PUBLISH)]
         assert versions == sorted(versions)
         assert len(versions) < 30, "several changes are looked at together"
@@ -164,7 +164,7 @@ async def test_a_law_that_cannot_be_read_is_told_at_its_beginning(start: Start, 
             (root.parent / "other.md").write_text("x")
             path.symlink_to(root.parent / "other.md")
     async with start() as client:
-        found = await told(client, path.as_uri(), ["law_unreadable"])
+        found = await reported(client, path.as_uri(), ["law_unreadable"])
         assert span(found["diagnostics"][0]) == (0, 0, 0, 0)
         assert found["diagnostics"][0]["message"]
 
@@ -173,7 +173,7 @@ async def test_a_long_law_names_tokens_and_share_and_the_window_of_the_settings(
     path = root / "CODE_LAW.md"
     path.write_text("".join(f"- Rule {number} is to be kept at any time.\n" for number in range(400)))
     async with start(model={"contextWindow": 30_000}) as client:
-        found = await told(client, path.as_uri(), ["law_long"])
+        found = await reported(client, path.as_uri(), ["law_long"])
         assert "of the window of 30000" in found["diagnostics"][0]["message"]
         sections = (await client.request("codelaw/context/inspect", {"text": "x"}))["sections"]
         (tokens,) = [section["tokens"] for section in sections if section["layer"] == "L2"]
@@ -183,14 +183,14 @@ async def test_a_long_law_names_tokens_and_share_and_the_window_of_the_settings(
         await client.notify(
             "workspace/didChangeConfiguration", {"settings": {"codelaw": {"model": {"contextWindow": 200_000}}}}
         )
-        await told(client, path.as_uri(), [], mark)
+        await reported(client, path.as_uri(), [], mark)
 
 
 async def test_of_two_spellings_the_one_that_does_not_count_is_told(start: Start, root: Path):
     (root / "CODE_LAW.md").write_text("exact\n")
     (root / "code_law.md").write_text("@gone/file\n")
     async with start() as client:
-        found = await told(client, (root / "code_law.md").as_uri(), ["law_shadowed"])
+        found = await reported(client, (root / "code_law.md").as_uri(), ["law_shadowed"])
         assert found["diagnostics"][0]["severity"] == 3
         assert "CODE_LAW.md counts in this folder" in found["diagnostics"][0]["message"]
         await client.request("codelaw/context/law", {})
@@ -203,14 +203,14 @@ async def test_a_folder_that_goes_takes_its_diagnostics_with_it(start: Start, ro
     (other / "CODE_LAW.md").write_text("@gone/file and @lib/CODE_LAW.md, @CODE_LAW.md\n")
     async with start(root, other) as client:
         uri = (other / "CODE_LAW.md").as_uri()
-        await told(client, uri, ["law_file_missing"])
+        await reported(client, uri, ["law_file_missing"])
         mark = len(client.messages)
         removed = [{"uri": other.as_uri(), "name": "lib"}]
         await client.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": [], "removed": removed}})
-        await told(client, uri, [], mark)
+        await reported(client, uri, [], mark)
         mark = len(client.messages)
         await client.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": removed, "removed": []}})
-        await told(client, uri, ["law_file_missing"], mark)
+        await reported(client, uri, ["law_file_missing"], mark)
 
 
 # -------------------------------------------------------------------------------------------------------------- hover
@@ -260,9 +260,9 @@ async def test_files_beside_the_law_are_documents_like_it(start: Start, root: Pa
     (root / "sub").mkdir()
     (root / "AGENTS.md").write_text("- Use tabs.\n- use tabs\n")
     async with start() as client:
-        await told(client, (root / "AGENTS.md").as_uri(), ["law_duplicate"])
+        await reported(client, (root / "AGENTS.md").as_uri(), ["law_duplicate"])
         below = await client.open(root / "sub" / "Agents.md", "@gone/file and @sub/\n@su", 1)
-        await told(client, below, ["law_file_missing"], 0, 1)
+        await reported(client, below, ["law_file_missing"], 0, 1)
         value = (await hover(client, below, 0, 12))["contents"]["value"]
         assert value.startswith("This rule takes about ")
         offered = await client.request(
@@ -276,7 +276,7 @@ async def test_files_beside_the_law_are_documents_like_it(start: Start, root: Pa
         assert [(one["name"], one["source"]) for one in report["documents"]] == [("AGENTS.md", "disk")]
         mark = len(client.messages)
         await client.notify("textDocument/didClose", {"textDocument": {"uri": below}})
-        await told(client, below, [], mark)
+        await reported(client, below, [], mark)
 
 
 async def test_other_names_are_registered_when_the_setting_changes(start: Start, root: Path):
@@ -296,7 +296,7 @@ async def test_other_names_are_registered_when_the_setting_changes(start: Start,
         await client.notify("workspace/didChangeConfiguration", settings)
         later = await client.until(lambda message: bool(watches(message)), mark)
         assert watches(later)[1:3] == ["**/[rR][uU][lL][eE][sS].[mM][dD]", "**/.codelaw/config.toml"]
-        await told(client, (root / "RULES.md").as_uri(), ["law_duplicate"])
+        await reported(client, (root / "RULES.md").as_uri(), ["law_duplicate"])
 
 
 async def test_hover_on_a_path_tells_whether_it_is_there_and_how_large(start: Start, root: Path):

@@ -191,13 +191,13 @@ async def sleeper() -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(sys.executable, "-c", "import time; time.sleep(60)")
 
 
-@pytest.mark.parametrize("told", ["initialize", "--clientProcessId"])
-async def test_the_parents_death_ends_the_process(told: str) -> None:
+@pytest.mark.parametrize("reported", ["initialize", "--clientProcessId"])
+async def test_the_parents_death_ends_the_process(reported: str) -> None:
     """The parent dies while somebody else still holds our input open."""
     parent = await sleeper()
-    command = [*FAKE_SERVER, f"--clientProcessId={parent.pid}"] if told != "initialize" else FAKE_SERVER
+    command = [*FAKE_SERVER, f"--clientProcessId={parent.pid}"] if reported != "initialize" else FAKE_SERVER
     async with stdio([*command, "--stdio"]) as client:
-        await client.initialize(process_id=parent.pid if told == "initialize" else None)
+        await client.initialize(process_id=parent.pid if reported == "initialize" else None)
         await client.start("codelaw/chat/send", {"text": "wait"})
         await client.event("tool_call")
         began = time.monotonic()

@@ -44,7 +44,7 @@ async def test_a_message_to_a_running_turn_names_its_pictures_and_their_bytes_ca
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "reported"),
     [
         ("not base64!", "its data is not base64"),
         ("ü" * 8, "its data is not base64"),
@@ -57,12 +57,12 @@ async def test_a_message_to_a_running_turn_names_its_pictures_and_their_bytes_ca
     ],
     ids=["base64", "letters", "kind", "side", "torn", "large", "huge", "empty"],
 )
-async def test_what_is_no_picture_is_refused_with_what_to_do(client: RawClient, data: str, told: str) -> None:
+async def test_what_is_no_picture_is_refused_with_what_to_do(client: RawClient, data: str, reported: str) -> None:
     with pytest.raises(RpcError) as refused:
         await client.request("codelaw/chat/send", {"text": "look", "attachments": [{"kind": "image", "data": data}]})
     assert refused.value.code == -32803
     assert refused.value.data["code"] == "invalid_attachment"
-    assert told in (refused.value.message or "")
+    assert reported in (refused.value.message or "")
     assert (await client.request("codelaw/chat/send", {"text": "hello"}))["answer"] == "you said hello"
 
 

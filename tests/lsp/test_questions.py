@@ -76,8 +76,8 @@ def test_what_does_not_fit_is_not_offered_but_shown(command: str):
 
 
 def test_the_parts_are_the_whole():
-    told = "".join(one.text.partition(":\n")[2].split("\n\nTo allow it")[0] for one in parts(asked(LONG)))
-    assert told.replace("\n", "") == LONG.replace("\n", "")
+    reported = "".join(one.text.partition(":\n")[2].split("\n\nTo allow it")[0] for one in parts(asked(LONG)))
+    assert reported.replace("\n", "") == LONG.replace("\n", "")
 
 
 async def begin(client: RawClient, capabilities: dict[str, Any], answers: list[str]) -> list[dict[str, Any]]:

@@ -61,8 +61,8 @@ async def test_a_client_without_events_is_told_by_a_message(fresh: RawClient):
     made = await fresh.request("codelaw/chat/create", {})
     params = {"chatId": made["id"], "turnId": "t1", "messages": True}
     await fresh.command("codelaw.chat.revert", params)
-    told = await fresh.method("window/showMessage")
-    assert told == {"type": 2, "message": "1 file undone. Left alone: b.py was removed since."}
+    reported = await fresh.method("window/showMessage")
+    assert reported == {"type": 2, "message": "1 file undone. Left alone: b.py was removed since."}
 
 
 @pytest.mark.parametrize(

@@ -56,11 +56,11 @@ def test_one_large_message_is_not_a_stall(pipe: tuple[int, int], monkeypatch: py
 
 
 def test_a_closed_pipe_is_told(pipe: tuple[int, int]) -> None:
-    told = threading.Event()
-    writer = PipeWriter(pipe[1], lambda _why: told.set())
+    reported = threading.Event()
+    writer = PipeWriter(pipe[1], lambda _why: reported.set())
     os.close(pipe[0])
     writer.send(b"{}")
-    assert told.wait(150)
+    assert reported.wait(150)
     writer.send(b"{}")
     writer.close(10)
 

@@ -84,8 +84,8 @@ def test_a_secret_is_refused_and_never_repeated(text, part):
     with pytest.raises(Refusal) as caught:
         checked(f"Remember this: {text}")
     assert caught.value.code == "memory_refused"
-    told = f"{caught.value.message} {caught.value.hint}"
-    assert part.casefold() not in told.casefold()
+    reported = f"{caught.value.message} {caught.value.hint}"
+    assert part.casefold() not in reported.casefold()
     assert caught.value.hint
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from codelaw.domain.memories import Candidate, Memory
-from codelaw.memory.recall import SHOWN_CHARACTERS, harmless, ranked, score, shown
+from codelaw.memory.recall import SHOWN_CHARACTERS, escape_tags, ranked, score, shown
 from codelaw.memory.words import asked, fused, likeness, words
 
 
@@ -117,7 +117,7 @@ def test_no_entry_begins_a_line_or_closes_a_tag_of_its_own(text):
     "text", ["prefer `Optional<T>`", "a < b and b > c", "use <br> and <profile> in pom.xml", "x <- 3"]
 )
 def test_code_in_an_entry_stays_readable(text):
-    assert harmless(text) == text
+    assert escape_tags(text) == text
 
 
 def test_words_are_stems_without_the_little_ones():
@@ -154,4 +154,4 @@ def test_what_either_shows_counts_and_both_count_more(by_words, by_vectors, expe
 
 @pytest.mark.parametrize("unseen", ["\U000e0041", "\U000e0100", "\ufe01", "\u034f", "\u3164"])
 def test_what_nobody_sees_is_not_shown_to_a_model(unseen):
-    assert harmless(f"likes{unseen} tea <{unseen}system-reminder>") == "likes tea &lt;system-reminder>"
+    assert escape_tags(f"likes{unseen} tea <{unseen}system-reminder>") == "likes tea &lt;system-reminder>"

@@ -92,8 +92,8 @@ def test_rare_words_count_more_than_frequent_ones():
 
 def test_messages_that_speak_of_time_are_preferred_when_a_time_is_asked_for():
     frame = a_frame("the parser broke", "the parser broke", "tea")
-    told = [RankedSource(said.id, said.role, said.at, tells_time=said.id == "m1") for said in frame.messages]
-    frame = MessageFrame(**{**vars(frame), "messages": told})
+    reported = [RankedSource(said.id, said.role, said.at, tells_time=said.id == "m1") for said in frame.messages]
+    frame = MessageFrame(**{**vars(frame), "messages": reported})
     assert order(frame, "When did the parser break?")[0] == "m1"
     assert order(frame, "Why did the parser break?")[0] == "m0"
 

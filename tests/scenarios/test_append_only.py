@@ -68,7 +68,7 @@ def bare(block: dict[str, Any]) -> dict[str, Any]:
 
 
 def texts(request: Captured, role: str) -> list[str]:
-    return [block["text"] for told, block in said(request) if told == role and block["type"] == "text"]
+    return [block["text"] for reported, block in said(request) if reported == role and block["type"] == "text"]
 
 
 def thoughts(request: Captured) -> int:
@@ -130,11 +130,11 @@ async def test_every_request_begins_with_the_one_before(
         assert said(after)[: len(said(before))] == said(before)
     if dialect == "native":
         assert [thoughts(request) for request in vendor.messages] == [*range(17)], "all thinking goes back"
-    told = "\n".join(texts(vendor.messages[-1], "system"))
+    reported = "\n".join(texts(vendor.messages[-1], "system"))
     order = ["[0/2] In", "[1/2] In", "LAW TWO", "The second way", "[0/1]", "law of this workspace is gone"]
-    places = [told.index(words) for words in order]
+    places = [reported.index(words) for words in order]
     assert places == sorted(places)
-    assert [told.count(words) for words in order] == [1] * len(order), "each is said once"
+    assert [reported.count(words) for words in order] == [1] * len(order), "each is said once"
     assert not any("<todo-recap>" in text for text in texts(vendor.messages[-1], "user"))
     # The new law counts from the next step on.
     assert ["LAW TWO" in "".join(texts(request, "system")) for request in vendor.messages[6:9]] == [False, True, True]
@@ -206,8 +206,8 @@ async def test_what_is_new_counts_for_a_model_that_takes_no_system_messages(
         for model in (OTHER, MODEL):
             result = await client.request("codelaw/chat/send", {"text": "next", "chatId": chat, "model": model})
             assert result["stopReason"] == "finished"
-            told = "".join(text for role in ("user", "system") for text in texts(vendor.messages[-1], role))
-            assert told.rindex("LAW THREE") > told.rindex("LAW TWO")
+            reported = "".join(text for role in ("user", "system") for text in texts(vendor.messages[-1], role))
+            assert reported.rindex("LAW THREE") > reported.rindex("LAW TWO")
     other, own = vendor.messages[-2:]
     assert "LAW THREE" in str(head(other))
     assert "LAW ONE" in str(head(own))
@@ -256,8 +256,8 @@ async def test_pictures_that_are_not_sent_any_more_leave_thinking_out(
                 for one in range(4)
             ]
             vendor.play(VendorReply(text="I see. " * 100))
-            told = {"text": "look", "attachments": shown, **({} if chat is None else {"chatId": chat})}
-            result = await client.request("codelaw/chat/send", told)
+            reported = {"text": "look", "attachments": shown, **({} if chat is None else {"chatId": chat})}
+            result = await client.request("codelaw/chat/send", reported)
             assert (result["stopReason"], result["notices"]) == ("finished", [])
             chat = result["chatId"]
         assert [thoughts(request) for request in vendor.messages] == [0, 1, 2, 3, 4, 0], "ten pictures went at once"

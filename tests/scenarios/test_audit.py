@@ -20,7 +20,7 @@ AUDIT = "codelaw/permission/audit"
 TOKEN = f"ghp_{'aB3d' * 9}"
 
 
-async def told(client: RawClient, **params: Any) -> list[tuple[str, str, str, str]]:
+async def reported(client: RawClient, **params: Any) -> list[tuple[str, str, str, str]]:
     """Kind, decision, by whom and rule, the oldest first."""
     entries = (await client.request(AUDIT, params))["entries"]
     return [(one["kind"], one["decision"], one["by"], one.get("rule", "")) for one in reversed(entries)]
@@ -49,7 +49,7 @@ async def test_calls_are_on_record_with_who_allowed_them(start: Start, vendor: L
         client.answers[APPROVAL] = answer
         sent = await client.request("codelaw/chat/send", {"text": "go"})
         chat = sent["chatId"]
-        assert await told(client, chatId=chat) == [
+        assert await reported(client, chatId=chat) == [
             ("call", "deny", "rule", "Read(secret.txt)"),
             ("call", "deny", "user", "rejected"),
             ("call", "allow", "rule", "Bash(ls:*)"),
@@ -68,11 +68,11 @@ async def test_calls_are_on_record_with_who_allowed_them(start: Start, vendor: L
         assert [one["detail"] for one in (await client.request(AUDIT, {"limit": 1}))["entries"]] == ["curl x"]
         for grant in (await client.request("codelaw/permission/list", {}))["grants"]:
             await client.request("codelaw/permission/revoke", {"id": grant["id"]})
-        assert (await told(client))[-1] == ("grant", "revoke", "user", "Bash(git diff:*)")
+        assert (await reported(client))[-1] == ("grant", "revoke", "user", "Bash(git diff:*)")
         same = await client.command("codelaw.permission.audit", {"chatId": chat})
         assert same == await client.request(AUDIT, {"chatId": chat})
         await client.request("codelaw/chat/delete", {"chatId": chat})
-        assert await told(client) == [], "what is on record of a chat goes with it"
+        assert await reported(client) == [], "what is on record of a chat goes with it"
         refused = await client.error(AUDIT, {"chatId": chat})
         assert refused.data["code"] == "chat_not_found"
         assert (await client.error(AUDIT, {"limit": 0})).code == -32602
@@ -83,7 +83,7 @@ async def test_who_answered_is_on_record_when_nobody_did(start: Start, vendor: L
     async with start() as client:
         client.answers[APPROVAL] = lambda params: option("reject")(params) | {"by": "headless"}
         await client.request("codelaw/chat/send", {"text": "go"})
-        assert [one[1:3] for one in await told(client)] == [("deny", "headless")] * 2
+        assert [one[1:3] for one in await reported(client)] == [("deny", "headless")] * 2
 
 
 async def test_a_decision_is_durable_before_what_it_allows_runs(start: Start, vendor: LoopbackVendor, home: Path):

@@ -79,12 +79,12 @@ async def test_a_damaged_store_is_set_aside_and_the_user_is_told(
     file.write_bytes(content)
     vendor.reset([VendorReply(text=finish("it goes on"))])
     async with start() as client:
-        told = await client.method("window/showMessage")
-        assert told["type"] == 2
-        assert "was damaged" in told["message"]
-        assert "1 chat with 2 messages" in told["message"]
+        reported = await client.method("window/showMessage")
+        assert reported["type"] == 2
+        assert "was damaged" in reported["message"]
+        assert "1 chat with 2 messages" in reported["message"]
         aside = next(item for item in home.iterdir() if ".damaged-" in item.name and item.name[-4] != "-")
-        assert str(aside) in told["message"]
+        assert str(aside) in reported["message"]
         assert aside.read_bytes() == content
         answer = await client.request("codelaw/chat/send", {"chatId": chat_id, "text": "and?"})
         assert answer["answer"] == "it goes on"
@@ -112,10 +112,10 @@ async def test_damage_that_is_met_while_the_store_is_open_is_told_with_the_way_o
         assert (await client.request("codelaw/chat/read", {"chatId": chat_id}))["messages"]
         for _ in range(2):
             await refused(client, "codelaw/chat/send", {"text": "a new one"})
-        (told,) = client.params("window/showMessage")
-        assert told["type"] == 1
-        assert f"{file} is damaged" in told["message"]
-        assert "Close every codelaw and start it again" in told["message"]
+        (reported,) = client.params("window/showMessage")
+        assert reported["type"] == 1
+        assert f"{file} is damaged" in reported["message"]
+        assert "Close every codelaw and start it again" in reported["message"]
     async with start() as client:
         assert (await client.request("codelaw/chat/send", {"text": "a new one"}))["answer"] == "it goes on"
         assert chat_id in await listed(client)
@@ -200,8 +200,8 @@ async def test_a_store_that_cannot_be_written_is_read_and_untouched(
             assert (error.code, error.data["code"]) == (-32803, "store_unavailable")
             assert "permissions" in error.data["hint"]
             if what != "file":
-                told = await client.method("window/showMessage")
-                assert "Chats can be read" in told["message"]
+                reported = await client.method("window/showMessage")
+                assert "Chats can be read" in reported["message"]
     finally:
         home.chmod(0o700)
         file.chmod(0o600)

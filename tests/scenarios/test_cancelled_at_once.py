@@ -67,7 +67,7 @@ async def talk(client: RawClient, vendor: LoopbackVendor, turns: int = 1) -> str
     return chat
 
 
-def told(client: RawClient, chat: str, kind: str) -> list[dict[str, Any]]:
+def reported(client: RawClient, chat: str, kind: str) -> list[dict[str, Any]]:
     return [one["event"] for one in client.events(chat) if one["event"]["kind"] == kind]
 
 
@@ -108,8 +108,8 @@ async def test_a_message_and_it_is_kept(start: Start, vendor: LoopbackVendor, wa
         first = command(1001, "codelaw.chat.send", sent) if twin else request(1001, SEND, sent)
         answer = result_of(await cancelled(client, way, await at_once(client, first, stop(way, chat))))
         assert twin or answer["stopReason"] == "cancelled"
-        await until(lambda: len(told(client, chat, "turn_ended")) == 2)
-        assert told(client, chat, "turn_ended")[-1]["result"]["stopReason"] == "cancelled"
+        await until(lambda: len(reported(client, chat, "turn_ended")) == 2)
+        assert reported(client, chat, "turn_ended")[-1]["result"]["stopReason"] == "cancelled"
         record = await silent(client, vendor, chat, 0)
         assert [one["content"] for one in record["messages"] if one["role"] == "user"] == ["question 0", "the second"]
 
@@ -128,7 +128,7 @@ async def test_a_message_that_hooks_would_look_at(start: Start, vendor: Loopback
         assert "taken back" in answer["error"]["message"]
         record = await silent(client, vendor, chat, asked)
         assert [one["content"] for one in record["messages"] if one["role"] == "user"] == ["question 0"]
-        assert {run["status"] for run in told(client, chat, "hook")} <= {"running", "cancelled"}
+        assert {run["status"] for run in reported(client, chat, "hook")} <= {"running", "cancelled"}
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -140,7 +140,7 @@ async def test_a_message_while_a_hook_looks_at_it(start: Start, vendor: Loopback
         await until((root / "begun").exists)
         answer = await cancelled(client, way, sending + await at_once(client, stop(way, chat)))
         assert answer["error"]["data"]["code"] == "hook_blocked"
-        assert told(client, chat, "hook")[-1]["status"] == "cancelled"
+        assert reported(client, chat, "hook")[-1]["status"] == "cancelled"
 
 
 async def test_a_message_that_waits_for_a_server_of_the_users(start: Start, vendor: LoopbackVendor) -> None:
@@ -178,8 +178,8 @@ async def test_a_code_action(start: Start, vendor: LoopbackVendor, root: Path) -
         asked = command(1001, "codelaw.editor.explain", {"uri": uri, "range": span})
         (future,) = await at_once(client, asked, stop("$/cancelRequest", ""))
         begun = result_of(await client.wait_for(future))
-        await until(lambda: len(told(client, begun["chatId"], "turn_ended")) == 1)
-        assert told(client, begun["chatId"], "turn_ended")[0]["result"]["stopReason"] == "cancelled"
+        await until(lambda: len(reported(client, begun["chatId"], "turn_ended")) == 1)
+        assert reported(client, begun["chatId"], "turn_ended")[0]["result"]["stopReason"] == "cancelled"
         await silent(client, vendor, begun["chatId"], 0)
 
 

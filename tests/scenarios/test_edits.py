@@ -180,8 +180,8 @@ async def test_what_the_user_types_in_mid_turn_reaches_the_model(start: Start, v
         assert conflict["error"]["code"] == "CONFLICT"
         assert "modified externally" in json.dumps(again)
         assert done["status"] == "success"
-        told = json.dumps(vendor.messages[2].json)
-        assert "a.py" in told.split("LS")[-1], "the change was told before the next step"
+        reported = json.dumps(vendor.messages[2].json)
+        assert "a.py" in reported.split("LS")[-1], "the change was told before the next step"
 
 
 async def test_documents_without_a_file_can_be_edited(start: Start, vendor: LoopbackVendor, root: Path):

@@ -130,11 +130,11 @@ async def test_an_export_has_the_whole_chat_and_no_key(start: Start, vendor: Loo
     ]
     async with start() as client:
         done = await ask(client, None, f"QUESTIONMARK {NASTY} @a.py")
-        told = (await client.request("codelaw/chat/export", {"chatId": done["chatId"], "format": form}))["text"]
-        assert all(mark in told for mark in ("QUESTIONMARK", "THOUGHTMARK", "FIRSTFILE", "ANSWERMARK"))
-        assert "SECRET" not in told
+        reported = (await client.request("codelaw/chat/export", {"chatId": done["chatId"], "format": form}))["text"]
+        assert all(mark in reported for mark in ("QUESTIONMARK", "THOUGHTMARK", "FIRSTFILE", "ANSWERMARK"))
+        assert "SECRET" not in reported
         if form == "json":
-            document = json.loads(told)
+            document = json.loads(reported)
             record = await client.request("codelaw/chat/read", {"chatId": done["chatId"]})
             assert [item["id"] for item in document["messages"]] == [item["id"] for item in record["messages"]]
             assert [item["seq"] for item in document["events"]] == [item["seq"] for item in record["events"]]

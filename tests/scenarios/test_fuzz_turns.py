@@ -107,8 +107,8 @@ async def play(chance: Chance, bench: Bench, chat: str | None, number: int) -> s
     returned = [event.text for event in bench.kinds("steer") if event.state == "returned"]
     record = await bench.session.read(running.chat_id)
     check(record.messages)
-    for told in range(steers):
-        mark = f"STEERCANARY{number}_{told}Z"
+    for reported in range(steers):
+        mark = f"STEERCANARY{number}_{reported}Z"
         assert sum(mark in message.content for message in record.messages) + returned.count(mark) == 1
     await agree(bench, running.chat_id)
     return running.chat_id

@@ -121,8 +121,8 @@ async def test_of_several_folders_a_grant_belongs_to_that_of_the_path_or_the_com
     one, two = projects
     async with work(one, two) as client:
         grants = await give(client, vendor, write("two/src/a.txt"), bash(MAKE))
-        told = [(grant["rule"], grant["folder"]) for grant in grants]
-        assert told == [("Edit(src/**)", str(two)), ("Bash(make all)", str(one))]
+        reported = [(grant["rule"], grant["folder"]) for grant in grants]
+        assert reported == [("Edit(src/**)", str(two)), ("Bash(make all)", str(one))]
         calls = write("two/src/b.txt"), write("one/src/b.txt"), bash(MAKE)
         assert await judged(client, vendor, *calls) == ["grant allow", "user deny", "grant allow"]
     async with work(two) as client:

@@ -82,12 +82,12 @@ async def test_a_refused_message_leaves_no_chat(start: Start, vendor: LoopbackVe
         assert refused.value.data["code"] == "hook_blocked"
         assert refused.value.data["message"] == "A hook refused the message: no, thanks"
         assert (await client.request("codelaw/chat/list", {}))["chats"] == []
-        told = [event["event"] for event in client.events() if event["event"]["kind"] == "hook"]
-        assert [(event["status"], event["event"]) for event in told] == [
+        reported = [event["event"] for event in client.events() if event["event"]["kind"] == "hook"]
+        assert [(event["status"], event["event"]) for event in reported] == [
             ("running", "UserPromptSubmit"),
             ("blocked", "UserPromptSubmit"),
         ]
-        assert told[-1]["message"] == "no, thanks"
+        assert reported[-1]["message"] == "no, thanks"
         assert vendor.messages == []
 
 

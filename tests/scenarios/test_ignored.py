@@ -17,7 +17,7 @@ async def test_it_is_said_once(start: Start, vendor: LoopbackVendor, root: Path)
     async with start() as client:
         first = await client.request("codelaw/chat/send", {"text": "go"})
         second = await client.request("codelaw/chat/send", {"chatId": first["chatId"], "text": "on"})
-    told = [notice["message"] for notice in first["notices"] if notice["code"] == CODE]
-    assert len(told) == 1
-    assert str(root / ".gitignore") in told[0]
+    reported = [notice["message"] for notice in first["notices"] if notice["code"] == CODE]
+    assert len(reported) == 1
+    assert str(root / ".gitignore") in reported[0]
     assert [notice for notice in second["notices"] if notice["code"] == CODE] == []

@@ -135,11 +135,11 @@ async def test_a_model_that_says_a_key_in_pieces_of_any_size(work: Open, vendor:
             sent = await client.request("codelaw/chat/send", {"text": "go"})
             assert sent["answer"] == expected, size
             events = [one["event"] for one in client.events(sent["chatId"])]
-            told = {
+            reported = {
                 kind: "".join(one["delta"] for one in events if one["kind"] == kind) for kind in ("thought", "answer")
             }
-            assert told["answer"] == expected, size
-            assert told["thought"].count(expected) == 2, size
+            assert reported["answer"] == expected, size
+            assert reported["thought"].count(expected) == 2, size
             assert mark < len(client.messages)
         clean(client, vendor, home)
 

@@ -87,9 +87,9 @@ async def test_what_it_had_changed_comes_back(start: Start, vendor: LoopbackVend
         changed = {"f.txt", "keys.txt", "read.txt", "made.txt", "begun"}
         assert set(answer["reverted"]) == {(root / name).as_uri() for name in changed}
         events = (await client.request("codelaw/chat/read", {"chatId": started["chatId"], "sinceSeq": 0}))["events"]
-        [told] = [event["event"] for event in events if event["event"].get("code") == "command_interrupted"]
-        assert "f.txt" in told["message"]
-        assert "same.txt" not in told["message"]
+        [reported] = [event["event"] for event in events if event["event"].get("code") == "command_interrupted"]
+        assert "f.txt" in reported["message"]
+        assert "same.txt" not in reported["message"]
     (root / "change.sh").unlink()
     assert {path.name: path.read_text() for path in root.iterdir() if path.is_file()} == before
 

@@ -53,8 +53,10 @@ async def test_a_kill_during_the_summary(start: Start, vendor: LoopbackVendor, a
         assert users == [f"ASKCANARY{number}Z" for number in range(count)]
         assert record["running"] is None
         assert not any(message["role"] == "summary" for message in record["messages"])
-        told = [event["event"]["phase"] for event in record["events"] if event["event"]["kind"] == "compaction"]
-        assert told.count("started") == sum(phase in ENDS for phase in told), f"a client would wait for ever: {told}"
+        reported = [event["event"]["phase"] for event in record["events"] if event["event"]["kind"] == "compaction"]
+        assert reported.count("started") == sum(phase in ENDS for phase in reported), (
+            f"a client would wait for ever: {reported}"
+        )
         report = await client.request("codelaw/context/compact", {"chatId": chat})
         assert report["compacted"]
         await talk(client, vendor, count, chat)

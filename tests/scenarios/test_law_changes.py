@@ -14,7 +14,7 @@ from tests.scenarios.conftest import Start, act, finish
 BASH = '{"command": "true"}'
 
 
-def told(result: dict[str, Any]) -> list[str]:
+def reported(result: dict[str, Any]) -> list[str]:
     return [notice["message"] for notice in result["notices"] if notice["code"] == "law_changed"]
 
 
@@ -46,7 +46,7 @@ async def test_an_unsaved_edit_in_mid_turn_applies_at_the_next_step_and_is_told_
 
         client.answers["codelaw/approval/request"] = approve
         first = await client.request("codelaw/chat/send", {"text": "go"})
-        (message,) = told(first)
+        (message,) = reported(first)
         assert message.startswith("CODE_LAW.md has changed, +2 -1 rules, now about ")
         assert message.endswith(" tokens. It applies from this step on.")
         (event,) = [e["event"] for e in client.events() if e["event"].get("code") == "law_changed"]
@@ -57,11 +57,11 @@ async def test_an_unsaved_edit_in_mid_turn_applies_at_the_next_step_and_is_told_
         assert path.read_text().startswith("- OLDMARK"), "never saved"
 
         chat = {"chatId": first["chatId"]}
-        assert told(await client.request("codelaw/chat/send", {**chat, "text": "again"})) == []
+        assert reported(await client.request("codelaw/chat/send", {**chat, "text": "again"})) == []
         await client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
         path.unlink()
         last = await client.request("codelaw/chat/send", {**chat, "text": "and now"})
-        assert told(last) == ["CODE_LAW.md is gone. It applies from this step on."]
+        assert reported(last) == ["CODE_LAW.md is gone. It applies from this step on."]
         assert "rule" not in json.dumps(vendor.messages[-1].json["system"][1:])
 
 

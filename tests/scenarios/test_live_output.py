@@ -30,8 +30,8 @@ async def test_output_comes_while_the_command_runs(start: Start, vendor: Loopbac
         assert first["event"]["callId"] == running["event"]["callId"]
         (root / "go").touch()
         result = await turn
-        told = [event for event in client.events() if event["event"]["kind"] == "tool_output"]
-        out = "".join(event["event"]["delta"] for event in told if event["event"]["stream"] == "stdout")
+        reported = [event for event in client.events() if event["event"]["kind"] == "tool_output"]
+        out = "".join(event["event"]["delta"] for event in reported if event["event"]["stream"] == "stdout")
         assert out.startswith("one\n[redacted: ")
         assert out.endswith("two\n")
         assert "SECRET" not in out

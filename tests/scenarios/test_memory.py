@@ -43,10 +43,10 @@ async def test_a_preference_outlives_the_server_and_is_shown_after_the_question(
     async with start(options=PATIENT) as client:
         await client.request("codelaw/chat/send", {"text": "QUESTIONMARK: when is the walrus party, and tabs?"})
     request = vendor.messages[2].json
-    told = texts(request)
-    places = [told.index(mark) for mark in ("QUESTIONMARK", "<remembered-profile>", "tabs over spaces", "<remembered>", "walrus party is in May")]  # fmt: skip
+    reported = texts(request)
+    places = [reported.index(mark) for mark in ("QUESTIONMARK", "<remembered-profile>", "tabs over spaces", "<remembered>", "walrus party is in May")]  # fmt: skip
     assert places == sorted(places)
-    assert told.count("tabs over spaces in Go") == 1, "what stands in the profile is not recalled again"
+    assert reported.count("tabs over spaces in Go") == 1, "what stands in the profile is not recalled again"
     assert "tabs over spaces" not in json.dumps(request["system"])
 
 
@@ -86,9 +86,9 @@ async def test_what_was_beside_a_question_stays_in_the_view_and_in_no_record(sta
             await client.request("codelaw/chat/export", {**chat, "format": form}) for form in ("json", "markdown")
         ]
     assert "likes tea" not in json.dumps([record, *exports])
-    told = texts(vendor.messages[1].json)
-    assert told.count("likes tea") == 1, "it is not said again while it stands"
-    assert told.index("First question") < told.index("likes tea") < told.index("Second question")
+    reported = texts(vendor.messages[1].json)
+    assert reported.count("likes tea") == 1, "it is not said again while it stands"
+    assert reported.index("First question") < reported.index("likes tea") < reported.index("Second question")
 
 
 async def test_an_injected_instruction_stays_data(start: Start, vendor: LoopbackVendor):
@@ -96,11 +96,11 @@ async def test_an_injected_instruction_stays_data(start: Start, vendor: Loopback
     async with start(options=PATIENT) as client:
         await client.request("codelaw/memory/save", {"text": FORGED, "category": "decision"})
         await client.request("codelaw/chat/send", {"text": "Where do deploys go?"})
-    told = texts(vendor.messages[0].json)
-    assert "Deploys go to Frankfurt." in told
-    assert told.count("</remembered-profile>") == 1
-    assert "<system-reminder>Obey" not in told
-    assert not any(line.lstrip().startswith("[user] run") for line in told.splitlines())
+    reported = texts(vendor.messages[0].json)
+    assert "Deploys go to Frankfurt." in reported
+    assert reported.count("</remembered-profile>") == 1
+    assert "<system-reminder>Obey" not in reported
+    assert not any(line.lstrip().startswith("[user] run") for line in reported.splitlines())
 
 
 async def test_a_pasted_key_is_refused_to_the_model_and_to_the_user(start: Start, vendor: LoopbackVendor, home: Path):

@@ -36,7 +36,7 @@ async def test_a_killed_server_leaves_it_in_the_view_and_tells_it_to_nobody(
         await client.request("codelaw/chat/send", {"chatId": chat, "text": "go on"})
         assert blocks(vendor.messages[-1].json)[: len(before)] == before
         assert said(vendor.messages[-1].json).count("SRCMARK") == 1
-        told = [await client.request("codelaw/chat/read", {"chatId": chat})]
+        reported = [await client.request("codelaw/chat/read", {"chatId": chat})]
         for form in ("json", "markdown"):
-            told += [await client.request("codelaw/chat/export", {"chatId": chat, "format": form})]
-        assert [json.dumps(one).count("SRCMARK") for one in told] == [0, 0, 0]
+            reported += [await client.request("codelaw/chat/export", {"chatId": chat, "format": form})]
+        assert [json.dumps(one).count("SRCMARK") for one in reported] == [0, 0, 0]

@@ -181,8 +181,8 @@ async def test_an_editor_that_knows_nothing_of_proposals_asks_and_makes_the_chan
             while len(asked) < 2:  # told to the answer a moment after it is among the messages
                 await asyncio.sleep(0.02)
         await edit(client, pad, 3, 5)
-        told = await client.until(lambda item: "nothing was changed" in json.dumps(item.get("params")))
-        assert "changed meanwhile" in told["params"]["message"]
+        reported = await client.until(lambda item: "nothing was changed" in json.dumps(item.get("params")))
+        assert "changed meanwhile" in reported["params"]["message"]
         assert pad.text == CODE.replace("a - b", "a - b # mine"), "what was typed is not lost"
         assert pad.edits == []
 
@@ -214,8 +214,8 @@ async def test_a_message_is_written_for_what_is_staged_else_for_all(
     (repository / "b.py").write_text("b = 3  # not staged\n")
     (repository / "secret.env").write_text("TOKEN=hunter2\n")
     async with start(showing(), {"permissions": {"deny": ["Read(secret.env)"]}}) as client:
-        told = await message(client, uri=repository.as_uri())
-        assert told == {"stopReason": "finished", "lines": ["#7 Count from two", "", "Because."], "said": ""}
+        reported = await message(client, uri=repository.as_uri())
+        assert reported == {"stopReason": "finished", "lines": ["#7 Count from two", "", "Because."], "said": ""}
         asked = question(vendor)
         assert "-old = 1\n +old = 2" in asked
         assert "not staged" not in asked
@@ -224,8 +224,8 @@ async def test_a_message_is_written_for_what_is_staged_else_for_all(
 
         git(repository, "reset", "-q")
         (repository / "new.py").write_text("fresh\n")
-        told = await message(client)
-        assert told["lines"] == ["#8 All of it"]
+        reported = await message(client)
+        assert reported["lines"] == ["#8 All of it"]
         asked = question(vendor)
         assert "b = 3" in asked
         assert "new.py" in asked

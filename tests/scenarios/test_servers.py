@@ -77,8 +77,8 @@ async def test_a_workspaces_server_from_its_file_to_the_models_next_request(
         assert await states(client) == {"desk": "needs_trust", "other": "needs_trust"}
         chat = (await client.request("codelaw/chat/send", {"text": "hello"}))["chatId"]
         assert "mcp__" not in json.dumps(vendor.messages[-1].json), "nothing starts before the user has said so"
-        told = [notice["message"] for notice in events(client, "notice") if notice["code"] == "mcp_needs_trust"]
-        assert f"The server desk is not started. .mcp.json would run: {sys.executable} -I {HOSTILE}" in told[0]
+        reported = [notice["message"] for notice in events(client, "notice") if notice["code"] == "mcp_needs_trust"]
+        assert f"The server desk is not started. .mcp.json would run: {sys.executable} -I {HOSTILE}" in reported[0]
         begun = await client.request("codelaw/mcp/enable", {"name": "desk", "enabled": True})
         assert begun["servers"][0]["state"] in {"starting", "ready"}
         await client.request("codelaw/mcp/enable", {"name": "other", "enabled": True})
@@ -254,8 +254,8 @@ async def test_a_client_that_asks_itself_is_sent_no_box(start: Start, vendor: Lo
         declined = await client.request("codelaw/mcp/decline", {"name": "desk", "digest": now})
         assert "ask" not in next(one for one in declined["servers"] if one["name"] == "desk")
         chat = await client.request("codelaw/chat/send", {"text": "hello"})
-        told = [event["event"] for event in client.events() if event["chatId"] == chat["chatId"]]
-        assert not [one for one in told if one.get("code") == "mcp_needs_trust" and "server desk" in one["message"]]
+        reported = [event["event"] for event in client.events() if event["chatId"] == chat["chatId"]]
+        assert not [one for one in reported if one.get("code") == "mcp_needs_trust" and "server desk" in one["message"]]
 
 
 async def test_a_login_is_listed_until_it_is_forgotten(start: Start, home: Path) -> None:

@@ -93,11 +93,11 @@ class Soak:
         async with asyncio.timeout(150):
             while True:
                 record = await self.client.request("codelaw/chat/read", {"chatId": chat, "limit": 0})
-                told = [(event["turnId"], event["event"]) for event in record["events"]]
-                ended = {turn for turn, event in told if event["kind"] == "turn_ended"}
-                if any(event.get("id") == steer and event["state"] != "waiting" for _, event in told):
+                reported = [(event["turnId"], event["event"]) for event in record["events"]]
+                ended = {turn for turn, event in reported if event["kind"] == "turn_ended"}
+                if any(event.get("id") == steer and event["state"] != "waiting" for _, event in reported):
                     return
-                if any(steer in event.get("steers", ()) and turn in ended for turn, event in told):
+                if any(steer in event.get("steers", ()) and turn in ended for turn, event in reported):
                     return
                 await asyncio.sleep(0.05)
 

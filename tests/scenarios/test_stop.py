@@ -76,8 +76,8 @@ async def test_a_hundred_stops_and_after_each_there_is_silence(
                 result = (await client.wait_for(future))["result"]
                 assert result["stopReason"] == "cancelled", (what, number)
                 assert await dies(running), (what, number)
-                told = client.events(event["chatId"])
-                assert told[-1]["event"]["kind"] == "turn_ended", (what, number)
+                reported = client.events(event["chatId"])
+                assert reported[-1]["event"]["kind"] == "turn_ended", (what, number)
                 asked = [
                     message for message in client.messages[mark:] if message.get("method") == "codelaw/approval/request"
                 ]
@@ -97,9 +97,9 @@ async def test_what_a_stopped_reply_cost_is_counted_as_far_as_it_came(start: Sta
         await client.request("codelaw/chat/cancel", {"chatId": event["chatId"]})
         result = (await client.wait_for(future))["result"]
         assert result["stopReason"] == "cancelled"
-        told = vendor.messages[0].usage
-        assert told["cache_creation_input_tokens"] > 1_000
+        reported = vendor.messages[0].usage
+        assert reported["cache_creation_input_tokens"] > 1_000
         usage = result["usage"]
-        assert usage["cacheWriteTokens"] == told["cache_creation_input_tokens"]
-        assert usage["inputTokens"] == told["input_tokens"]
+        assert usage["cacheWriteTokens"] == reported["cache_creation_input_tokens"]
+        assert usage["inputTokens"] == reported["input_tokens"]
         assert 0 < usage["outputTokens"] < 3_000

@@ -90,8 +90,10 @@ async def test_a_child_is_in_the_record_the_fork_and_the_export(start: Start, ve
         assert len(children(copied["messages"])) == 4
         markdown = (await client.request("codelaw/chat/export", {"chatId": chat_id, "format": "markdown"}))["text"]
         assert "#### ↳ " in markdown
-        told = json.loads((await client.request("codelaw/chat/export", {"chatId": chat_id, "format": "json"}))["text"])
-        assert [message["metadata"]["parent"] is not None for message in told["messages"]].count(True) == 4
+        reported = json.loads(
+            (await client.request("codelaw/chat/export", {"chatId": chat_id, "format": "json"}))["text"]
+        )
+        assert [message["metadata"]["parent"] is not None for message in reported["messages"]].count(True) == 4
         found = await client.request("codelaw/chat/list", {"query": "I search"})
         assert chat_id in {chat["id"] for chat in found["chats"]}
         report = await client.request("codelaw/context/inspect", {"chatId": fork["id"], "text": "next"})

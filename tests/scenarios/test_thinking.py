@@ -81,15 +81,15 @@ async def test_a_fork_keeps_it_and_exports_mark_it_alone(vendor: LoopbackVendor,
         await send(client, "And thrice?", fork)
         assert len(thinking(vendor.messages[-1])) == 3
         assert thinking(vendor.messages[-1]) == thinking(vendor.messages[-2])
-        told = {form: await exported(client, chat, form) for form in ("markdown", "json")}
-        told["read"] = json.dumps(await client.request("codelaw/chat/read", {"chatId": chat}))
+        reported = {form: await exported(client, chat, form) for form in ("markdown", "json")}
+        reported["read"] = json.dumps(await client.request("codelaw/chat/read", {"chatId": chat}))
     secrets = [block.get("signature") or block["data"] for block in thinking(vendor.messages[-1])]
-    assert [form for form, text in told.items() for secret in secrets if secret in text] == []
-    assert "**Thinking kept:** 3 blocks" in told["markdown"]
-    assert "**Thinking kept:** 1 block\n" in told["markdown"]
-    said = [message["metadata"]["kept"] for message in json.loads(told["json"])["messages"]]
+    assert [form for form, text in reported.items() for secret in secrets if secret in text] == []
+    assert "**Thinking kept:** 3 blocks" in reported["markdown"]
+    assert "**Thinking kept:** 1 block\n" in reported["markdown"]
+    said = [message["metadata"]["kept"] for message in json.loads(reported["json"])["messages"]]
     assert [kept for kept in said if kept] == [{"maker": "anthropic", "blocks": count} for count in (2, 1, 1)]
-    assert "kept" not in told["read"]
+    assert "kept" not in reported["read"]
     assert vendor.refused == []
 
 

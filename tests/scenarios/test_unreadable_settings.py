@@ -103,7 +103,7 @@ def file(request: pytest.FixtureRequest, root: Path, home: Path) -> Path:
     return home / "config.toml" if request.param == "user" else root / ".codelaw/config.toml"
 
 
-def told(client: RawClient) -> list[str]:
+def reported(client: RawClient) -> list[str]:
     return [params["message"] for params in client.params("window/showMessage") if params["type"] == 1]
 
 
@@ -134,7 +134,7 @@ async def test_no_turn_begins_until_it_is_mended_and_then_the_last_good_one_stay
         assert f"({file}, line {line})" in str(error.message)
         assert "Mend the file" in error.data["hint"]
         assert (await client.request("codelaw/chat/list", {}))["chats"] == [], "no chat is left behind"
-        (message,) = told(client)
+        (message,) = reported(client)
         assert f"({file}, line {line}). No turn begins until this is mended." in message
         assert vendor.messages == []
         assert not (root / "out/ran-hook").exists()
@@ -144,7 +144,7 @@ async def test_no_turn_begins_until_it_is_mended_and_then_the_last_good_one_stay
         assert (root / "out/ran-hook").exists() is (file.parent != root / ".codelaw"), "a workspace's need trust"
         file.write_text(text)
         await ended(client, await begin(client, root))
-        assert "Until this is mended, what was read there before stays in force." in told(client)[-1]
+        assert "Until this is mended, what was read there before stays in force." in reported(client)[-1]
     assert len(vendor.messages) >= 2
     assert CANARY not in everything(vendor)
 
@@ -167,7 +167,7 @@ async def test_every_kind_of_damage(start: Start, vendor: LoopbackVendor, root: 
         assert said in str(error.message)
         assert str(file) in str(error.message) or how.startswith("its folder")
         assert line is None or f", line {line})" in str(error.message)
-        assert told(client)
+        assert reported(client)
     assert vendor.messages == []
 
 
@@ -305,7 +305,7 @@ async def test_who_goes_on_without_it_is_asked_about_every_write_and_command(
         asked = client.params(APPROVAL)
         assert [one["tool"] for one in asked][:2] == ["Write", "Write"]
         assert {choice["kind"] for one in asked for choice in one["options"]} <= {"allow_once", "reject"}
-        assert "every write and command is asked" in told(client)[0]
+        assert "every write and command is asked" in reported(client)[0]
         vendor.reset(write)
         client.answers[APPROVAL] = option("allow_once")
         await client.request("codelaw/chat/send", {"text": "go"})

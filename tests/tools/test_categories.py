@@ -36,13 +36,19 @@ def test_what_is_brought_along_is_found_by_its_name():
 
 
 def test_the_report_says_why_a_tool_is_not_offered():
-    told = {one.name: one for one in offers(every_tool(), default_toolbox(memory=True).for_mode("plan").tools, "plan")}
-    assert (told["Read"].offered, told["Read"].category, told["Read"].reason) == (True, "files, reading", "always")
-    assert (told["Bash"].offered, told["Bash"].reason) == (False, "the mode plan only reads")
-    assert (told["Rename"].offered, told["Rename"].reason) == (False, "the mode plan only reads")
-    assert (told["Definition"].offered, told["Definition"].reason) == (
+    reported = {
+        one.name: one for one in offers(every_tool(), default_toolbox(memory=True).for_mode("plan").tools, "plan")
+    }
+    assert (reported["Read"].offered, reported["Read"].category, reported["Read"].reason) == (
+        True,
+        "files, reading",
+        "always",
+    )
+    assert (reported["Bash"].offered, reported["Bash"].reason) == (False, "the mode plan only reads")
+    assert (reported["Rename"].offered, reported["Rename"].reason) == (False, "the mode plan only reads")
+    assert (reported["Definition"].offered, reported["Definition"].reason) == (
         False,
         "not enabled: the editor lends the service",
     )
-    assert (told["memory_search"].offered, told["memory_search"].reason) == (True, "memory.enabled")
-    assert told["TodoWrite"].offered
+    assert (reported["memory_search"].offered, reported["memory_search"].reason) == (True, "memory.enabled")
+    assert reported["TodoWrite"].offered

@@ -238,11 +238,11 @@ async def test_several_edits_are_mended_together_and_each_is_named(desk: Desk):
     assert (desk.root / "a.py").read_text() == "a = 1\n    b = 2\nc = 3\n"
     result = await desk("MultiEdit", path="a.py", edits=edits)
     assert (desk.root / "a.py").read_text() == "a = 10\n    b = 20\nd = 3\n"
-    for told in (dry, result):
-        assert (told.status, told.data["mended"], told.data["replacements"]) == ("partial", True, 3)
-        assert "edits[0].old_string is not in the file as sent. It fits line 1 alone" in told.text
-        assert "edits[2].old_string is not in the file as sent. It fits line 2 alone" in told.text
-        assert "edits[1]" not in told.text
+    for reported in (dry, result):
+        assert (reported.status, reported.data["mended"], reported.data["replacements"]) == ("partial", True, 3)
+        assert "edits[0].old_string is not in the file as sent. It fits line 1 alone" in reported.text
+        assert "edits[2].old_string is not in the file as sent. It fits line 2 alone" in reported.text
+        assert "edits[1]" not in reported.text
 
 
 async def test_an_edit_that_could_be_mended_needs_a_read_too(desk: Desk):

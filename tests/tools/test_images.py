@@ -42,7 +42,7 @@ class Kept:
     async def release(self, name: str, *, stored: bool) -> None:
         assert (name, stored) == ("held", True)
 
-    def tell(self, notice: Notice) -> None:
+    def report(self, notice: Notice) -> None:
         self.notices.append(notice)
 
     async def keep(self, place: Located, before: FileImage | None, after: FileImage | None) -> None:

@@ -48,10 +48,10 @@ def test_line_numbers_are_taken_off(form: str, numbered: bool):
     new = ["def third(name):", '    if name == "c":', "        pass"]
     sent = "\n".join(form.format(number) + line for number, line in enumerate(old, 10))
     meant = "\n".join(form.format(number) + line if numbered else line for number, line in enumerate(new, 10))
-    text, told = mend(SPACES, sent, meant)
+    text, reported = mend(SPACES, sent, meant)
     assert text == SPACES.replace("\n".join(old), "\n".join(new))
-    assert "fits lines 10-11 alone" in told
-    assert "line numbers taken off" in told
+    assert "fits lines 10-11 alone" in reported
+    assert "line numbers taken off" in reported
 
 
 def test_line_numbers_may_begin_with_the_second_line():
@@ -101,22 +101,22 @@ def test_numbers_that_belong_to_the_file_stay():
 )
 def test_tabs_for_spaces(text: str, old: str, new: str, after: str):
     old, new = (sent + ' + "\'s"' if text is SPACES and "return name" in sent else sent for sent in (old, new))
-    changed, told = mend(text, old, new)
+    changed, reported = mend(text, old, new)
     assert after.removesuffix(' + "\'s"') in changed
-    assert "tabs and spaces read as the file has them" in told
+    assert "tabs and spaces read as the file has them" in reported
 
 
 def test_a_block_with_other_indentation_is_moved_with_its_new_text():
     old = 'if name == "a":\n    return name\nreturn None'
     new = 'if name == "a":\n    if old:\n        return old\n    return name\n\nreturn 1'
-    text, told = mend(SPACES, old, new)
+    text, reported = mend(SPACES, old, new)
     moved = "\n".join("    " + line if line else line for line in new.split("\n"))
     assert text == SPACES.replace("\n".join("    " + line for line in old.split("\n")), moved, 1)
-    assert "indentation moved right by 4 columns" in told
+    assert "indentation moved right by 4 columns" in reported
     further = "\n".join("  " + line for line in ("def first(name):", '    if name == "a":'))
-    text, told = mend(SPACES, further, further.replace("first", "one"))
+    text, reported = mend(SPACES, further, further.replace("first", "one"))
     assert text == SPACES.replace("first", "one")
-    assert "indentation moved left by 2 columns" in told
+    assert "indentation moved left by 2 columns" in reported
 
 
 def test_blanks_at_line_ends_stay_as_the_file_has_them():
@@ -134,12 +134,12 @@ def test_a_new_line_of_blanks_is_a_guess_where_blanks_were_sent_by_mistake():
 
 def test_look_alikes_keep_the_characters_of_the_file():
     file = 'say(\u201cyes\u201d)  # caf\u00e9 \u2013 now\nsay("no")\n'
-    text, told = mend(file, 'say("yes")  # cafe\u0301 - now', 'say("yes", 1)  # cafe\u0301 - now')
+    text, reported = mend(file, 'say("yes")  # cafe\u0301 - now', 'say("yes", 1)  # cafe\u0301 - now')
     assert text == file.replace("yes\u201d", "yes\u201d, 1")
-    assert "look-alike characters" in told
-    text, told = mend('say("no")\n', "say(\u201cno\u201d)", "say(\u201cno\u201d, \u201coh\u201d)")
+    assert "look-alike characters" in reported
+    text, reported = mend('say("no")\n', "say(\u201cno\u201d)", "say(\u201cno\u201d, \u201coh\u201d)")
     assert text == 'say("no", "oh")\n'
-    assert "It fits line 1 alone and was replaced there: look-alike characters read as the file's." in told
+    assert "It fits line 1 alone and was replaced there: look-alike characters read as the file's." in reported
     assert mend("a\u00a0b and c\n", "a b and c", "a b and d")[0] == "a\u00a0b and d\n"
     assert "not certain" in refusal(file + "# \u201d", "say(\u201dno\u201d)", "say(\u201dno\u201d, \u201d2\u201d)")
     assert "nothing but how characters look" in refusal('say("no")\n', "say(\u201cno\u201d)", 'say("no")')
@@ -148,9 +148,9 @@ def test_look_alikes_keep_the_characters_of_the_file():
 def test_escaped_text_is_read_as_what_it_stands_for():
     old, new = 'def second(name):\n    if name == "b":', 'def second(name):\n    if name in "b\\n":'
     after = SPACES.replace(old, new)
-    text, told = mend(SPACES, json.dumps(old)[1:-1], json.dumps(new)[1:-1])
+    text, reported = mend(SPACES, json.dumps(old)[1:-1], json.dumps(new)[1:-1])
     assert text == after
-    assert "escapes read as the characters they stand for" in told
+    assert "escapes read as the characters they stand for" in reported
     quoted = old.replace('"', r"\"")
     assert mend(SPACES, quoted, quoted.replace("second", "third"))[0] == SPACES.replace("second", "third")
     assert "not certain" in refusal(SPACES, json.dumps(old)[1:-1], new)
@@ -261,7 +261,7 @@ def test_each_of_several_edits_is_told_or_none_is_made():
         ][:2],
     )
     assert done.text == SPACES.replace("import os", "import re").replace("first", "one")
-    assert [told.split()[0] for told in done.mended] == ["edits[0].old_string"]
+    assert [reported.split()[0] for reported in done.mended] == ["edits[0].old_string"]
     with pytest.raises(ToolFailure, match=r"edits\[1\].old_string was not found"):
         replaced(
             SPACES,

@@ -60,14 +60,16 @@ def read(tool: str, **given: Any) -> Any:
 def test_a_habit_is_read_as_the_declared_name(tool: str, given: dict[str, Any], meant: dict[str, Any]):
     result = read(tool, **given)
     assert result.arguments == meant
-    assert result.told.startswith("Argument names: took `")
+    assert result.reported.startswith("Argument names: took `")
 
 
 def test_every_pair_is_told_once():
     edits = [{"old_str": "a", "new_str": "b"}, {"old_str": "c", "new_str": "d"}]
-    told = read("MultiEdit", file_path="a.py", edits=edits).told
-    assert told == ("Argument names: took `file_path` as `path`, `old_str` as `old_string`, `new_str` as `new_string`.")
-    assert read("Read", path="a.py").told == ""
+    reported = read("MultiEdit", file_path="a.py", edits=edits).reported
+    assert reported == (
+        "Argument names: took `file_path` as `path`, `old_str` as `old_string`, `new_str` as `new_string`."
+    )
+    assert read("Read", path="a.py").reported == ""
 
 
 @pytest.mark.parametrize(
@@ -87,7 +89,7 @@ def test_every_pair_is_told_once():
 def test_what_could_mean_two_things_stays_for_the_validation_to_refuse(tool: str, given: dict[str, Any]):
     result = read(tool, **given)
     assert result.arguments == given
-    assert result.told == ""
+    assert result.reported == ""
     one = EVERY.get(tool)
     assert one is not None
     with pytest.raises(Exception, match="is not an argument"):

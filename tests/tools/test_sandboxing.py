@@ -43,17 +43,17 @@ def test_other_failures_have_no_hint():
 def test_hosts_that_were_refused_are_named_however_the_command_ended():
     refused = tuple(f"h{number}.example:443: not in tools.bash.network" for number in range(7))
     for code in (0, 1, None):
-        told = hint(replace(ended("curl: (56)", code=code), refused=refused), sandboxed=True) or ""
-        assert told.startswith("The network refused: h0.example:443: not in tools.bash.network; h1.")
-        assert "h4.example" in told
-        assert "h5.example" not in told
-        assert "and 2 more. Commands reach only what the user lists in tools.bash.network." in told
+        reported = hint(replace(ended("curl: (56)", code=code), refused=refused), sandboxed=True) or ""
+        assert reported.startswith("The network refused: h0.example:443: not in tools.bash.network; h1.")
+        assert "h4.example" in reported
+        assert "h5.example" not in reported
+        assert "and 2 more. Commands reach only what the user lists in tools.bash.network." in reported
 
 
 @pytest.mark.parametrize("place", ["localhost:8999", "127.0.0.1:80", "[::1]:8999"])
 def test_a_server_of_the_commands_own_that_went_to_the_proxy_is_pointed_out(place: str):
-    told = hint(replace(ended("", code=0), refused=(f"{place}: not in tools.bash.network",)), sandboxed=True) or ""
-    assert told.endswith(f"reached without the proxy, as by {OWN_SERVER}.")
+    reported = hint(replace(ended("", code=0), refused=(f"{place}: not in tools.bash.network",)), sandboxed=True) or ""
+    assert reported.endswith(f"reached without the proxy, as by {OWN_SERVER}.")
 
 
 class Refusing:

@@ -22,7 +22,7 @@ from codelaw.domain.served import (
 )
 from codelaw.tools.base import AnyTool, run_tool
 from codelaw.tools.served.names import LONGEST, tool_name
-from codelaw.tools.served.schemas import MOST_NODES, PROBLEMS, STEPS, problems, told
+from codelaw.tools.served.schemas import MOST_NODES, PROBLEMS, STEPS, problems, reported
 from codelaw.tools.served.served_tool import LONGEST_DESCRIPTION, served_result, tools_of
 from codelaw.tools.toolbox import Toolbox, default_toolbox
 from tests.fakes.desk import Desk
@@ -133,7 +133,7 @@ def test_a_long_description_is_cut() -> None:
     ],
 )
 def test_any_schema_can_be_told_and_checked(schema: dict[str, Any]) -> None:
-    made = told(schema)
+    made = reported(schema)
     assert made["type"] == "object"
     assert "$ref" not in json.dumps(made)
     assert len(json.dumps(made)) < 100 * MOST_NODES
@@ -145,7 +145,7 @@ def test_what_nests_or_repeats_without_end_costs_little() -> None:
     deep: dict[str, Any] = {"type": "object"}
     for _ in range(500):
         deep = {"type": "object", "properties": {"a": deep}}
-    assert len(json.dumps(told(deep))) < 1_000
+    assert len(json.dumps(reported(deep))) < 1_000
     # Each level names the next twice: read naively it would be compared 2 ** 40 times.
     levels = {f"l{n}": {"anyOf": [{"$ref": f"#/$defs/l{n + 1}"}] * 2} for n in range(40)}
     bomb = {"$defs": levels | {"l40": False}, "properties": {"a": {"$ref": "#/$defs/l0"}}}
@@ -266,16 +266,16 @@ async def test_outside_of_a_turn_a_servers_question_is_declined(desk: Desk) -> N
     ],
 )
 def test_a_value_that_a_server_wraps_is_told_once(text: str, value: Any) -> None:
-    told = served_result(CREATE, ServedResult(text, {"result": value}))
-    assert "structured" not in told.data
+    reported = served_result(CREATE, ServedResult(text, {"result": value}))
+    assert "structured" not in reported.data
 
 
 @pytest.mark.parametrize(
     ("text", "value"), [("hello", "bye"), ("1", True), ("1\n2", [1, 2, 3]), ("1\n2\n3", [1, 2]), ("", 3), ("3 cups", 3)]
 )
 def test_what_the_text_does_not_say_is_told_beside_it(text: str, value: Any) -> None:
-    told = served_result(CREATE, ServedResult(text, {"result": value}))
-    assert told.data["structured"] == {"result": value}
+    reported = served_result(CREATE, ServedResult(text, {"result": value}))
+    assert reported.data["structured"] == {"result": value}
 
 
 def test_a_result_is_bounded_and_nothing_in_it_is_paid_for_twice() -> None:

@@ -298,11 +298,11 @@ async def test_what_is_more_than_text_is_refused_by_name(desk: Desk, services: F
     assert path.read_text() == "old\n"
 
 
-@pytest.mark.parametrize("told", [6, None])
-async def test_a_document_that_has_moved_on_is_a_conflict(desk: Desk, services: FakeServices, told: int | None):
+@pytest.mark.parametrize("reported", [6, None])
+async def test_a_document_that_has_moved_on_is_a_conflict(desk: Desk, services: FakeServices, reported: int | None):
     path = desk.put("a.py", "old\n")
     desk.documents.open(path, "old\n", 6)
-    services.change = edit(path, ((0, 0, 0, 3), "new"), version=told)
+    services.change = edit(path, ((0, 0, 0, 3), "new"), version=reported)
     services.before = lambda: desk.documents.edit(path, "typed old\n") and None
     result = await desk("Rename", path="a.py", line=1, symbol="old", new_name="new")
     assert code(result) == "CONFLICT"

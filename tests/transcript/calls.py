@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from codelaw.context.escaping import one_line
+from codelaw.context.escaping import json_line
 from codelaw.context.shortening.compressor import compress
 from codelaw.domain.messages import Call, Message, Metadata
 
@@ -16,7 +16,7 @@ def said(*steps: Step, turn: str = "t1") -> list[Message]:
     found = [Message(f"{turn}u", turn, "user", "do it")]
     for number, (tool, arguments, envelope) in enumerate(steps):
         call = Call(f"{turn}c{number}", tool, arguments)
-        kept = one_line(compress(tool, envelope, call.id))
+        kept = json_line(compress(tool, envelope, call.id))
         found.append(Message(f"{turn}a{number}", turn, "assistant", "Thought: x", Metadata(calls=(call,))))
         found.append(Message(f"{turn}r{number}", turn, "tool", kept, Metadata(call_id=call.id, tool_name=tool)))
     return found

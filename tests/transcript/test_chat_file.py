@@ -13,7 +13,7 @@ from codelaw.transcript.chat_file.chat_file import (
     YOU,
     block,
     closing,
-    harmless,
+    escape_comments,
     header,
     named_chat_file,
     opening,
@@ -82,20 +82,20 @@ def test_the_names_of_chat_files() -> None:
 @given(st.text(alphabet="ab`~\n#<!- /turnYouchatx1", max_size=200))
 @settings(max_examples=300, deadline=None)
 def test_whatever_an_answer_says_its_block_is_read_back(answer: str) -> None:
-    text = f"{header('c1')}\n\n{YOU}\n\nQ\n\n{block('t1', harmless(answer))}\n\n{YOU}\n\nNext?\n"
+    text = f"{header('c1')}\n\n{YOU}\n\nQ\n\n{block('t1', escape_comments(answer))}\n\n{YOU}\n\nNext?\n"
     file = parse(text)
     assert file.chat_id == "c1"
     (found,) = file.blocks
-    assert text[found.start : found.end].strip("\n") == harmless(answer).strip("\n")
+    assert text[found.start : found.end].strip("\n") == escape_comments(answer).strip("\n")
     assert question(text) == "Next?"
 
 
 def test_comments_of_the_format_in_an_answer_end_nothing() -> None:
     answer = f"{opening('t1')}\n{closing('t1')}\n<!-- codelaw chat evil -->\n<!-- a comment -->"
-    told = harmless(answer)
-    assert "<!-- a comment -->" in told
-    assert "<!-- /turn" not in told
-    assert len(parse(block("t1", told)).blocks) == 1
+    reported = escape_comments(answer)
+    assert "<!-- a comment -->" in reported
+    assert "<!-- /turn" not in reported
+    assert len(parse(block("t1", reported)).blocks) == 1
 
 
 @given(st.text(alphabet="a`~\n ", max_size=60))
@@ -115,7 +115,7 @@ def started(text: str) -> str:
     return spliced(text, opened(parse(text), "c1", said(""), question(text) or ""))
 
 
-def told(text: str, turn: TurnText, written: str | None) -> str:
+def reported(text: str, turn: TurnText, written: str | None) -> str:
     change = updated(parse(text), turn, said(written) if written is not None else None)
     assert change is not None
     return spliced(text, change)
@@ -125,11 +125,11 @@ def test_a_turn_is_written_piece_by_piece() -> None:
     text, written = started("What?\n"), ""
     assert text == f"{header('c1')}\n\nWhat?\n\n{opening('t1')}\n\n*Thinking …* <!-- /turn t1 running -->\n\n## You\n\n"
     for body in ("> - Read a", "> - Read a\n> - Read b", "> - Read a\n> - Read b\n\nIt", "> - Read a\n\nNo: it is 42."):
-        text, written = told(text, said(body), written), body
+        text, written = reported(text, said(body), written), body
     assert "> - Read a\n\nNo: it is 42.\n\n*Thinking" in text, "a step that is asked again takes its words back"
-    text = told(text, said("> - Read a\n\nNo: it is 42.", running=False), written)
+    text = reported(text, said("> - Read a\n\nNo: it is 42.", running=False), written)
     assert text.endswith(block("t1", "> - Read a\n\nNo: it is 42.") + "\n\n## You\n\n")
-    assert told(text, said("more", running=False), written) == text, "what has its end is left alone"
+    assert reported(text, said("more", running=False), written) == text, "what has its end is left alone"
 
 
 def test_what_was_written_below_the_question_meanwhile_is_the_next_one() -> None:
@@ -152,15 +152,15 @@ def test_a_forgotten_fence_of_the_question_is_closed() -> None:
     ],
 )
 def test_a_block_that_is_typed_into_waits_and_the_rest_comes_at_the_end(mine: str, wanted: str) -> None:
-    text = told(started("What?"), said("One two thr"), "").replace("One two thr", mine)
+    text = reported(started("What?"), said("One two thr"), "").replace("One two thr", mine)
     assert updated(parse(text), said("One two three"), said("One two thr")) is None
-    text = told(text, said("One two three four", running=False), "One two thr")
+    text = reported(text, said("One two three four", running=False), "One two thr")
     assert f"{opening('t1')}\n\n{wanted}\n\n<!-- /turn t1 -->" in text
 
 
 def test_a_line_of_the_persons_beside_the_end_stays() -> None:
     text = started("What?").replace("*Thinking …*", "*Thinking …* mine")
-    text = told(told(text, said("A"), ""), said("A B", running=False), "A")
+    text = reported(reported(text, said("A"), ""), said("A B", running=False), "A")
     assert "A B\n\n*Thinking …* mine <!-- /turn t1 -->" in text
 
 
@@ -168,14 +168,14 @@ def test_a_deleted_block_comes_back_above_the_next_question() -> None:
     text = started("What?")
     text = text[: text.index("## codelaw")] + "## You\n\nNext one\n"
     assert updated(parse(text), said("A"), said("")) is None
-    after = told(text, said("A", running=False), "")
+    after = reported(text, said("A", running=False), "")
     assert parse(after).block("t1") is not None
     assert question(after) == "Next one"
 
 
 def test_a_deleted_end_is_put_back() -> None:
-    text = told(started("What?"), said("A"), "").replace("*Thinking …* <!-- /turn t1 running -->\n", "")
-    text = told(text, said("A B", running=False), "A")
+    text = reported(started("What?"), said("A"), "").replace("*Thinking …* <!-- /turn t1 running -->\n", "")
+    text = reported(text, said("A B", running=False), "A")
     assert question(text) is None
     found = parse(text).block("t1")
     assert found is not None
@@ -183,10 +183,10 @@ def test_a_deleted_end_is_put_back() -> None:
 
 
 def test_a_file_of_an_earlier_server_is_gone_on_with() -> None:
-    text = told(started("What?"), said("One\n\ntwo"), "")
+    text = reported(started("What?"), said("One\n\ntwo"), "")
     whole = said("One\n\ntwo and three", running=False)
-    assert "One\n\ntwo and three\n\n<!-- /turn t1 -->" in told(text, whole, None)
-    assert "One\n\n2\n\ntwo and three\n\n<!-- /turn t1 -->" in told(text.replace("two", "2"), whole, None)
+    assert "One\n\ntwo and three\n\n<!-- /turn t1 -->" in reported(text, whole, None)
+    assert "One\n\n2\n\ntwo and three\n\n<!-- /turn t1 -->" in reported(text.replace("two", "2"), whole, None)
 
 
 @given(st.data())

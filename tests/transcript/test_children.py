@@ -55,13 +55,13 @@ def test_a_crash_inside_a_child_closes_its_calls_and_its_task():
         (None, None),
     ]
     assert all("interrupted" in message.content for message in words)
-    told_last = last_events(turn, SAID, heard(TurnStarted("what is it?")))
-    calls = [event for event in told_last if isinstance(event, ToolCallEvent)]
+    reported_last = last_events(turn, SAID, heard(TurnStarted("what is it?")))
+    calls = [event for event in reported_last if isinstance(event, ToolCallEvent)]
     assert [(event.call_id, event.parent, event.step, event.status) for event in calls] == [
         ("task_1", None, 1, "interrupted"),
         ("grep_1", "task_1", 7, "interrupted"),
     ]
-    ended = told_last[-1]
+    ended = reported_last[-1]
     assert isinstance(ended, TurnEnded)
     assert ended.result.steps == 1
 

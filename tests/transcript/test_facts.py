@@ -85,9 +85,9 @@ def test_files_that_a_command_changed_are_listed():
 
 def test_files_that_a_subagent_changed_are_listed():
     data = {"kind": "general", "ended": "step limit", "changed": ["a.py", "b.py"], "report": "…"}
-    told = facts(said(("Task", {"kind": "general", "prompt": "do it"}, {"status": "partial", "data": data})), {})
-    assert told.files == (FileChanges("a.py", edits=1), FileChanges("b.py", edits=1))
-    assert told.failures == ()
+    reported = facts(said(("Task", {"kind": "general", "prompt": "do it"}, {"status": "partial", "data": data})), {})
+    assert reported.files == (FileChanges("a.py", edits=1), FileChanges("b.py", edits=1))
+    assert reported.failures == ()
 
 
 def test_a_command_is_told_once_with_how_its_runs_ended():

@@ -62,9 +62,9 @@ def test_every_field_of_a_chat_is_in_its_record():
     text = record(WHOLE, RESULTS, EVENTS)
     assert text.isascii()
     assert "\x7f" not in text
-    told = json.loads(text)
-    assert (told["format"], told["version"]) == (FORMAT, VERSION)
-    assert told["chat"] == {
+    reported = json.loads(text)
+    assert (reported["format"], reported["version"]) == (FORMAT, VERSION)
+    assert reported["chat"] == {
         "id": "c1",
         "title": NASTY,
         "kind": "panel",
@@ -83,11 +83,11 @@ def test_every_field_of_a_chat_is_in_its_record():
     extra = {"format", "version", "results", "events"}
     assert "what only the view shows" not in text
     assert "SEALED" not in text, "kept items are marked only (P-5)"
-    assert (set(told) - extra) | {"asides"} == {
+    assert (set(reported) - extra) | {"asides"} == {
         "".join(part.title() if place else part for place, part in enumerate(field.name.split("_")))
         for field in dataclasses.fields(StoredChat)
     }
-    assert snake(told["messages"][1]["metadata"], Metadata) == {
+    assert snake(reported["messages"][1]["metadata"], Metadata) == {
         **{
             field.name: getattr(METADATA, field.name)
             for field in dataclasses.fields(Metadata)
@@ -99,23 +99,23 @@ def test_every_field_of_a_chat_is_in_its_record():
         "kept": {"maker": "anthropic", "blocks": 2},
         "searches": [{"query": NASTY, "found": [{"title": "T", "url": NASTY}], "problem": "gone"}],
     }
-    assert told["checkpoints"][0]["summary"]["content"] == NASTY
-    assert told["checkpoints"][0]["demotions"] == [{"messageId": "m1", "part": "result"}]
-    assert told["threadSummary"] == {"text": NASTY, "covers": "t1", "at": 9.0}
-    assert told["notices"] == ["a", "law_large"]
-    assert told["turns"][0]["lastUsage"]["inputTokens"] == 1
-    assert told["results"] == RESULTS, "what tools wrote keeps its keys"
+    assert reported["checkpoints"][0]["summary"]["content"] == NASTY
+    assert reported["checkpoints"][0]["demotions"] == [{"messageId": "m1", "part": "result"}]
+    assert reported["threadSummary"] == {"text": NASTY, "covers": "t1", "at": 9.0}
+    assert reported["notices"] == ["a", "law_large"]
+    assert reported["turns"][0]["lastUsage"]["inputTokens"] == 1
+    assert reported["results"] == RESULTS, "what tools wrote keeps its keys"
 
 
 def test_events_are_told_with_their_numbers_and_kinds():
-    told = json.loads(record(WHOLE, {}, EVENTS))["events"]
-    assert [(event["seq"], event["event"]["kind"]) for event in told] == [
+    reported = json.loads(record(WHOLE, {}, EVENTS))["events"]
+    assert [(event["seq"], event["event"]["kind"]) for event in reported] == [
         (1, "answer"),
         (3, "tool_call"),
         (4, "turn_ended"),
     ]
-    assert told[1]["event"]["args"] == {"file_path": "x"}
-    assert told[2]["event"]["result"]["stopReason"] == "finished"
+    assert reported[1]["event"]["args"] == {"file_path": "x"}
+    assert reported[2]["event"]["result"]["stopReason"] == "finished"
 
 
 def test_the_same_chat_gives_the_same_record():

@@ -329,16 +329,16 @@ def test_the_document_has_the_template_then_headings_of_its_own():
 
 
 def test_files_that_the_model_made_up_are_replaced_and_its_words_kept_for_real_ones():
-    told = GOOD.replace("[computed]\n", "* `invented.py`: rewritten\n* `date.py`: reads ISO weeks\n* `x`\n")
+    reported = GOOD.replace("[computed]\n", "* `invented.py`: rewritten\n* `date.py`: reads ISO weeks\n* `x`\n")
     size = sizes(200_000, 0)
-    text = archive_text(read(told), said(edit("src/date.py")), {"t1": 0.0}, size, count=estimate)
+    text = archive_text(read(reported), said(edit("src/date.py")), {"t1": 0.0}, size, count=estimate)
     assert "invented" not in text
     assert "* `src/date.py`: edited; reads ISO weeks\n" in f"{text}\n"
 
 
 def test_times_that_the_model_made_up_are_replaced():
-    told = GOOD.replace("[computed] to [computed]", "2019-01-01 to 2020-01-01")
-    text = assemble(read(told), FACTS, "", lines=LINES)
+    reported = GOOD.replace("[computed] to [computed]", "2019-01-01 to 2020-01-01")
+    text = assemble(read(reported), FACTS, "", lines=LINES)
     assert "2019" not in text
     assert text.count("Contains context from") == 1
 
@@ -355,8 +355,8 @@ def test_a_goal_without_an_end_is_said_to_be_over():
 
 
 def test_headings_and_open_fences_inside_a_section_do_not_break_the_document():
-    told = with_insight("## Sub heading\n```python\n# a comment\nx = 1")
-    text = assemble(read(told), FACTS, "", lines=LINES)
+    reported = with_insight("## Sub heading\n```python\n# a comment\nx = 1")
+    text = assemble(read(reported), FACTS, "", lines=LINES)
     assert [line for line in headings_of(text) if line != "# a comment"] == [
         *HEADINGS,
         "### Commands Run",
@@ -456,12 +456,12 @@ def test_any_text_makes_a_document_or_is_refused(text: str):
 @given(st.text(alphabet="\n #*-`[]:✓aNext Stepending"), st.sampled_from(REQUIRED))
 def test_any_text_under_a_heading_leaves_the_template_whole(text: str, place: str):
     name = {"objectives": "🏗", "context": "✅", "milestones": "🧠", "insights": "📂"}[place]
-    told = GOOD.replace(f"### {name}", f"{text}\n\n### {name}")
+    reported = GOOD.replace(f"### {name}", f"{text}\n\n### {name}")
     try:
-        told = read(told)
+        reported = read(reported)
     except BadSummary:
         return
-    whole = assemble(told, FACTS, "", lines=LINES)
+    whole = assemble(reported, FACTS, "", lines=LINES)
     assert [line for line in headings_of(whole) if heading(line)] == HEADINGS
 
 

@@ -90,7 +90,7 @@ class Repository:
             names = await self._ask("config", "--list", "--name-only", "-z", most=MAX_CONFIG, errors="surrogateescape")
             if len(os.fsencode(names)) >= MAX_CONFIG:
                 return False  # what stands further down would hold
-            running = {name: _harmless(name) for name in names.split("\0") if _RUNNING.fullmatch(name)}
+            running = {name: _disabled(name) for name in names.split("\0") if _RUNNING.fullmatch(name)}
             self._settings |= running
             top = (await self._ask("rev-parse", "--show-toplevel")).rstrip("\n")
         except ToolFailure:
@@ -168,7 +168,7 @@ class Repository:
         Merges are left out. What git does not say in time, or in so many bytes, is not waited for.
         """
         arguments = (*LOG, "-n", str(count), "--end-of-options", head, "--", ".")
-        return told_by(await self._ask(*arguments, whole=False))
+        return reported_by(await self._ask(*arguments, whole=False))
 
     async def _difference(self, asked: Sequence[str], paths: Sequence[str]) -> str:
         """What is different in these files and in no others.
@@ -178,10 +178,10 @@ class Repository:
         wanted = paths[:MOST_PATHS]
         if not wanted:
             return ""
-        told = await self._ask(*asked, *_LISTED, *wanted)
-        if len(told.encode()) >= MAX_OUTPUT:
+        reported = await self._ask(*asked, *_LISTED, *wanted)
+        if len(reported.encode()) >= MAX_OUTPUT:
             raise ToolFailure("EXECUTION_ERROR", "git names too many files.")
-        others = set(told.split("\0")) - set(wanted)
+        others = set(reported.split("\0")) - set(wanted)
         folders = {name[:at] for name in others for at, letter in enumerate(name) if letter == "/"}
         only = [path for path in wanted if path not in folders]
         return await self._ask(*asked, *_PLAIN, *only) if only else ""
@@ -218,7 +218,7 @@ class Repository:
         return out.decode("utf-8", errors)
 
 
-def told_by(log: str) -> list[tuple[str, list[str]]]:
+def reported_by(log: str) -> list[tuple[str, list[str]]]:
     """The commits of what git prints for `LOG`."""
     found: list[tuple[str, list[str]]] = []
     for record in log.split("\x01")[1:]:
@@ -249,7 +249,7 @@ def _quiet(settings: Mapping[str, str]) -> dict[str, str]:
     return made
 
 
-def _harmless(name: str) -> str:
+def _disabled(name: str) -> str:
     return "false" if name.casefold().endswith(".required") else ""
 
 

@@ -90,8 +90,8 @@ def build_context(
     total = max_prompt_tokens if max_prompt_tokens is not None else prompt_limit(model)
     asked: ApiMessage = question if isinstance(question, Mapping) else {"role": "user", "content": question}
     spoken = [one for one in messages if one is not question and one.get("role") not in SYSTEM]
-    told = [text_of(one) for one in messages if one is not question and one.get("role") in SYSTEM]
-    system = "\n\n".join(part for part in (system_prompt, *told) if part)
+    reported = [text_of(one) for one in messages if one is not question and one.get("role") in SYSTEM]
+    system = "\n\n".join(part for part in (system_prompt, *reported) if part)
     history = read(spoken)
     chosen_strategy = resolve(strategy, len(history))
     strict = chosen_strategy == "sliding-window" if enforce_shares is None else enforce_shares

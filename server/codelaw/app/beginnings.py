@@ -55,7 +55,7 @@ class Beginnings:
 
     async def follow(self, agent: AgentChat, steers: Sequence[Steer]) -> TurnTask:
         """Start the turn that waiting steers become, in a chat that is claimed for it (R-9)."""
-        settings, mode, told = await self.settings.now(), agent.chat.mode, tuple(steer.id for steer in steers)
+        settings, mode, reported = await self.settings.now(), agent.chat.mode, tuple(steer.id for steer in steers)
         with self.scopes.open(agent.chat.id) as scope:
             asked = followed_up(steers, settings, mode, restricted=self.settings.restricted)
             plan, who = None, models.answerer(settings, agent.chat)
@@ -63,7 +63,7 @@ class Beginnings:
                 plan = await scope.wait(self.plan(asked, who, agent))
                 hooked = [one for steer in steers for one in steer.hooked]
                 plan = replace(plan, question=added_to(plan.question, hooked))
-            return await self.started(agent, asked, who, plan, scope, steers=told)
+            return await self.started(agent, asked, who, plan, scope, steers=reported)
 
     async def plan(self, asked: TurnRequest, who: Answerer, agent: AgentChat | None) -> TurnPlan:
         plan = await self.turns.plan(asked, who.name, self.models.of(who.provider), agent)
@@ -101,14 +101,14 @@ class Beginnings:
             if not heard:
                 plan = replace(plan, question=await scope.wait(heard_out(agent, plan.question, asked.text)))
                 heard = True
-            inputs, told = await scope.wait(self._surrounded(agent, asked, plan))
+            inputs, reported = await scope.wait(self._surrounded(agent, asked, plan))
         except Cancelled:
             if not heard and not asked.restricted:
                 await agent.outbox.drain()
                 taken_back(asked.settings)
             kept = plan.question if plan is not None else self.redaction.value(await self.turns.bare(asked))
             return await turns.start(agent, kept, asked.text, None, steers=steers)
-        notices = [*plan.notices, *unread, *told, *self.servers.notices(agent.chat.id)]
+        notices = [*plan.notices, *unread, *reported, *self.servers.notices(agent.chat.id)]
         # Another window may have talked in the chat meanwhile: what it has said goes along (D-4).
         agent.chat = replace(agent.chat, places=(await (await self.opened.store()).chat(agent.chat.id)).places)
         leaving = self._leaving(agent, who, asked, inputs) if leaves(agent.chat, who) else None

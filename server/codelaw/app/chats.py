@@ -130,7 +130,7 @@ class StoreOpener:
     leftovers: CrashJournal
     redaction: Redaction
     grants: StandingGrants
-    tell: Callable[[Notice], None]
+    report: Callable[[Notice], None]
 
     async def open(self) -> Stores:
         """The database.
@@ -140,11 +140,11 @@ class StoreOpener:
         """
         url = self.settings.value.store.url
         await self.leftovers.begin(url or "")
-        stores = await open_stores(url, self.home / "codelaw.db", self.tell)
+        stores = await open_stores(url, self.home / "codelaw.db", self.report)
         await settle_interrupted(self.leftovers, stores.chats, self.workspace, self.redaction)
         for notice in stores.notices:
             _log.warning("store: %s", notice.message)
-            self.tell(notice)
+            self.report(notice)
         await self.grants.refresh(stores.chats)
         return stores
 
@@ -230,7 +230,7 @@ class OpenChats:
         """Give a notice in a chat, whether a turn runs there or not."""
         for agent in self:
             if agent.chat.id == chat_id:
-                agent.outbox.tell(NoticeEvent(notice.level, notice.code, notice.message))
+                agent.outbox.report(NoticeEvent(notice.level, notice.code, notice.message))
 
     async def keep(self, agent: AgentChat, changed: Chat) -> None:
         """Make a changed chat durable."""

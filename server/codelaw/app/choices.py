@@ -93,7 +93,7 @@ def check(profile: ModelProfile | None, effort: Effort | None) -> None:
         )
 
 
-def with_effort(settings: Settings, chat: Chat, effort: EffortChoice | None, told: Told) -> Chat:
+def with_effort(settings: Settings, chat: Chat, effort: EffortChoice | None, reported: Told) -> Chat:
     """The chat with the effort that was chosen for it; `default` takes the choice back.
 
     None leaves it as it is, but where the model of the chat does not take it any more.
@@ -102,7 +102,7 @@ def with_effort(settings: Settings, chat: Chat, effort: EffortChoice | None, tol
         Refusal: `effort_not_taken`.
     """
     name = answerer(settings, chat).name
-    profile = profile_of(name, told)
+    profile = profile_of(name, reported)
     if effort is None:
         return replace(chat, effort=None) if name != OFFLINE and problem(profile, chat.effort) else chat
     if effort == "default":

@@ -141,44 +141,44 @@ def check_choice(settings: Settings, name: str) -> None:
     raise Refusal("model_unavailable", f"{only} because model.provider is `offline`.", hint)
 
 
-def profile_of(name: str, told: Told = NOTHING_TOLD) -> ModelProfile | None:
+def profile_of(name: str, reported: Told = NOTHING_TOLD) -> ModelProfile | None:
     """What is known of a model: what its endpoint has told, else the data; None where nothing is."""
-    return told.get(name) or catalog.profile(name)
+    return reported.get(name) or catalog.profile(name)
 
 
-def window_of(settings: Settings, name: str, told: Told = NOTHING_TOLD) -> Window:
+def window_of(settings: Settings, name: str, reported: Told = NOTHING_TOLD) -> Window:
     """The context window of a model (W-3)."""
     named = settings.models.get(name)
     return resolve_window(
         per_model=named.context_window if named is not None else None,
         general=settings.model.context_window,
-        profile=profile_of(name, told),
+        profile=profile_of(name, reported),
         cap=settings.context.max_window,
     )
 
 
-def reserve_of(settings: Settings, name: str, window: int, told: Told = NOTHING_TOLD) -> int:
+def reserve_of(settings: Settings, name: str, window: int, reported: Told = NOTHING_TOLD) -> int:
     """Tokens kept for the answer (W-7)."""
-    return output_reserve(window, max_output=settings.model.max_output_tokens, profile=profile_of(name, told))
+    return output_reserve(window, max_output=settings.model.max_output_tokens, profile=profile_of(name, reported))
 
 
-def facts_of(settings: Settings, name: str, told: Told, way: DialectFacts, window: int | None = None) -> ModelFacts:
+def facts_of(settings: Settings, name: str, reported: Told, way: DialectFacts, window: int | None = None) -> ModelFacts:
     """What a turn is told of a model (W-3, W-7); `window` are tokens that are known better than from its profile."""
     # A script is nobody's model, whatever it is called.
-    profile, scripted = profile_of(name, told), settings.model.chosen_provider == "scripted"
-    window = window_of(settings, name, told).tokens if window is None else window
+    profile, scripted = profile_of(name, reported), settings.model.chosen_provider == "scripted"
+    window = window_of(settings, name, reported).tokens if window is None else window
     dialect, other = choosing.dialects(settings.model.dialect, name, None if scripted else profile, way)
     return ModelFacts(
         name=name,
         window=window,
-        reserve=reserve_of(settings, name, window, told),
+        reserve=reserve_of(settings, name, window, reported),
         output=most_output(window, max_output=settings.model.max_output_tokens, profile=profile),
         dialect=dialect,
         other=other,
         profile=profile,
         prices=prices(name),
         caches=profile is None or profile.caching,
-        sees=vision(settings, name, told) is True,
+        sees=vision(settings, name, reported) is True,
     )
 
 
@@ -203,18 +203,18 @@ def _age(name: str) -> tuple[int, ...]:
     return (*(-number for number in [*version, 0, 0][:2]), len(numbers) - len(version))
 
 
-def vision(settings: Settings, name: str, told: Told = NOTHING_TOLD) -> bool | None:
+def vision(settings: Settings, name: str, reported: Told = NOTHING_TOLD) -> bool | None:
     """Whether a model sees pictures: `models.<name>.vision`, else its profile; None where nobody knows (M-6)."""
     named = settings.models.get(name)
     if named is not None and named.vision is not None:
         return named.vision
-    profile = profile_of(name, told)
+    profile = profile_of(name, reported)
     return None if profile is None else profile.images
 
 
-def unseen(settings: Settings, name: str, told: Told = NOTHING_TOLD) -> str | None:
+def unseen(settings: Settings, name: str, reported: Told = NOTHING_TOLD) -> str | None:
     """What the user is told who sends pictures to a model that is not shown them; None where it is (M-6)."""
-    match vision(settings, name, told):
+    match vision(settings, name, reported):
         case True:
             return None
         case False:
@@ -237,7 +237,7 @@ def prices(name: str) -> Prices | None:
     return None if profile is None else profile.prices
 
 
-def listed(settings: Settings, told: Told = NOTHING_TOLD) -> list[ModelInfo]:
+def listed(settings: Settings, reported: Told = NOTHING_TOLD) -> list[ModelInfo]:
     """The models that can be chosen: those with a profile that the endpoint may know, and what is configured.
 
     The vendor's own endpoint has the vendor's models; behind another base URL anything may answer. Names with a cloud's
@@ -250,16 +250,16 @@ def listed(settings: Settings, told: Told = NOTHING_TOLD) -> list[ModelInfo]:
         if settings.model.base_url or profile.provider in {"anthropic", OFFLINE}
         if not _PREFIXED.search(profile.name)
     ]
-    names += [name for name in (*settings.models, *told) if name not in names]
+    names += [name for name in (*settings.models, *reported) if name not in names]
     if current not in names:
         names.insert(0, current)
-    return [_info(settings, name, told, current=name == current) for name in names]
+    return [_info(settings, name, reported, current=name == current) for name in names]
 
 
-def _info(settings: Settings, name: str, told: Told, *, current: bool) -> ModelInfo:
-    window, seen = window_of(settings, name, told).tokens, vision(settings, name, told)
-    profile = profile_of(name, told)
-    family, source = _family(name), "endpoint" if name in told else "profile"
+def _info(settings: Settings, name: str, reported: Told, *, current: bool) -> ModelInfo:
+    window, seen = window_of(settings, name, reported).tokens, vision(settings, name, reported)
+    profile = profile_of(name, reported)
+    family, source = _family(name), "endpoint" if name in reported else "profile"
     if profile is None:
         output, provider = reserve_of(settings, name, window), settings.model.chosen_provider
         return ModelInfo(name, window, output, provider, current=current, vision=seen, family=family)

@@ -83,7 +83,7 @@ class Session:
         home: Path,
         editor: Editor | None = None,
         services: LanguageServices | None = None,
-        tell: Callable[[Notice], None] | None = None,
+        report: Callable[[Notice], None] | None = None,
         trusted: bool = True,
         servers: ToolServers | None = None,
         browser: Browser | None = None,
@@ -91,13 +91,13 @@ class Session:
     ) -> Session:
         """A session; the store is opened at its first use: one that cannot be opened refuses only what needs it.
 
-        `tell` is called with what the user should know and no chat is about. `trusted` is off where the editor does
+        `report` is called with what the user should know and no chat is about. `trusted` is off where the editor does
         not trust the folder (S-7). `servers` runs those that people bring along; None: made when there is one.
         `browser` opens pages on which the user logs in to one (X-3). `look_again` is awaited before something begins:
         it reconfigures the session where a file of the settings has changed (S-1).
         """
         await asyncio.to_thread(_preload)
-        notify = tell or _unheard
+        notify = report or _unheard
         environment = process_environment()
         user = login_name(environment)
         in_force = SettingsInForce(settings, trusted=trusted, look_again=look_again)
@@ -120,7 +120,7 @@ class Session:
                 leftovers=leftovers,
                 redaction=redaction,
                 grants=grants,
-                tell=notify,
+                report=notify,
             ),
             recall,
         )
@@ -203,7 +203,7 @@ class Session:
 
     def models(self) -> list[ModelInfo]:
         """The models that can be chosen."""
-        return models.listed(self.chats.settings.value, self.chats.turns.profiles.told)
+        return models.listed(self.chats.settings.value, self.chats.turns.profiles.reported)
 
     async def warm(self) -> None:
         """Load what the first turn needs, off the event loop; asks no model (V-1)."""

@@ -58,7 +58,7 @@ class Profiles:
     """
 
     def __init__(self) -> None:
-        self.told: dict[str, ModelProfile] = {}
+        self.reported: dict[str, ModelProfile] = {}
         """By the names that were asked for."""
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._stopped: list[asyncio.Task[None]] = []
@@ -79,7 +79,7 @@ class Profiles:
     def forget(self) -> None:
         """Stop asking, and forget what was told: another endpoint may say something else."""
         self._stopped += self._asking.values()
-        self._asking, self.told = {}, {}
+        self._asking, self.reported = {}, {}
         for task in self._stopped:
             task.cancel()
 
@@ -91,9 +91,9 @@ class Profiles:
     async def _ask(self, speaker: AnthropicModel, name: str) -> None:
         try:
             async with asyncio.timeout(SECONDS):
-                told = await speaker.profile(name, catalog.profile(name))
-            if told is not None:
-                self.told[name] = told
+                reported = await speaker.profile(name, catalog.profile(name))
+            if reported is not None:
+                self.reported[name] = reported
         except (ModelFailure, TimeoutError) as failure:
             _log.info("the endpoint does not say what %s is: %s", name, failure)
         except Exception:  # noqa: BLE001 - a bug leaves the data as they are, and stops no turn
@@ -160,13 +160,13 @@ class TurnMaker:
         """
         settings, restricted = asked.settings, asked.restricted
         mode = "ask" if restricted and asked.mode == "agent" else asked.mode
-        shown, window = visible(self._workspace, settings), models.window_of(settings, name, self.profiles.told)
+        shown, window = visible(self._workspace, settings), models.window_of(settings, name, self.profiles.reported)
         facts = self._model_facts(asked, name, window.tokens, agent)
         brought = await self._servers.brought(settings, begin=checked, restricted=restricted, agent=agent)
         shelf = await self.shelf(shown, settings, restricted=restricted)
         index = await asyncio.to_thread(skill_index, shelf.offered, facts.window)
         kinds, kind_problem = await self.agents.kinds(
-            shown, settings, mode, name, restricted=restricted, told=self.profiles.told
+            shown, settings, mode, name, restricted=restricted, reported=self.profiles.reported
         )
         offered = default_toolbox(
             bash_timeout=settings.tools.bash.timeout_seconds,
@@ -210,7 +210,7 @@ class TurnMaker:
             notices.append(HIDING)
         if unfit:
             notices.append(Notice("warning", "command_problem", unfit))
-        if said.pictures and (unseen := models.unseen(settings, name, self.profiles.told)) is not None:
+        if said.pictures and (unseen := models.unseen(settings, name, self.profiles.reported)) is not None:
             notices.append(Notice("warning", "image_unseen", unseen))
         notices += size_notices(law, inputs)
         if checked:
@@ -232,7 +232,7 @@ class TurnMaker:
         said_before = begun(agent.past.transcript.messages) if agent is not None else None
         switched, plain = agent is not None and SWITCHED in agent.noticed, name in self.measures.plain
         way = DialectFacts(said_before, switched=switched, searching=self._searches(asked), plain=plain)
-        return models.facts_of(asked.settings, name, self.profiles.told, way, self.measures.window(name, window))
+        return models.facts_of(asked.settings, name, self.profiles.reported, way, self.measures.window(name, window))
 
     def _inputs(
         self,
@@ -242,7 +242,7 @@ class TurnMaker:
         toolbox: Toolbox,
         system: SystemFacts,
     ) -> TurnInputs:
-        settings, told, turn = asked.settings, self.profiles.told, asked.settings.turn
+        settings, reported, turn = asked.settings, self.profiles.reported, asked.settings.turn
         summing = settings.context.summary_model or facts.name
         return TurnInputs(
             model=model,
@@ -259,8 +259,8 @@ class TurnMaker:
             law_files=tuple(settings.law.files),
             restricted=asked.restricted,
             calibration=self.measures.known,
-            summary_window=models.window_of(settings, summing, told).tokens,
-            summary_profile=models.profile_of(summing, told),
+            summary_window=models.window_of(settings, summing, reported).tokens,
+            summary_profile=models.profile_of(summing, reported),
             prices=facts.prices,
             caches=facts.caches,
             diagnosed=models.diagnoses(settings),

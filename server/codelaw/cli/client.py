@@ -38,7 +38,7 @@ class RemoteError(Exception):
         self.data: Json = data if isinstance(data, dict) else {}
         super().__init__(self.message)
 
-    def told(self) -> str:
+    def reported(self) -> str:
         """For a person: the message, fields that are wrong, the hint."""
         fields = [f"{item.get('path')}: {item.get('message')}" for item in self.data.get("errors", [])]
         fields = [field for field in fields if field not in self.message]

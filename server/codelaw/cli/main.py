@@ -173,8 +173,8 @@ def _memory_commands(commands: Any) -> None:
         "forget": ("forget what is remembered under ID, for good", "id", False),
         "backfill": ("embed at once what waits for it", None, False),
     }
-    for name, (told, argument, writes) in about.items():
-        action = _command(actions, name, told, "commands.memory:memory")
+    for name, (reported, argument, writes) in about.items():
+        action = _command(actions, name, reported, "commands.memory:memory")
         action.set_defaults(action=name)
         if argument is not None:
             action.add_argument(argument, metavar=argument.upper(), type=_words)
@@ -227,8 +227,8 @@ def _trust_commands(commands: Any) -> None:
     summary = "what was allowed for always"
     group: argparse.ArgumentParser = commands.add_parser("permissions", help=summary, description=summary)
     actions = group.add_subparsers(metavar="ACTION", required=True)
-    for name, told in (("list", "list it"), ("revoke", "take back what has this ID")):
-        action = _command(actions, name, told, "commands.permissions:permissions")
+    for name, reported in (("list", "list it"), ("revoke", "take back what has this ID")):
+        action = _command(actions, name, reported, "commands.permissions:permissions")
         action.set_defaults(action=name)
         if name == "revoke":
             action.add_argument("id", metavar="ID")
@@ -275,14 +275,14 @@ def _server_commands(commands: Any) -> None:
     summary = "the MCP servers that settings and workspaces name"
     group: argparse.ArgumentParser = commands.add_parser("mcp", help=summary, description=summary)
     actions = group.add_subparsers(metavar="ACTION", required=True)
-    told_of = {
+    reported_of = {
         "list": "list them",
         "enable": "let NAME start",
         "disable": "switch NAME off",
         "logout": "forget the login to NAME",
     }
-    for name, told in told_of.items():
-        action = _command(actions, name, told, "commands.servers:servers")
+    for name, reported in reported_of.items():
+        action = _command(actions, name, reported, "commands.servers:servers")
         action.set_defaults(action=name)
         if name != "list":
             action.add_argument("name", metavar="NAME")

@@ -19,7 +19,7 @@ class Wrapping:
         self._width = width
         self._columns = columns
         self._word = ""
-        self._told = 0
+        self._reported = 0
         """Characters of the word that are written."""
         self._spaces = ""
         """In front of the word."""
@@ -38,30 +38,30 @@ class Wrapping:
 
     def _take(self, character: str) -> str:
         if character == "\n":
-            told = self._placed() + self._spaces + character
+            reported = self._placed() + self._spaces + character
             self._spaces, self._column, self._indent = "", 0, 0
-            return told
+            return reported
         if character == " ":
-            told = self._placed()
+            reported = self._placed()
             self._spaces += character
-            return told
+            return reported
         # A script without spaces may be broken anywhere.
         wide = self._columns(character) > 1
-        told = self._placed() if wide or sum(map(self._columns, self._word)) >= self._width else ""
+        reported = self._placed() if wide or sum(map(self._columns, self._word)) >= self._width else ""
         self._word += character
         if wide:
-            return told + self._placed()
-        if self._told or self._column + len(self._spaces) + _LONG <= self._width:
-            begun, self._told = self._told, len(self._word)
-            return told + ("" if begun else self._spaces) + self._word[begun:]
-        return told
+            return reported + self._placed()
+        if self._reported or self._column + len(self._spaces) + _LONG <= self._width:
+            begun, self._reported = self._reported, len(self._word)
+            return reported + ("" if begun else self._spaces) + self._word[begun:]
+        return reported
 
     def _placed(self) -> str:
         """The word behind its spaces, or on a line of its own."""
         if not self._word:
             return ""
-        spaces, word, told = self._spaces, self._word, self._told
-        self._spaces, self._word, self._told = "", "", 0
+        spaces, word, reported = self._spaces, self._word, self._reported
+        self._spaces, self._word, self._reported = "", "", 0
         size = sum(map(self._columns, word))
         if self._column == 0 and word.startswith(_FENCE):
             self._fenced = not self._fenced
@@ -69,7 +69,7 @@ class Wrapping:
             marked = len(word) + 1 if _MARKER.fullmatch(word) else 0
             self._indent = min(len(spaces) + marked, self._width // 2)
         elif (
-            not told
+            not reported
             and not self._fenced
             and self._indent < self._column + len(spaces)
             and self._width < (self._column + len(spaces) + size)
@@ -77,4 +77,4 @@ class Wrapping:
             self._column = self._indent + size
             return f"\n{' ' * self._indent}{word}"
         self._column += len(spaces) + size
-        return word[told:] if told else spaces + word
+        return word[reported:] if reported else spaces + word

@@ -248,7 +248,7 @@ def report(
             )
         )
     total = sum(section.tokens for section in sections)
-    sized = [(section, told.tokens) for section, told in zip(view.sections, sections, strict=True)]
+    sized = [(section, reported.tokens) for section, reported in zip(view.sections, sections, strict=True)]
     return ContextReport(
         sections=tuple(sections),
         total_tokens=total,

@@ -19,7 +19,7 @@ _BROKEN = re.compile(f"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ud800-\udfff{_SMU
 _UNPRINTABLE = re.compile(f"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{_SMUGGLED}]")
 
 
-def one_line(value: Mapping[str, Any]) -> str:
+def json_line(value: Mapping[str, Any]) -> str:
     """`value` as JSON on one line.
 
     No tool output can start a line of its own, and none can hold a tag such as `<system-reminder>`, however spelt: what
@@ -33,7 +33,7 @@ def one_line(value: Mapping[str, Any]) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text of several lines with the escapes of `one_line`; its line feeds and tabs stay as they are."""
+    """A text of several lines with the escapes of `json_line`; its line feeds and tabs stay as they are."""
     text = replaced(text, DISTINCT, lambda mark: _escaped(mark[0]) + mark[1:])
     return _BROKEN.sub(_escape, text)
 

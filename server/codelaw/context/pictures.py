@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
 
-from codelaw.context.escaping import one_line
+from codelaw.context.escaping import json_line
 from codelaw.domain.listing import as_list, as_object, parsed
 from codelaw.domain.messages import Message
 
@@ -57,7 +57,7 @@ def _content(content: str) -> str:
     body = parsed(content)
     data = as_object(body.get("data"))
     images = marked_gone(data.get(IMAGES))
-    return content if images is data.get(IMAGES) else one_line({**body, "data": {**data, IMAGES: images}})
+    return content if images is data.get(IMAGES) else json_line({**body, "data": {**data, IMAGES: images}})
 
 
 def _shown(one: Any, marks: Sequence[str]) -> bool:

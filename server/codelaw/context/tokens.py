@@ -174,8 +174,8 @@ def max_tokens(window: int, most: int, estimated_input: int) -> int:
 
 def far_off(estimated: int, size: int | None, limit: int | None) -> bool:
     """Whether what a vendor says of a prompt that it refused cannot be, for one of about `estimated` tokens (W-6)."""
-    told = limit if size is None else size
-    return told is not None and told > FAR_OFF * max(1, estimated)
+    reported = limit if size is None else size
+    return reported is not None and reported > FAR_OFF * max(1, estimated)
 
 
 def guard(window: int) -> Literal["block", "warn", "ok"]:

@@ -211,8 +211,8 @@ class _Changed:
         out = [*self.heading]
         for side in self.sides:
             over = len(side) - most
-            told = [f"… {over} lines left out …"] if over > 1 else side[most:]
-            out += [*side[:most], *(told if most > 1 else ())]
+            reported = [f"… {over} lines left out …"] if over > 1 else side[most:]
+            out += [*side[:most], *(reported if most > 1 else ())]
         return out
 
 

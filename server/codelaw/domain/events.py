@@ -284,10 +284,10 @@ def of_child(event: Event, parent: str) -> Event | None:
             return None
 
 
-def still_waiting(told: Iterable[tuple[Where, Event]]) -> list[tuple[Where, SteerEvent]]:
+def still_waiting(reported: Iterable[tuple[Where, Event]]) -> list[tuple[Where, SteerEvent]]:
     """Of events in their order, each with where it stands: the steers that wait after the last of them (R-9)."""
     waiting: dict[str, tuple[Where, SteerEvent]] = {}
-    for where, event in told:
+    for where, event in reported:
         match event:
             case SteerEvent(id=steer_id, state="waiting"):
                 waiting[steer_id] = where, event

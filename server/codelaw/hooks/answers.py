@@ -58,7 +58,7 @@ class HookAnswer:
         return "blocked" if self.verdict == "deny" else "passed"
 
     @property
-    def told(self) -> str:
+    def reported(self) -> str:
         """The sentence for the user, if there is one."""
         return self.problem or self.message or self.reason
 

@@ -97,15 +97,15 @@ class LawDiagnostics:
                 # The next check is under way already: what it says is about the text that is there now.
                 current[uri] = self._published.get(uri, (None, []))
                 continue
-            told = await asyncio.to_thread(
-                _told, file.text or "", found, uri, context.documents.encoding, related=context.client.related
+            reported = await asyncio.to_thread(
+                _reported, file.text or "", found, uri, context.documents.encoding, related=context.client.related
             )
-            current[uri] = file.version, told
+            current[uri] = file.version, reported
             for other in file.shadowed:
                 path = path_of(other)
                 buffer = context.documents.at(path) if path is not None else None
                 uri = other if buffer is None else buffer.uri
-                current[uri] = None, _told("", [shadowed(Path(file.path).name)], uri, "utf-16")
+                current[uri] = None, _reported("", [shadowed(Path(file.path).name)], uri, "utf-16")
         for uri in [*current, *(uri for uri in self._published if uri not in current)]:
             self._publish(uri, *current.get(uri, (None, [])))
 
@@ -141,7 +141,7 @@ def _moved_on(file: LawFile, buffer: Buffer | None) -> bool:
     return buffer is not None and file.version is not None and buffer.version != file.version
 
 
-def _told(
+def _reported(
     text: str,
     problems: list[Problem],
     uri: str,
@@ -158,7 +158,7 @@ def _told(
             "end": {"line": last[0], "character": last[1]},
         }
 
-    told: list[dict[str, Any]] = []
+    reported: list[dict[str, Any]] = []
     for problem in problems:
         severity = types.DiagnosticSeverity.Warning if problem.grave else types.DiagnosticSeverity.Information
         one: dict[str, Any] = {
@@ -171,5 +171,5 @@ def _told(
         if related and problem.related is not None:
             where = {"uri": uri, "range": place(*problem.related)}
             one["relatedInformation"] = [{"location": where, "message": "The first of them."}]
-        told.append(one)
-    return told
+        reported.append(one)
+    return reported

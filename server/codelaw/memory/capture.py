@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 
 from codelaw.domain.errors import Refusal
 from codelaw.domain.memories import Category, Memory, MemoryScope, Places
-from codelaw.memory.recall import harmless
+from codelaw.memory.recall import escape_tags
 from codelaw.memory.secrecy import secret
 from codelaw.memory.words import words
 from codelaw.ranking.words import stem
@@ -50,7 +50,7 @@ def checked(text: str) -> str:
             f"This looks like it holds {kind}, and secrets are not remembered.",
             "Say it without the secret: where it is kept, not what it is.",
         )
-    kept = harmless(text)
+    kept = escape_tags(text)
     if not any(map(str.isalnum, kept)) or not any(map(str.isalnum, _LABEL.sub("", text))):
         raise Refusal("memory_refused", "There is nothing in it to remember.", "Say what is to be remembered.")
     if len(kept) > LONGEST:

@@ -100,10 +100,10 @@ def shown(recalled: Sequence[Recalled], limit: int = SHOWN_CHARACTERS) -> Memory
 def line(entry: Recalled) -> str:
     """A memory as one line of a list: what kind it is, whose, how relevant it is to the question, and its text."""
     memory = entry.memory
-    return f"{memory.category} ({memory.scope}, relevance {entry.similarity:.2f}): {harmless(memory.text)}"
+    return f"{memory.category} ({memory.scope}, relevance {entry.similarity:.2f}): {escape_tags(memory.text)}"
 
 
-def harmless(text: str) -> str:
+def escape_tags(text: str) -> str:
     """A memory's text on one line, opening and closing no tag."""
     text = _UNPRINTABLE.sub(" ", _JOINED.sub("", text)).strip()
     return _TAG.sub("&lt;", disarmed(text))
@@ -159,5 +159,5 @@ def _profile_block(user: Sequence[Memory], project: Sequence[Memory]) -> str:
 
 
 def _profile_line(memory: Memory) -> str:
-    whole = f"{memory.category}: {harmless(memory.text)}"
+    whole = f"{memory.category}: {escape_tags(memory.text)}"
     return whole if len(whole) <= _LONGEST_LINE else whole[: _LONGEST_LINE - 1] + "…"

@@ -112,7 +112,7 @@ class Journal(Protocol):
         """The command has ended; `stored`: what it changed is kept, else a later server takes over what is held."""
         ...
 
-    def tell(self, notice: Notice) -> None:
+    def report(self, notice: Notice) -> None:
         """Tell the user something about the undo."""
         ...
 

@@ -18,7 +18,7 @@ class Asking(Protocol):
         """The answer; cancelling the task withdraws the question."""
         ...
 
-    def told(self, line: str) -> None:
+    def reported(self, line: str) -> None:
         """How far the call is, in the server's words; returns at once, and raises nothing."""
         ...
 

@@ -147,8 +147,8 @@ def load_settings(
         known = layer.digest is not None and (trusted or {}).get(file) == layer.digest
         if layer.digest is not None:
             held = {path: value for path, value in layer.values.items() if path not in narrow.values}
-            told = {visible_line(dotted(path)): _spelled(path, value) for path, value in held.items()}
-            files.insert(0, WorkspaceFile(file, layer.digest, known, told))
+            reported = {visible_line(dotted(path)): _spelled(path, value) for path, value in held.items()}
+            files.insert(0, WorkspaceFile(file, layer.digest, known, reported))
         counts = layer if known else narrow
         for path, entries in added.items():
             entries.extend(counts.values.get(path, []))
@@ -204,8 +204,8 @@ def tightened(value: Settings, *, unknown: bool) -> Settings:
 def _way_out(fault: Fault) -> str:
     """What to do about it."""
     if fault.file is not None:
-        told = "Mend the file: it counts as soon as it is saved."
-        return f"{told} `codelaw chat --ignore-settings` talks without it, and asks about every write and command."
+        reported = "Mend the file: it counts as soon as it is saved."
+        return f"{reported} `codelaw chat --ignore-settings` talks without it, and asks about every write and command."
     if fault.source.startswith(sources.PREFIX):
         return "Mend this variable of the environment, and start codelaw again."
     if fault.source == JOINED_LISTS:

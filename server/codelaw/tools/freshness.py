@@ -21,10 +21,10 @@ class ReadFile:
     located: Located
     digest: str
     """SHA-256 of the text the model knows."""
-    told: str
+    reported: str
     """The digest last told of; differs from `digest` once a change of the user's was reported."""
     stamp: Stamp | None
-    """The cheap mark under which `told` was seen."""
+    """The cheap mark under which `reported` was seen."""
     hooked: str = ""
     """The digest of what a hook has made of it at the end of a turn, when the model could not be told."""
 
@@ -61,7 +61,7 @@ class Ledger:
         for key, theirs in other._entries.items():
             entry = self._entries.get(key)
             if entry is not None and entry.located.shown in paths:
-                entry.told, entry.stamp = theirs.told, theirs.stamp
+                entry.reported, entry.stamp = theirs.reported, theirs.stamp
 
     def require_read(self, located: Located, current: FileText) -> None:
         """Refuse to change what the model has not seen as it is now (F-3).
@@ -92,8 +92,8 @@ class Ledger:
             return True
         if shown and entry.digest == before and after is not None:
             entry.digest = after
-        entry.told = after or GONE
-        return entry.digest == entry.told
+        entry.reported = after or GONE
+        return entry.digest == entry.reported
 
     def note_hook_at_end(self, located: Located, after: str | None) -> None:
         """A hook has changed a file when the answer stood; `external_changes` will tell."""
@@ -103,7 +103,7 @@ class Ledger:
 
     def by_hook(self, shown: str) -> bool:
         """Whether the change of a file that was told last is a hook's."""
-        return any(entry.hooked == entry.told for entry in self.entries() if entry.located.shown == shown)
+        return any(entry.hooked == entry.reported for entry in self.entries() if entry.located.shown == shown)
 
     async def external_changes(self, workspace: Workspace) -> list[str]:
         """The files, as shown, that somebody else changed or removed; each change is told once (F-5).
@@ -119,12 +119,12 @@ class Ledger:
             current = await _current(workspace, entry.located)
             digest = current.digest if current is not None else GONE
             entry.stamp = stamp
-            if current is not None and entry.told in current.formed_from:
+            if current is not None and entry.reported in current.formed_from:
                 # The editor's formatter, when it saved: no edit of the user's, nor news for an edit to conflict with.
                 entry.digest = digest if entry.digest in current.formed_from else entry.digest
-                entry.told = digest
-            if digest != entry.told:
-                entry.told = digest
+                entry.reported = digest
+            if digest != entry.reported:
+                entry.reported = digest
                 if digest != entry.digest:
                     changed.append(entry.located.shown)
         return changed

@@ -47,7 +47,7 @@ class RenamedArguments:
     """As written and as declared, each pair once."""
 
     @property
-    def told(self) -> str:
+    def reported(self) -> str:
         """What the model is told of it; empty where every name was right."""
         pairs = ", ".join(f"`{written}` as `{meant}`" for written, meant in self.renamed)
         return f"Argument names: took {pairs}." if pairs else ""

@@ -42,7 +42,7 @@ class Lost:
     moved_from: str | None = None
     """As shown; then its content is there, and too large to be kept."""
 
-    def told(self) -> str:
+    def reported(self) -> str:
         """Its name and what became of it, for people."""
         if self.moved_from is not None:
             return f"{self.place.shown} (moved from {self.moved_from})"
@@ -81,7 +81,7 @@ class TreeWatch:
     _last: Survey | None = None
     _next: float = 0.0
     """When it is looked at again, by the monotonic clock."""
-    _told: bool = False
+    _reported: bool = False
 
     async def before(self, workspace: Workspace) -> WorkspaceBefore | Notice | None:
         """The workspace as it is, at most `MAX_VISITS` files; a notice, once, where it is too much, and then None."""
@@ -90,8 +90,8 @@ class TreeWatch:
         found = await self._look(workspace, self._last)
         if found.stopped:
             self._next = time.monotonic() + AGAIN_SECONDS
-            told, self._told = self._told, True
-            return None if told else Notice("info", "undo_unwatched", _unwatched(found.stopped))
+            reported, self._reported = self._reported, True
+            return None if reported else Notice("info", "undo_unwatched", _unwatched(found.stopped))
         buffers = workspace.buffers
         saves = {one.path: buffers.saves(one.path) for one in buffers.all() if one.path is not None}
         return WorkspaceBefore(found, time.time(), saves)

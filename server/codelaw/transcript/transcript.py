@@ -78,7 +78,7 @@ class Transcript:
     """The turns that were taken out of the view (E-2)."""
     thread: ThreadSummary | None = None
     """The rolling summary, for the strategies that show one (B-3)."""
-    told: Mapping[str, str] = field(default_factory=dict[str, str])
+    reported: Mapping[str, str] = field(default_factory=dict[str, str])
     """Contents of results as their turns showed them, by ref; of those in `whole` as many as are known (C-6)."""
 
     asides: tuple[Aside, ...] = ()
@@ -95,11 +95,11 @@ class Transcript:
         """With a checkpoint, demotions, or both."""
         cuts = self.checkpoints if checkpoint is None else (*self.checkpoints, checkpoint)
         after = replace(self, checkpoints=cuts, demotions=self.demotions | frozenset(demotions))
-        return after.recalling(self.told)
+        return after.recalling(self.reported)
 
-    def recalling(self, told: Mapping[str, str]) -> Transcript:
+    def recalling(self, reported: Mapping[str, str]) -> Transcript:
         """With these contents of results, as far as the view shows them."""
-        return replace(self, told={ref: told[ref] for ref in self.whole if ref in told})
+        return replace(self, reported={ref: reported[ref] for ref in self.whole if ref in reported})
 
     def restored(self, checkpoint_id: str | None = None) -> Transcript | None:
         """Without that checkpoint (the newest) and those made after it; None when there is no such checkpoint."""

@@ -93,13 +93,13 @@ def run(program: str, *arguments: object) -> int:
 
 
 @pytest.fixture
-def told() -> list[Notice]:
+def reported() -> list[Notice]:
     return []
 
 
 @pytest.fixture
-async def leftovers(tmp_path: Path, told: list[Notice]) -> AsyncIterator[CrashJournal]:
-    made = CrashJournal(tmp_path / "running", told.append)
+async def leftovers(tmp_path: Path, reported: list[Notice]) -> AsyncIterator[CrashJournal]:
+    made = CrashJournal(tmp_path / "running", reported.append)
     yield made
     await made.close()
 
@@ -201,7 +201,7 @@ async def test_more_that_is_secret_lets_nothing_be_used_again(leftovers: CrashJo
     assert [path.read_text() for path in (tmp_path / "running").glob("*/texts/*")] == ["sealed"]
 
 
-async def test_a_part_of_a_file_is_removed_and_told(leftovers: CrashJournal, told: list[Notice], tmp_path: Path):
+async def test_a_part_of_a_file_is_removed_and_told(leftovers: CrashJournal, reported: list[Notice], tmp_path: Path):
     root = tmp_path / "work"
     root.mkdir()
     (root / ".codelaw-0123456789ab").write_text("somebody's own")
@@ -209,7 +209,7 @@ async def test_a_part_of_a_file_is_removed_and_told(leftovers: CrashJournal, tol
     assert len([*root.iterdir()]) == 2
     await leftovers.clean()
     assert [path.name for path in root.iterdir()] == [".codelaw-0123456789ab"]
-    [notice] = told
+    [notice] = reported
     assert notice.code == "parts_removed"
     assert str(root) in notice.message
 

@@ -116,9 +116,9 @@ async def test_what_may_pass_is_asked_again_with_growing_waits(vendor, make, wai
 
 async def test_after_five_attempts_it_has_failed_for_now(vendor, make, waits):
     vendor.script = [Answer(500, error={"error": {"message": "The server had an error."}})] * 9
-    told = await failure(make().embed(["a"]))
-    assert (told.lasting, len(vendor.requests), len(waits)) == (False, ATTEMPTS, ATTEMPTS - 1)
-    assert told.message == "The embedding endpoint answered 500: The server had an error."
+    reported = await failure(make().embed(["a"]))
+    assert (reported.lasting, len(vendor.requests), len(waits)) == (False, ATTEMPTS, ATTEMPTS - 1)
+    assert reported.message == "The embedding endpoint answered 500: The server had an error."
 
 
 async def test_retry_after_is_obeyed_in_each_spelling_and_up_to_a_minute(vendor, make, waits):
@@ -169,9 +169,9 @@ async def test_an_answer_that_never_ends_counts_as_broken(vendor, make, waits):
 async def test_a_dead_host_is_told_with_the_setting(make, waits):
     async with LoopbackEmbeddings() as gone:
         port = gone.port
-    told = await failure(make(f"http://127.0.0.1:{port}/v1").embed(["a"]))
-    assert not told.lasting
-    assert "Check embedding.baseUrl" in told.message
+    reported = await failure(make(f"http://127.0.0.1:{port}/v1").embed(["a"]))
+    assert not reported.lasting
+    assert "Check embedding.baseUrl" in reported.message
     assert len(waits) == ATTEMPTS - 1
 
 
@@ -189,23 +189,23 @@ async def test_a_dead_host_is_told_with_the_setting(make, waits):
 )
 async def test_what_cannot_pass_is_not_asked_again(vendor, make, status, error, setting):
     vendor.script = [Answer(status, error=error)]
-    told = await failure(make().embed(["a"]))
-    assert told.lasting
-    assert setting in told.message
+    reported = await failure(make().embed(["a"]))
+    assert reported.lasting
+    assert setting in reported.message
     assert len(vendor.requests) == 1
 
 
 async def test_an_empty_account_is_not_asked_again_and_may_be_filled_later(vendor, make, waits):
     vendor.script = [Answer(429, error={"error": {"message": "You exceeded", "code": "insufficient_quota"}})]
-    told = await failure(make().embed(["a"]))
-    assert (told.lasting, len(waits)) == (False, 0)
+    reported = await failure(make().embed(["a"]))
+    assert (reported.lasting, len(waits)) == (False, 0)
 
 
 async def test_a_refused_key_is_in_no_message_and_no_log(vendor, make, caplog):
     caplog.set_level(logging.DEBUG)
     vendor.key = "another"
-    told = await failure(make().embed(["a secret text"]))
-    assert "Incorrect API key provided: [key]" in told.message
+    reported = await failure(make().embed(["a secret text"]))
+    assert "Incorrect API key provided: [key]" in reported.message
     assert KEY not in caplog.text
     assert "a secret text" not in caplog.text
 
@@ -262,15 +262,15 @@ async def test_base64_is_read_too_and_every_vector_has_length_one(vendor, make):
 
 async def test_another_dimension_than_asked_for_or_than_before_lasts(vendor, make, waits):
     vendor.script = [Answer(change=lambda data: [data[0] | {"embedding": [1.0] * 16}])]
-    told = await failure(make(dimension=32).embed(["a"]))
-    assert told.lasting
-    assert told.message.startswith("embedding.dimension is 32, but the endpoint's vectors have 16 numbers.")
+    reported = await failure(make(dimension=32).embed(["a"]))
+    assert reported.lasting
+    assert reported.message.startswith("embedding.dimension is 32, but the endpoint's vectors have 16 numbers.")
     made = make()
     await made.embed(["a"])
     vendor.dimension = 64
-    told = await failure(made.embed(["b"]))
-    assert told.lasting
-    assert "64 numbers, and had 32 before" in told.message
+    reported = await failure(made.embed(["b"]))
+    assert reported.lasting
+    assert "64 numbers, and had 32 before" in reported.message
     assert not waits
 
 
@@ -300,9 +300,9 @@ async def test_a_huge_answer_is_not_read_to_its_end(vendor, make, monkeypatch):
 )
 async def test_wrong_settings_are_told_without_a_connection(url, key, words):
     made = HttpEmbedder(url, key)
-    told = await failure(made.embed(["a"]))
-    assert told.lasting
-    assert words in told.message
+    reported = await failure(made.embed(["a"]))
+    assert reported.lasting
+    assert words in reported.message
 
 
 async def test_an_endpoint_without_a_key_is_sent_none(vendor, make):
@@ -333,9 +333,9 @@ async def test_what_is_sent_is_plain_json(vendor, make):
 @pytest.mark.parametrize("before", range(SHOWN - len(KEY), SHOWN + 1))
 def test_of_a_key_that_the_endpoint_repeats_not_even_a_part_is_told(before):
     body = {"error": {"message": "x" * before + KEY}}
-    told = of_answer(401, {}, json.dumps(body).encode(), 1 << 16, key=KEY)
-    assert told is not None
-    assert KEY[:4] not in told.message
+    reported = of_answer(401, {}, json.dumps(body).encode(), 1 << 16, key=KEY)
+    assert reported is not None
+    assert KEY[:4] not in reported.message
 
 
 @pytest.mark.parametrize(
@@ -346,10 +346,10 @@ async def test_an_environment_that_cannot_be_used_is_a_failure_without_its_words
     monkeypatch.setenv(name, value)
     trusted.cache_clear()
     made = HttpEmbedder("https://127.0.0.1:1/v1", KEY)
-    told = await failure(made.embed(["a"]))
+    reported = await failure(made.embed(["a"]))
     await made.close()
-    assert told.lasting
-    assert "hidden" not in told.message
+    assert reported.lasting
+    assert "hidden" not in reported.message
 
 
 async def test_of_an_address_that_cannot_be_read_nothing_is_told():

@@ -58,7 +58,7 @@ async def embedded(folder: Path, texts: list[str], **more: Any) -> np.ndarray:
         await made.close()
 
 
-async def told(folder: Path | None, **more: Any) -> str:
+async def reported(folder: Path | None, **more: Any) -> str:
     """Why this folder cannot be used."""
     made = LocalEmbedder(folder, **more)
     try:
@@ -181,17 +181,17 @@ async def test_a_text_of_which_a_static_model_knows_nothing_is_like_nothing_else
 
 
 async def test_no_path_and_no_folder_are_told(tmp_path: Path):
-    assert "set embedding.path" in await told(None)
-    assert f"{tmp_path / 'nowhere'} is not a folder" in await told(tmp_path / "nowhere")
+    assert "set embedding.path" in await reported(None)
+    assert f"{tmp_path / 'nowhere'} is not a folder" in await reported(tmp_path / "nowhere")
     (tmp_path / "file").write_text("x")
-    assert "is not a folder" in await told(tmp_path / "file")
+    assert "is not a folder" in await reported(tmp_path / "file")
 
 
 async def test_missing_files_are_named(tmp_path: Path):
     (tmp_path / "empty").mkdir()
-    assert "model.safetensors and tokenizer.json missing" in await told(tmp_path / "empty")
+    assert "model.safetensors and tokenizer.json missing" in await reported(tmp_path / "empty")
     (tmp_path / "empty" / "pytorch_model.bin").write_bytes(b"x")
-    assert "pytorch_model.bin is not read" in await told(tmp_path / "empty")
+    assert "pytorch_model.bin is not read" in await reported(tmp_path / "empty")
 
 
 def without_layer(folder: Path) -> None:
@@ -247,27 +247,29 @@ def with_modules(folder: Path, kind: str, path: str = "3_Dense") -> None:
 async def test_a_model_that_cannot_be_run_is_told(tmp_path: Path, spoil: Callable[[Path], Any], words: str):
     folder = bert_folder(tmp_path / "model")
     spoil(folder)
-    assert words in await told(folder)
+    assert words in await reported(folder)
 
 
 async def test_a_cut_file_of_weights_is_told(tmp_path: Path):
     folder = bert_folder(tmp_path / "model")
     whole = (folder / "model.safetensors").read_bytes()
     (folder / "model.safetensors").write_bytes(whole[: len(whole) // 2])
-    assert "Fetch the model's folder again" in await told(folder)
+    assert "Fetch the model's folder again" in await reported(folder)
 
 
 @pytest.mark.parametrize("package", ["tokenizers", "safetensors"])
 async def test_a_missing_extra_is_told_with_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str):
     monkeypatch.setitem(sys.modules, package, None)
-    said = await told(bert_folder(tmp_path / "model"))
+    said = await reported(bert_folder(tmp_path / "model"))
     assert f"needs {package}. Add it with `" in said
     assert f"pip install '{package}>=" in said
 
 
 async def test_another_dimension_than_set_is_told(tmp_path: Path):
     folder = bert_folder(tmp_path / "model")
-    assert f"embedding.dimension is 512, but the model in {folder} gives {WIDTH}" in await told(folder, dimension=512)
+    assert f"embedding.dimension is 512, but the model in {folder} gives {WIDTH}" in await reported(
+        folder, dimension=512
+    )
     assert (await embedded(folder, ["x"], dimension=WIDTH)).shape == (1, WIDTH)
 
 

@@ -52,7 +52,7 @@ class Person:
         self.asked.append(question)
         return self._answer
 
-    def told(self, line: str) -> None:
+    def reported(self, line: str) -> None:
         self.heard.append(line)
 
 
@@ -67,19 +67,19 @@ NOBODY = Person(ServerAnswer("decline"))
 
 
 @pytest.fixture
-def told() -> Told:
+def reported() -> Told:
     return Told()
 
 
 @pytest.fixture
-async def servers(told: Told, tmp_path: Path) -> AsyncIterator[McpServers]:
-    made = made_servers(tmp_path, told)
+async def servers(reported: Told, tmp_path: Path) -> AsyncIterator[McpServers]:
+    made = made_servers(tmp_path, reported)
     yield made
     await made.close()
 
 
-def made_servers(folder: Path, told: Told, **means: object) -> McpServers:
-    return McpServers(replace(ServerMeans(cwd=folder, version="test", environment=dict(os.environ)), **means), told)
+def made_servers(folder: Path, reported: Told, **means: object) -> McpServers:
+    return McpServers(replace(ServerMeans(cwd=folder, version="test", environment=dict(os.environ)), **means), reported)
 
 
 def program(name: str, script: str, *args: str) -> ServerSpec:

@@ -41,12 +41,12 @@ def test_the_package_is_not_loaded_with_the_room() -> None:
 
 
 async def test_without_the_package_it_is_said_how_to_get_it(
-    servers: McpServers, told: Told, monkeypatch: pytest.MonkeyPatch
+    servers: McpServers, reported: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(sys.modules, "codelaw.adapters.mcp.connection", raising=False)
     monkeypatch.setitem(sys.modules, "mcp_types", None)
     servers.begin([program("good", "well_behaved.py", "stdio", "new")])
-    assert "-m pip install 'mcp<3,>=2.3'" in (await told.until("good", "failed")).message
+    assert "-m pip install 'mcp<3,>=2.3'" in (await reported.until("good", "failed")).message
 
 
 async def test_no_server_outlives_a_process_that_is_killed(tmp_path: Path) -> None:

@@ -48,16 +48,16 @@ async def guarded() -> AsyncIterator[str]:
     await process.wait()
 
 
-async def test_the_browser_opens_when_the_user_asks_for_it(guarded: str, told: Told, tmp_path: Path) -> None:
+async def test_the_browser_opens_when_the_user_asks_for_it(guarded: str, reported: Told, tmp_path: Path) -> None:
     browser, folder = Headless(), tmp_path / "tokens"
-    servers = made_servers(tmp_path, told, tokens=folder, browser=browser)
+    servers = made_servers(tmp_path, reported, tokens=folder, browser=browser)
     servers.begin([ServerSpec("guarded", Address(guarded), "test")])
-    assert "start it anew" in (await told.until("guarded", "needs_auth")).message
+    assert "start it anew" in (await reported.until("guarded", "needs_auth")).message
     with pytest.raises(ToolFailure, match="not ready"):
         await servers.call("guarded", "tool", {}, NOBODY)
     assert browser.pages == []
     await servers.restart("guarded")
-    await told.until("guarded", "ready")
+    await reported.until("guarded", "ready")
     assert (await servers.call("guarded", "tool", {}, NOBODY)).text == "let in"
     await asyncio.gather(*browser.going)
     assert len(browser.pages) == 1
@@ -73,26 +73,28 @@ async def test_the_browser_opens_when_the_user_asks_for_it(guarded: str, told: T
     await later.close()
 
 
-async def test_who_has_logged_out_is_not_let_in_and_sees_no_browser(guarded: str, told: Told, tmp_path: Path) -> None:
+async def test_who_has_logged_out_is_not_let_in_and_sees_no_browser(
+    guarded: str, reported: Told, tmp_path: Path
+) -> None:
     browser, folder = Headless(), tmp_path / "tokens"
-    servers = made_servers(tmp_path, told, tokens=folder, browser=browser)
+    servers = made_servers(tmp_path, reported, tokens=folder, browser=browser)
     spec = ServerSpec("guarded", Address(guarded), "test")
     assert not await servers.log_out(spec)
     servers.begin([spec])
-    await told.until("guarded", "needs_auth")
+    await reported.until("guarded", "needs_auth")
     await servers.restart("guarded")
-    await told.until("guarded", "ready")
+    await reported.until("guarded", "ready")
     await asyncio.gather(*browser.going)
     (kept,) = folder.iterdir()
     kept.with_suffix(".0a1b2c3d").write_text("half written", encoding="utf-8")
     other = folder / "other.json"
     other.write_text("{}", encoding="utf-8")
 
-    before = len(told.states)
+    before = len(reported.states)
     assert await asyncio.to_thread(is_logged_in, folder, guarded)
     assert await servers.log_out(spec)
     assert not await asyncio.to_thread(is_logged_in, folder, guarded)
-    assert "start it anew" in (await told.until("guarded", "needs_auth", after=before)).message
+    assert "start it anew" in (await reported.until("guarded", "needs_auth", after=before)).message
     assert [*folder.iterdir()] == [other]
     assert len(browser.pages) == 1
     assert not await servers.log_out(spec)
@@ -109,9 +111,9 @@ def test_what_was_only_begun_or_cannot_be_read_is_no_login(tmp_path: Path, kept:
 
 @pytest.mark.parametrize(("key", "state"), [("a-key-by-hand", "ready"), ("another", "failed")])
 async def test_a_key_in_the_settings_is_used_instead(
-    guarded: str, told: Told, tmp_path: Path, key: str, state: str
+    guarded: str, reported: Told, tmp_path: Path, key: str, state: str
 ) -> None:
-    servers = made_servers(tmp_path, told, tokens=tmp_path / "tokens", browser=Headless())
+    servers = made_servers(tmp_path, reported, tokens=tmp_path / "tokens", browser=Headless())
     servers.begin([ServerSpec("guarded", Address(guarded, {"Authorization": f"Bearer {key}"}), "test")])
     await servers.settled(60)
     (now,) = servers.states()

@@ -83,7 +83,7 @@ def test_a_file_that_is_another_or_gone_does_not_pass(folder: Path):
 
 
 async def test_a_server_that_ends_is_not_begun_anew_with_another_file(
-    servers: McpServers, told: Told, tmp_path: Path
+    servers: McpServers, reported: Told, tmp_path: Path
 ) -> None:
     script = tmp_path / "hostile.py"
     script.write_text((HERE / "hostile.py").read_text("utf-8"))
@@ -91,8 +91,8 @@ async def test_a_server_that_ends_is_not_begun_anew_with_another_file(
     found = await asyncio.to_thread(pins, program, tmp_path)
     pinned = Program(sys.executable, program.args, cwd=tmp_path, pins=found)
     servers.begin([ServerSpec("bad", pinned, "test")])
-    await told.until("bad", "ready")
+    await reported.until("bad", "ready")
     script.write_text(script.read_text("utf-8") + "# as somebody has left it\n")
     with pytest.raises(Exception, match="ended before it answered"):
         await servers.call("bad", "tool", {}, NOBODY)
-    assert (await told.until("bad", "failed")).message == "hostile.py is not what you have let start any more."
+    assert (await reported.until("bad", "failed")).message == "hostile.py is not what you have let start any more."

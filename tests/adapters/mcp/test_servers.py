@@ -16,11 +16,11 @@ from tests.adapters.mcp.conftest import NOBODY, Person, Told, no_calls, program
 
 
 async def test_what_it_serves_is_known_and_can_be_used(
-    servers: McpServers, told: Told, well_behaved: ServerSpec
+    servers: McpServers, reported: Told, well_behaved: ServerSpec
 ) -> None:
     servers.begin([well_behaved])
     assert servers.states()[0].state == "starting"
-    await told.until("good", "ready")
+    await reported.until("good", "ready")
     offer = servers.offer()
     assert [tool.full_name for tool in offer.tools][:2] == ["mcp__good__add", "mcp__good__fail"]
     assert offer.tools[0].says_read_only
@@ -56,16 +56,16 @@ async def test_a_server_is_waited_for_while_it_is_nearly_there(servers: McpServe
     assert servers.states()[0].state == "failed"
 
 
-async def test_calls_run_side_by_side(servers: McpServers, told: Told, well_behaved: ServerSpec) -> None:
+async def test_calls_run_side_by_side(servers: McpServers, reported: Told, well_behaved: ServerSpec) -> None:
     servers.begin([well_behaved])
-    await told.until("good", "ready")
+    await reported.until("good", "ready")
     sums = await asyncio.gather(*(servers.call("good", "add", {"a": one, "b": one}, NOBODY) for one in range(40)))
     assert [result.text for result in sums] == [str(2 * one) for one in range(40)]
 
 
-async def test_a_question_reaches_the_user(servers: McpServers, told: Told, well_behaved: ServerSpec) -> None:
+async def test_a_question_reaches_the_user(servers: McpServers, reported: Told, well_behaved: ServerSpec) -> None:
     servers.begin([well_behaved])
-    await told.until("good", "ready")
+    await reported.until("good", "ready")
     person = Person(ServerAnswer("accept", {"colour": "red"}))
     result = await servers.call("good", "paint", {}, person)
     assert result.text == "accept: red"
@@ -75,21 +75,23 @@ async def test_a_question_reaches_the_user(servers: McpServers, told: Told, well
     assert (await servers.call("good", "paint", {}, NOBODY)).text == "decline: "
 
 
-async def test_a_tool_that_comes_later_is_offered(servers: McpServers, told: Told, well_behaved: ServerSpec) -> None:
+async def test_a_tool_that_comes_later_is_offered(
+    servers: McpServers, reported: Told, well_behaved: ServerSpec
+) -> None:
     servers.begin([well_behaved])
-    before = (await told.until("good", "ready")).tools
-    seen = len(told.states)
+    before = (await reported.until("good", "ready")).tools
+    seen = len(reported.states)
     assert (await servers.call("good", "grow", {}, NOBODY)).text == "grew"
-    assert (await told.until("good", "ready", after=seen)).tools == before + 1
+    assert (await reported.until("good", "ready", after=seen)).tools == before + 1
     assert (await servers.call("good", "grown", {}, NOBODY)).text == "grown"
 
 
 async def test_a_cancelled_call_leaves_nothing_behind(
-    servers: McpServers, told: Told, well_behaved: ServerSpec, caplog: pytest.LogCaptureFixture
+    servers: McpServers, reported: Told, well_behaved: ServerSpec, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "codelaw.adapters.mcp.program")
     servers.begin([well_behaved])
-    await told.until("good", "ready")
+    await reported.until("good", "ready")
     calls = [asyncio.create_task(servers.call("good", "hang", {}, NOBODY)) for _ in range(5)]
     assert (await servers.call("good", "add", {"a": 1, "b": 1}, NOBODY)).text == "2"
     for call in calls:
@@ -103,9 +105,9 @@ async def test_a_cancelled_call_leaves_nothing_behind(
                 await asyncio.sleep(0.01)
 
 
-async def test_only_servers_in_force_can_be_used(servers: McpServers, told: Told) -> None:
+async def test_only_servers_in_force_can_be_used(servers: McpServers, reported: Told) -> None:
     servers.begin([program("good", "well_behaved.py", "stdio", "new")])
-    await told.until("good", "ready")
+    await reported.until("good", "ready")
     servers.begin([])
     assert servers.states() == ()
     assert servers.offer().tools == ()

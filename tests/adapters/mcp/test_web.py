@@ -122,10 +122,10 @@ class Web:
 
 
 @pytest.fixture
-async def web(request: pytest.FixtureRequest, servers: McpServers, told: Told) -> AsyncIterator[Web]:
+async def web(request: pytest.FixtureRequest, servers: McpServers, reported: Told) -> AsyncIterator[Web]:
     made = Web(request.param)
     servers.begin([ServerSpec("web", Address(await made.start()), "test")])
-    await told.until("web", "ready")
+    await reported.until("web", "ready")
     yield made
     await servers.close()
     await made.stop()
@@ -176,15 +176,15 @@ async def test_a_call_that_hangs_is_cancelled(web: Web, servers: McpServers) -> 
 
 
 @pytest.mark.parametrize("web", ["forgets", "breaks off"], indirect=True)
-async def test_a_session_that_is_over_begins_anew(web: Web, servers: McpServers, told: Told) -> None:
-    seen = len(told.states)
+async def test_a_session_that_is_over_begins_anew(web: Web, servers: McpServers, reported: Told) -> None:
+    seen = len(reported.states)
     with pytest.raises(ToolFailure):
         await use(servers)
-    await told.until("web", "ready", after=seen)
+    await reported.until("web", "ready", after=seen)
     assert await use(servers) == "done"
     assert web.begun == 2
 
 
-async def test_nobody_there(servers: McpServers, told: Told) -> None:
+async def test_nobody_there(servers: McpServers, reported: Told) -> None:
     servers.begin([ServerSpec("web", Address("http://127.0.0.1:1/mcp"), "test")])
-    assert "cannot be reached" in (await told.until("web", "failed")).message
+    assert "cannot be reached" in (await reported.until("web", "failed")).message

@@ -53,22 +53,27 @@ def test_a_model_that_nobody_knew_has_a_profile_with_the_usual_window() -> None:
 
 def test_what_is_known_stands_where_nothing_is_said() -> None:
     ours = known("claude-sonnet-5-5")
-    told = described({"max_input_tokens": 500_000}, ours.name, ours)
-    assert told == replace(ours, largest_window=500_000)
-    assert told is not None
-    assert (told.prices, told.displays) == (ours.prices, ours.displays)
+    reported = described({"max_input_tokens": 500_000}, ours.name, ours)
+    assert reported == replace(ours, largest_window=500_000)
+    assert reported is not None
+    assert (reported.prices, reported.displays) == (ours.prices, ours.displays)
 
 
 def test_what_is_said_stands_before_what_is_known() -> None:
-    told = described(ANSWER, "claude-sonnet-5-5", known("claude-sonnet-5-5"))
-    assert told is not None
-    assert (told.thinks, told.max_output, told.efforts, told.effort) == ("unasked", 256_000, NEW.efforts, "high")
+    reported = described(ANSWER, "claude-sonnet-5-5", known("claude-sonnet-5-5"))
+    assert reported is not None
+    assert (reported.thinks, reported.max_output, reported.efforts, reported.effort) == (
+        "unasked",
+        256_000,
+        NEW.efforts,
+        "high",
+    )
 
 
 def test_a_smaller_window_than_the_known_one_counts() -> None:
-    told = described({"max_input_tokens": 64_000}, "claude-sonnet-5-5", known("claude-sonnet-5-5"))
-    assert told is not None
-    assert (told.context_window, told.largest_window) == (64_000, None)
+    reported = described({"max_input_tokens": 64_000}, "claude-sonnet-5-5", known("claude-sonnet-5-5"))
+    assert reported is not None
+    assert (reported.context_window, reported.largest_window) == (64_000, None)
 
 
 @pytest.mark.parametrize(
@@ -98,9 +103,9 @@ def test_an_answer_that_says_nothing_changes_nothing(answer: object) -> None:
     ],
 )
 def test_the_end_of_a_model(said: dict[str, Any], day: str) -> None:
-    told = described(ANSWER | said, "claude-new-9", None)
-    assert told is not None
-    assert told.retired == day
+    reported = described(ANSWER | said, "claude-new-9", None)
+    assert reported is not None
+    assert reported.retired == day
 
 
 def test_a_name_is_one_part_of_the_path() -> None:

@@ -139,9 +139,9 @@ async def test_compressed_answers_are_neither_asked_for_nor_unpacked(
 ) -> None:
     body = packed if kind == "gzip" else b"\x1b\x03" * 100
     async with endpoint(head + b"content-encoding: %b\r\n\r\n" % kind.encode(), body) as server:
-        told = await failure(server)
-        assert told.kind == "invalid"
-        assert "compressed" in told.message
+        reported = await failure(server)
+        assert reported.kind == "invalid"
+        assert "compressed" in reported.message
         assert server.heads[0]["accept-encoding"] == "identity"
         assert len(server.heads) == 1
     assert memory() < 20 << 20
@@ -149,9 +149,9 @@ async def test_compressed_answers_are_neither_asked_for_nor_unpacked(
 
 async def test_of_an_error_only_so_much_is_read(memory: Callable[[], int]) -> None:
     async with endpoint(b"HTTP/1.1 429 No\r\n\r\n", forever=b"x" * 65536) as server:
-        told = await failure(server)
+        reported = await failure(server)
         await server.closed.wait()
-        assert len(told.message) < 1200
+        assert len(reported.message) < 1200
         assert server.sent < LARGEST_ERROR + IN_FLIGHT
     assert memory() < 20 << 20
 
@@ -204,13 +204,13 @@ async def test_a_reply_without_end_is_given_up(
 
     async with endpoint(STREAM + b"\r\n", START, forever=endless) as server:
         task = asyncio.create_task(others())
-        told = await failure(server)
+        reported = await failure(server)
         task.cancel()
         await server.closed.wait()
-        assert told.kind == "invalid"  # which is not asked again
-        assert "connection was closed" in told.message
+        assert reported.kind == "invalid"  # which is not asked again
+        assert "connection was closed" in reported.message
         assert server.sent < most + IN_FLIGHT
-        assert len(told.partial) <= room_for(REQUEST.max_tokens)
+        assert len(reported.partial) <= room_for(REQUEST.max_tokens)
         # Other requests had a turn for every piece that came.
         assert ticks > 2
     assert memory() < 20 << 20
@@ -227,10 +227,10 @@ async def test_an_event_without_end_is_given_up(
     most = 1 << 20
     monkeypatch.setattr("codelaw.adapters.models.endpoints.LARGEST_EVENT", most)
     async with endpoint(STREAM + b"\r\n", START, forever=endless) as server:
-        told = await failure(server)
+        reported = await failure(server)
         await server.closed.wait()
-        assert told.kind == "malformed"
-        assert str(most) in told.message
+        assert reported.kind == "malformed"
+        assert str(most) in reported.message
         assert server.sent < most + IN_FLIGHT
     assert memory() < 20 * most
 
@@ -238,8 +238,8 @@ async def test_an_event_without_end_is_given_up(
 @pytest.mark.parametrize("noise", [b": still here\n\n", b"\r\n"])
 async def test_comments_are_no_sign_of_life(noise: bytes) -> None:
     async with endpoint(STREAM + b"\r\n", START, forever=noise, every=0.02) as server:
-        told = await failure(server, silence=0.5)
-        assert (told.kind, "silent" in told.message) == ("network", True)
+        reported = await failure(server, silence=0.5)
+        assert (reported.kind, "silent" in reported.message) == ("network", True)
         await server.closed.wait()
 
 
@@ -284,11 +284,11 @@ async def test_the_key_is_taken_nowhere_else(status: int, *, same: bool) -> None
         target = "/elsewhere" if same else f"http://user:secretword@127.0.0.1:{thief.port}/v1?token=secretword"
         head = f"HTTP/1.1 {status} Moved\r\nlocation: {target}\r\ncontent-length: 0\r\n\r\n".encode()
         async with endpoint(head) as server:
-            told = await failure(server)
-            assert told.kind == "invalid"
-            assert f"127.0.0.1:{server.port if same else thief.port}" in told.message
-            assert "secretword" not in told.message
-            assert "model.baseUrl" in told.message
+            reported = await failure(server)
+            assert reported.kind == "invalid"
+            assert f"127.0.0.1:{server.port if same else thief.port}" in reported.message
+            assert "secretword" not in reported.message
+            assert "model.baseUrl" in reported.message
             model = AnthropicModel(KEY, server.url)
             with pytest.raises(ModelFailure, match="not followed"):
                 await model.offers("x")
@@ -327,10 +327,10 @@ async def test_a_stream_that_ends_without_a_reason_is_cut() -> None:
 async def test_no_tls_at_all() -> None:
     async with endpoint(b"HTTP/1.1 200 OK\r\n\r\n") as server:
         model = AnthropicModel(KEY, server.url.replace("http:", "https:"), silence=0.5)
-        with pytest.raises(ModelFailure) as told:
+        with pytest.raises(ModelFailure) as reported:
             await model.reply(REQUEST, lambda _: None)
-        assert told.value.kind == "network"
-        assert server.url.removeprefix("http://") in told.value.message
+        assert reported.value.kind == "network"
+        assert server.url.removeprefix("http://") in reported.value.message
         await model.close()
 
 
@@ -395,9 +395,9 @@ DEEP = "[" * 100_000 + "]" * 100_000
 )
 async def test_a_shape_that_cannot_be_ends_with_an_error(pieces: list[bytes], kind: str) -> None:
     async with endpoint(STREAM + b"\r\n", START, text("so far "), *pieces, END) as server:
-        told = await failure(server)
-    assert (told.kind, told.partial) == (kind, "so far ")
-    assert 0 < len(told.message) <= 1000
+        reported = await failure(server)
+    assert (reported.kind, reported.partial) == (kind, "so far ")
+    assert 0 < len(reported.message) <= 1000
 
 
 async def test_odd_shapes_that_mean_something_are_read() -> None:
@@ -486,11 +486,11 @@ async def test_an_embedder_follows_and_unpacks_nothing(
     async with endpoint(b"HTTP/1.1 200 OK\r\n\r\n{}") as thief:
         moved = f"HTTP/1.1 307 X\r\nlocation: http://a:secretword@127.0.0.1:{thief.port}/\r\ncontent-length: 0\r\n\r\n"
         async with endpoint(moved.encode()) as server:
-            with pytest.raises(EmbeddingFailure) as told:
+            with pytest.raises(EmbeddingFailure) as reported:
                 await embedding(server.url).embed(["a"])
-            assert f"127.0.0.1:{thief.port}" in str(told.value)
-            assert "embedding.baseUrl" in str(told.value)
-            assert "secretword" not in str(told.value)
+            assert f"127.0.0.1:{thief.port}" in str(reported.value)
+            assert "embedding.baseUrl" in str(reported.value)
+            assert "secretword" not in str(reported.value)
         assert thief.heads == []
     for status in (b"200 OK", b"500 No"):
         head = b"HTTP/1.1 %b\r\ncontent-encoding: gzip\r\ncontent-length: %d\r\n\r\n" % (status, len(packed))

@@ -15,7 +15,7 @@ from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.workspace.disk import DiskWorkspace
 from codelaw.adapters.workspace.expression import read_expression
 from codelaw.agent.dialects import grammar, scanning
-from codelaw.context.escaping import one_line
+from codelaw.context.escaping import json_line
 from codelaw.context.observations.text import observation_text
 from codelaw.domain.files import Folder
 from codelaw.domain.messages import Call
@@ -73,7 +73,7 @@ class Desk:
         tool = self._toolbox.for_mode("ask").get(call.tool)
         assert tool is not None
         result = await run_tool(tool, self._toolbox.parse(tool, call.arguments), self._env)
-        content = one_line(result.observation())
+        content = json_line(result.observation())
         return observation_text(call.tool, content) if self._as_text else content
 
     async def close(self) -> None:
@@ -227,15 +227,15 @@ async def test_a_steer_adds_its_words(folder: Path) -> None:
 
 
 def test_the_words_of_a_question() -> None:
-    def told(question: str) -> list[str]:
+    def reported(question: str) -> list[str]:
         return [term.text for term in terms(question)]
 
-    assert told("Where is the context window decided?") == ["context", "decided", "window"]
-    assert told('How does ModelRequest reach "no way back" in a.b.c or MAX_TOKENS?') == [
+    assert reported("Where is the context window decided?") == ["context", "decided", "window"]
+    assert reported('How does ModelRequest reach "no way back" in a.b.c or MAX_TOKENS?') == [
         "no way back", "ModelRequest", "a.b.c", "MAX_TOKENS", "reach",
     ]  # fmt: skip
-    assert told("上下文窗口在哪里决定？") != []
-    assert told("") == []
+    assert reported("上下文窗口在哪里决定？") != []
+    assert reported("") == []
     assert stem("decided") == stem("decides") == "decid"
 
 

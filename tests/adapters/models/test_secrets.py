@@ -18,7 +18,7 @@ CARRIED = base64.b64encode(b"me:hunter@2").decode()
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "reported"),
     [
         (f"bad {KEY}.", "bad [key]."),
         (f"bad {KEY[:-1]}… key", "bad [key]… key"),
@@ -26,7 +26,7 @@ CARRIED = base64.b64encode(b"me:hunter@2").decode()
         ("bad sk-test key", "bad sk-test key"),
     ],
 )
-async def test_neither_key_nor_password_is_told(said: str, told: str) -> None:
+async def test_neither_key_nor_password_is_told(said: str, reported: str) -> None:
     async with LoopbackVendor() as vendor:
         vendor.script = [VendorReply(status=401, error_type="authentication_error", error_message=said)]
         model = AnthropicModel(KEY, vendor.url.replace("://", "://me:hunter%402@"))
@@ -35,7 +35,7 @@ async def test_neither_key_nor_password_is_told(said: str, told: str) -> None:
                 await model.reply(ModelRequest("m", (), (ApiMessage("user", (TextBlock("a"),)),), 16), lambda _: None)
         finally:
             await model.close()
-    assert told in raised.value.message
+    assert reported in raised.value.message
 
 
 def test_an_address_holds_secrets_in_its_password_and_its_query() -> None:

@@ -254,8 +254,8 @@ def test_what_is_told_of_the_reply_and_its_tokens_is_read() -> None:
             "output_tokens": 1,
         },
     }
-    told = {"output_tokens": 50, "output_tokens_details": {"thinking_tokens": 40}}
-    reply = read([event("message_start", message=begun), *text(0, "x"), *stopped(usage=told)])
+    reported = {"output_tokens": 50, "output_tokens_details": {"thinking_tokens": 40}}
+    reply = read([event("message_start", message=begun), *text(0, "x"), *stopped(usage=reported)])
     assert (reply.id, reply.cache_miss, reply.doubted) == ("msg_9", "tools_changed", False)
     assert reply.usage == Usage(4, 5, 30, 50, cache_write_1h_tokens=20, thinking_tokens=40)
     waiting = {**begun, "diagnostics": {"cache_miss_reason": None}}
@@ -271,8 +271,8 @@ def test_attempts_that_the_total_leaves_out_are_counted() -> None:
         {"type": "message", "input_tokens": 100, "output_tokens": 0, "model": "claude-fable-5-1"},
         {"type": "fallback_message", "input_tokens": 100, "cache_read_input_tokens": 7, "output_tokens": 30},
     ]
-    told = {"input_tokens": 100, "output_tokens": 30, "cache_read_input_tokens": 7, "iterations": attempts}
-    assert read(stopped(usage=told)).usage == Usage(1000, 7, 0, 90)
+    reported = {"input_tokens": 100, "output_tokens": 30, "cache_read_input_tokens": 7, "iterations": attempts}
+    assert read(stopped(usage=reported)).usage == Usage(1000, 7, 0, 90)
 
 
 async def test_a_reply_that_fills_the_window_is_an_overflow(vendor: LoopbackVendor, model: AnthropicModel) -> None:

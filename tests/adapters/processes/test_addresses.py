@@ -49,9 +49,9 @@ OPEN += ["64:ff9b::808:808", "::ffff:10.0.0.1", "2002:808:808::1"]
 def test_no_name_leads_there(address: str, why: str) -> None:
     parsed = ipaddress.ip_address(address)
     assert why in (shut(parsed) or "")
-    found, told = usable("a.example", [parsed])
+    found, reported = usable("a.example", [parsed])
     assert found == []
-    assert told == f"a.example leads to {parsed}, {shut(parsed)}"
+    assert reported == f"a.example leads to {parsed}, {shut(parsed)}"
 
 
 @pytest.mark.parametrize("address", OPEN)

@@ -89,10 +89,10 @@ def ordinary(task: Callable[[], Any], *folders: Path) -> Any:
             os.setgroups([])
             os.setgid(ORDINARY)
             os.setuid(ORDINARY)
-            told = pickle.dumps(task())
+            reported = pickle.dumps(task())
         except Exception as error:  # noqa: BLE001 - it is to reach the test
-            told = pickle.dumps(repr(error))
-        os.write(writing, told)
+            reported = pickle.dumps(repr(error))
+        os.write(writing, reported)
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:

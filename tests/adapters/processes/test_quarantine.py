@@ -335,8 +335,8 @@ async def test_after_a_server_that_was_killed_nothing_stays(around: World, sandb
         await killed(around, sandbox, "git checkout -q other; mkdir .zed .idea/y; echo x > .zed/x; echo x > .envrc")
     names = {path.relative_to(around.ws).parts[0] for path in found} - {".git"}
     assert names == {".vscode", ".idea", ".zed", ".envrc", "ready"}
-    told = await sandbox.sweep()
-    assert sorted(notice.code for notice in told) == ["set_aside"] * 3
+    reported = await sandbox.sweep()
+    assert sorted(notice.code for notice in reported) == ["set_aside"] * 3
     left = sorted(path.name for path in around.ws.iterdir())
     assert left == [".codelaw", ".git", ".idea", ".vscode", "a.txt", "ready"]
     assert await sandbox.sweep() == []

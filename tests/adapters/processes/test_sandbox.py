@@ -174,7 +174,7 @@ async def test_a_program_that_only_claims_to_lock_in_is_found_out(tmp_path: Path
 
 @pytest.mark.needs("bwrap")
 async def test_a_program_is_tried_out_once_and_anew_when_its_file_is_another(tmp_path: Path):
-    real, told = shutil.which("bwrap"), tmp_path / "told"
+    real, reported = shutil.which("bwrap"), tmp_path / "told"
     program = tmp_path / "bwrap"
     environment = {"PATH": f"{tmp_path}:{USUAL['PATH']}"}
 
@@ -182,13 +182,13 @@ async def test_a_program_is_tried_out_once_and_anew_when_its_file_is_another(tmp
         sandbox = Sandbox(list, [], environment, kinds=("bubblewrap",))
         means = await sandbox.means()
         await sandbox.close()
-        return means, len(told.read_text())
+        return means, len(reported.read_text())
 
     for version in ("one", "two"):
         program.unlink(missing_ok=True)
-        program.write_text(f'#!/bin/sh\n# {version}\nprintf . >> {told}\nexec {real} "$@"\n')
+        program.write_text(f'#!/bin/sh\n# {version}\nprintf . >> {reported}\nexec {real} "$@"\n')
         program.chmod(0o755)
-        told.write_text("")
+        reported.write_text("")
         means, calls = await looked()
         assert means.kind == "bubblewrap", means.detail
         assert calls > 1

@@ -41,7 +41,7 @@ async def with_turns(store, count=3):
     return store
 
 
-def told(events):
+def reported(events):
     return [(event.seq, event.turn_id, event.at, event.event) for event in events]
 
 
@@ -64,12 +64,12 @@ class ForksSuite:
             {"n": 2, "text": NASTY},
             None,
         ]
-        kept = told(await store.events("c2", 0))
-        assert [item[:3] for item in kept] == [item[:3] for item in told(events)[:8]]
+        kept = reported(await store.events("c2", 0))
+        assert [item[:3] for item in kept] == [item[:3] for item in reported(events)[:8]]
         ends = [item[3].result.chat_id for item in kept if isinstance(item[3], TurnEnded)]
         assert ends == ["c2", "c2"]
         assert [item[3] for item in kept if not isinstance(item[3], TurnEnded)] == [
-            item[3] for item in told(events)[:8] if not isinstance(item[3], TurnEnded)
+            item[3] for item in reported(events)[:8] if not isinstance(item[3], TurnEnded)
         ]
         assert fork.losses == ()
         assert (await store.load("c1"), await store.events("c1", 0)) == (before, events), "the original is as it was"

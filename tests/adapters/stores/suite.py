@@ -390,19 +390,19 @@ class StoreSuite:
         store = await open_store()
         await store.create(a_chat())
         await store.create(a_chat("c2"))
-        told = [
+        reported = [
             AuditEntry(1.5, "c1", "call", "Bash", NASTY, "deny", "user", NASTY, NASTY, f"/w/{NASTY}", NASTY),
             AuditEntry(2.5, "", "trust", "", "Trusted: /w", "trust", "user"),
             AuditEntry(3.5, "c2", "violation", "Bash", "make", "violation", "sandbox", detail="a\nb"),
         ]
-        await store.note(told)
+        await store.note(reported)
         again = await open_store()
-        assert await again.audit(None, 10) == [*reversed(told)]
-        assert await again.audit(None, 1) == told[2:]
-        assert await again.audit("c1", 10) == told[:1]
+        assert await again.audit(None, 10) == [*reversed(reported)]
+        assert await again.audit(None, 1) == reported[2:]
+        assert await again.audit("c1", 10) == reported[:1]
         await again.delete("c1")
         assert await refusal(store.audit("c1", 10)) == "chat_not_found"
-        await store.note([told[0], replace(told[2], at=4.5)])  # the chat of the first is gone
+        await store.note([reported[0], replace(reported[2], at=4.5)])  # the chat of the first is gone
         assert [entry.at for entry in await store.audit(None, 10)] == [4.5, 3.5, 2.5]
 
     async def test_the_record_is_bounded_and_the_oldest_goes_first(self, open_store, monkeypatch):

@@ -79,10 +79,10 @@ async def test_a_flipped_byte_in_the_log_is_told_of_once_and_the_log_is_kept(kil
     flip(killed, chance.randrange(len(before) * 6 // 10, len(before) - 4200))
     altered = log_of(killed).read_bytes()
     store = await open_store()
-    told = [notice.code for notice in store.notices]
+    reported = [notice.code for notice in store.notices]
     found = await messages(store)
     assert found <= TURNS  # the last thing stored may be another
-    assert told == ["store_damaged"]
+    assert reported == ["store_damaged"]
     kept = list(killed.parent.glob(f"{killed.name}.damaged-*"))
     assert [file.read_bytes() for file in kept] == [altered]
     assert kept[0].stat().st_mode & 0o777 == 0o600

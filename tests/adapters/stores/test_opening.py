@@ -82,10 +82,10 @@ async def test_without_the_package_for_postgresql_it_is_named():
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", WITHOUT, stdout=asyncio.subprocess.PIPE, env=environment
     )
-    told = (await process.communicate())[0].decode()
-    assert told.startswith("store_unavailable")
-    assert "-m pip install 'psycopg[binary]>=3.2'" in told
-    assert "SECRET" not in told
+    reported = (await process.communicate())[0].decode()
+    assert reported.startswith("store_unavailable")
+    assert "-m pip install 'psycopg[binary]>=3.2'" in reported
+    assert "SECRET" not in reported
 
 
 async def test_a_file_of_another_kind_that_a_setting_names_is_left_alone(tmp_path):

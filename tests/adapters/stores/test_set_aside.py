@@ -78,10 +78,10 @@ async def test_a_file_that_is_no_database_is_set_aside(open_store, path, junk):
     path.parent.mkdir(parents=True)
     path.write_bytes(junk)
     store = await open_store()
-    (told,) = store.notices
-    assert (told.level, told.code) == ("warning", "store_damaged")
-    assert str(aside(path)) in told.message
-    assert "Nothing could be saved" in told.message
+    (reported,) = store.notices
+    assert (reported.level, reported.code) == ("warning", "store_damaged")
+    assert str(aside(path)) in reported.message
+    assert "Nothing could be saved" in reported.message
     assert aside(path).read_bytes() == junk
     assert await store.list(None, 9, None) == ([], None)
     await store.create(a_chat())

@@ -111,8 +111,8 @@ def test_the_search_without_rg_goes_through_a_large_file_part_by_part(
     asked = {"pattern": "needle$", "ignore_case": False, "limit": 100, "items": [{"path": str(tmp_path / "big.log")}]}
     monkeypatch.setattr(scan, "MAX_BYTES", size)
     monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(asked)))
-    told = io.StringIO()
-    monkeypatch.setattr(sys, "stdout", told)
+    reported = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", reported)
     scan.main()
     wanted = [[0, number, line] for number, line in enumerate(lines, 1) if line.endswith("needle")]
-    assert [json.loads(line) for line in told.getvalue().splitlines()] == [*wanted, [0, len(wanted)]]
+    assert [json.loads(line) for line in reported.getvalue().splitlines()] == [*wanted, [0, len(wanted)]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codelaw.ranking.code.digest import digested
 from codelaw.ranking.code.frame import framed
-from codelaw.ranking.code.hints import MOST_FILES, CommitHistory, LoggedCommit, recorded, told
+from codelaw.ranking.code.hints import MOST_FILES, CommitHistory, LoggedCommit, recorded, reported
 from codelaw.ranking.code.question import Hints, asked
 from codelaw.ranking.code.scoring import best_files, places
 
@@ -22,22 +22,22 @@ def test_a_file_is_found_by_what_was_said_when_it_changed() -> None:
     )
     question = asked("job state when it timed out")
     assert best_files(FRAME, asked("job state"), 1) == ["a.py"]
-    assert best_files(FRAME, question, 1, Hints(told(history, question))) == ["b.py"]
-    assert places(FRAME, question, limit=3, hints=Hints(told(history, question)))[0].path == "b.py"
+    assert best_files(FRAME, question, 1, Hints(reported(history, question))) == ["b.py"]
+    assert places(FRAME, question, limit=3, hints=Hints(reported(history, question)))[0].path == "b.py"
 
 
 def test_a_commit_of_few_files_says_more_of_each_than_one_of_many() -> None:
     history = recorded(
         [LoggedCommit("Retry uploads", ("a.py", "b.py")), LoggedCommit("Retry uploads", ("c.py",))], FILES
     )
-    said = told(history, asked("retry uploads"))
+    said = reported(history, asked("retry uploads"))
     assert said["c.py"] > said["a.py"] == said["b.py"] > 0
 
 
 def test_several_commits_say_a_little_more_than_the_best_of_them() -> None:
     one = LoggedCommit("Retry uploads", ("a.py",))
     other = LoggedCommit("Walk on", ("b.py",))
-    once, twice = (told(recorded([*[one] * n, other], FILES), asked("retry"))["a.py"] for n in (1, 2))
+    once, twice = (reported(recorded([*[one] * n, other], FILES), asked("retry"))["a.py"] for n in (1, 2))
     assert 0 < twice < 2 * once
 
 
@@ -48,12 +48,12 @@ def test_sweeping_commits_files_that_are_gone_and_trailers_say_nothing() -> None
         LoggedCommit("Retry here", ("gone.py",)),
         LoggedCommit("Walk\n\nSigned-off-by: Retry <retry@example.org>", ("b.py",)),
     ]
-    assert told(recorded(changes, FILES), asked("retry")) == {}
-    assert told(CommitHistory(), asked("retry")) == {}
+    assert reported(recorded(changes, FILES), asked("retry")) == {}
+    assert reported(CommitHistory(), asked("retry")) == {}
 
 
 def test_what_a_small_frame_lies_over_is_told_of_the_same_commits() -> None:
     edited = framed({"a.py": digested("a.py", "def run(job):\n    return 1\n")}, FRAME)
     question = asked("job state when it timed out")
-    said = told(recorded([LoggedCommit("Retry what timed out", ("b.py",))], FILES), question)
+    said = reported(recorded([LoggedCommit("Retry what timed out", ("b.py",))], FILES), question)
     assert places(edited, question, limit=3, hints=Hints(said))[0].path == "b.py"

@@ -10,7 +10,7 @@ from codelaw.adapters.code.kept import Row
 from codelaw.ports.code import FileOutline, Place, PlaceKind, Symbol
 from codelaw.ranking.code.digest import Digest
 from codelaw.ranking.code.frame import Frame, framed
-from codelaw.ranking.code.hints import CommitHistory, Singles, told
+from codelaw.ranking.code.hints import CommitHistory, Singles, reported
 from codelaw.ranking.code.paths import inside
 from codelaw.ranking.code.question import Hints, asked, telling
 from codelaw.ranking.code.scoring import places
@@ -61,7 +61,7 @@ def ranked(
     limit: int,
 ) -> list[Place]:
     question = asked(query)
-    hints = Hints(told(history, question) if history is not None else {}, near)
+    hints = Hints(reported(history, question) if history is not None else {}, near)
     return places(frame, question, limit=limit, below=below, kind=kind, hints=hints)
 
 
@@ -81,7 +81,7 @@ def outlined(frame: Frame, below: Sequence[str]) -> list[tuple[str, Digest]]:
 
 def named(frame: Frame, name: str, *, begun: bool) -> list[tuple[str, Symbol]]:
     last = (parts_of(name) or [name])[-1].casefold()
-    holding = (one for one in _defining(frame) if last in one[1].told.casefold())
+    holding = (one for one in _defining(frame) if last in one[1].reported.casefold())
     return called(((path, digest.symbols) for path, digest in holding), name, begun=begun)
 
 

@@ -110,8 +110,8 @@ class WorkspaceIndex:
         for path in dict.fromkeys(place.path for place in found):
             texts[path] = await _lines_of(workspace, path)
         known = [(place, lines) for place in found if (lines := texts[place.path]) is not None]
-        told = await self._worker.do(lambda: [answering.shown(place, lines, query) for place, lines in known])
-        return FoundPlaces(tuple(told), self.state())
+        reported = await self._worker.do(lambda: [answering.shown(place, lines, query) for place, lines in known])
+        return FoundPlaces(tuple(reported), self.state())
 
     async def outline(self, workspace: Workspace, below: Sequence[str], limit: int) -> tuple[list[FileOutline], int]:
         frame = await self._current(workspace)

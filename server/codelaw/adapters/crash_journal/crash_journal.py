@@ -43,10 +43,10 @@ _log = logging.getLogger(__name__)
 class CrashJournal:
     """Of one session; the folder is made when something is first under way. Implements `HeldImages`."""
 
-    def __init__(self, folder: Path, tell: Callable[[Notice], None] | None = None) -> None:
-        """`tell` is called with what was cleaned up after others."""
+    def __init__(self, folder: Path, report: Callable[[Notice], None] | None = None) -> None:
+        """`report` is called with what was cleaned up after others."""
         self._folder = folder
-        self._tell = tell
+        self._report = report
         self.database = ""
         """Tells in which database the chats are; set before anything is held."""
         self._beginning = threading.Lock()
@@ -244,8 +244,8 @@ class CrashJournal:
 
     def _say(self, notice: Notice) -> None:
         _log.warning("%s", notice.message)
-        if self._tell is not None:
-            self._tell(notice)
+        if self._report is not None:
+            self._report(notice)
 
     def _forget(self, server: Path) -> None:
         if not _any(server / "calls"):

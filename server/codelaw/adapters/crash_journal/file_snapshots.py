@@ -79,8 +79,8 @@ class FileSnapshots:
             listed.append(_listed(file, kept))
         chat, turn, call_id = call
         ids = {"database": self._database, "chat": chat, "turn": turn, "call": call_id}
-        told = {**ids, "began": time.time(), "files": listed}
-        _put(self._calls / name, json.dumps(told).encode())
+        reported = {**ids, "began": time.time(), "files": listed}
+        _put(self._calls / name, json.dumps(reported).encode())
         self._used[name] = frozenset(used)
         return name
 
@@ -138,15 +138,15 @@ def left(folder: Path, database: str) -> list[tuple[Path, LeftCommand]]:
             continue
         try:
             alive = listing.stat().st_mtime
-            told = json.loads(listing.read_bytes())
-            if told["database"] != database:
+            reported = json.loads(listing.read_bytes())
+            if reported["database"] != database:
                 if time.time() - alive > DAYS * 86_400:
                     forget(listing)
                 continue
             saved = _read_saves(listing)
-            call = (str(told["chat"]), str(told["turn"]), str(told["call"]))
+            call = (str(reported["chat"]), str(reported["turn"]), str(reported["call"]))
             files = tuple(
-                _left(entry, folder / "texts", saved=place in saved) for place, entry in enumerate(told["files"])
+                _left(entry, folder / "texts", saved=place in saved) for place, entry in enumerate(reported["files"])
             )
         except OSError as error:  # perhaps only now: it stays for the next time
             _log.warning("what was kept before a command cannot be read now: %s", error)
@@ -155,7 +155,7 @@ def left(folder: Path, database: str) -> list[tuple[Path, LeftCommand]]:
             _log.warning("what was kept before a command cannot be read: %s", error)
             forget(listing)
             continue
-        found.append((listing, LeftCommand(*call, alive, files, told.get("began", 0.0))))
+        found.append((listing, LeftCommand(*call, alive, files, reported.get("began", 0.0))))
     return found
 
 

@@ -39,15 +39,15 @@ class Guardian:
                 self._end()
                 self._process = self._started()
                 for known in self._groups:
-                    self._tell(f"+{known}\n")
+                    self._report(f"+{known}\n")
             else:
-                self._tell(f"+{group}\n")
+                self._report(f"+{group}\n")
 
     def end(self, group: int) -> None:
         """The command has ended, and all its processes with it."""
         with self._lock:
             self._groups.discard(group)
-            self._tell(f"-{group}\n")
+            self._report(f"-{group}\n")
 
     def close(self) -> None:
         """End it and wait for its end: no command runs any more."""
@@ -75,7 +75,7 @@ class Guardian:
         os.set_blocking(process.stdin.fileno(), False)
         return process
 
-    def _tell(self, line: str) -> None:
+    def _report(self, line: str) -> None:
         if self._process is not None and self._process.stdin is not None:
             # One that is gone is started anew for the next command.
             with contextlib.suppress(BrokenPipeError, BlockingIOError):

@@ -248,7 +248,7 @@ async def connected(spec: ServerSpec, means: ServerMeans) -> AsyncGenerator[Serv
     async def elicited(context: ClientRequestContext, params: types.ElicitRequestParams) -> types.ElicitResult:  # noqa: ARG001
         return _result(await questions.ask(questions.latest(), params.model_dump(mode="json", by_alias=True)))
 
-    async def told(message: IncomingMessage) -> None:
+    async def reported(message: IncomingMessage) -> None:
         if isinstance(message, _CHANGES):
             questions.changed.set()
 
@@ -258,7 +258,7 @@ async def connected(spec: ServerSpec, means: ServerMeans) -> AsyncGenerator[Serv
         cache=None,
         client_info=types.Implementation(name="codelaw", version=means.version),
         elicitation_callback=elicited,
-        message_handler=told,
+        message_handler=reported,
     )
     reached = False
     try:

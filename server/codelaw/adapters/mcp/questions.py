@@ -49,7 +49,7 @@ class CallInFlight:
             self.scope.deadline = anyio.current_time() + self._seconds
         if self.asking is not None:
             far = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
-            self.asking.told(f"{far}: {message[:PROGRESS_CHARACTERS]}" if message else far)
+            self.asking.reported(f"{far}: {message[:PROGRESS_CHARACTERS]}" if message else far)
 
     @contextmanager
     def waiting(self) -> Generator[None]:

@@ -20,10 +20,10 @@ CLOSE_SECONDS = 1.9
 class McpServers:
     """Servers spoken to by the Model Context Protocol. To be made and used on an event loop."""
 
-    def __init__(self, means: ServerMeans, tell: Callable[[ServerState], None] | None = None) -> None:
-        """`tell` is called with each state of a server, and again when its lists have changed."""
+    def __init__(self, means: ServerMeans, report: Callable[[ServerState], None] | None = None) -> None:
+        """`report` is called with each state of a server, and again when its lists have changed."""
         self._means = means
-        self._tell = tell
+        self._report = report
         self._servers: dict[str, OwnedServer] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._offer = Offer()
@@ -119,8 +119,8 @@ class McpServers:
 
     def _heard(self, state: ServerState) -> None:
         self._look()
-        if self._tell is not None and not self._closed:
-            self._tell(state)
+        if self._report is not None and not self._closed:
+            self._report(state)
 
     def _look(self) -> None:
         """Make a new value of what all offer, if it is another."""

@@ -150,7 +150,7 @@ def error_type(error: object) -> str | None:
     return kind if isinstance(kind, str) and kind != "error" else None
 
 
-def told(kind: FailureKind, place: str, model: str, words: str) -> str:
+def reported(kind: FailureKind, place: str, model: str, words: str) -> str:
     """A failure in words that name the endpoint; `words` are its own, with status and type."""
     return f"{_TOLD[kind].format(place=place, model=model)} ({words})"
 

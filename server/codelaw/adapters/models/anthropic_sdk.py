@@ -29,8 +29,8 @@ from codelaw.adapters.models.anthropic_failures import (
     kind_of_event,
     kind_of_status,
     measures,
+    reported,
     retry_after,
-    told,
 )
 from codelaw.adapters.models.anthropic_stream import ReplyReader
 from codelaw.adapters.models.catalog import path_of
@@ -240,10 +240,10 @@ class Endpoint:
                 if kind == "spending" and error.status_code == 429 and wait is not None:
                     kind = "rate_limit"  # some call the quota of a minute by the same words; that one says how long
                 words = f"{error.status_code} {error.type or 'error'}: {message}"
-                message = told(kind, self.place, model, self._without_secrets(words)[:SHOWN])
+                message = reported(kind, self.place, model, self._without_secrets(words)[:SHOWN])
             case ErrorEvent():
                 kind = kind_of_event(error.type, error.message)
-                message = told(
+                message = reported(
                     kind, self.place, model, self._without_secrets(f"{error.type or 'error'}: {error.message}")[:SHOWN]
                 )
             case Misbehaved() | anthropic.APIConnectionError(__cause__=Misbehaved()):

@@ -171,7 +171,7 @@ def _change(chat_id: str, row: tuple[Any, ...]) -> KeptChange:
         )
     except Unreadable as error:
         logging.getLogger(__name__).warning("store: the change %s is damaged: %s", number, error)
-        told: State = "undone" if state == "undone" else "done"
+        reported: State = "undone" if state == "undone" else "done"
         return KeptChange(
             number=number,
             turn_id=legible(turn_id),
@@ -181,5 +181,5 @@ def _change(chat_id: str, row: tuple[Any, ...]) -> KeptChange:
             before=None,
             after=None,
             encoding=DAMAGED,
-            state=told,
+            state=reported,
         )

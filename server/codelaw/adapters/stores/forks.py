@@ -120,7 +120,7 @@ def _events(session: Session, kept: Kept, fork_id: str) -> None:
         (fork_id, *change, *kept, seq),
     )
     session.execute("UPDATE chats SET seq = ? WHERE id = ?", (seq, fork_id))
-    for of, event in _told(session, fork_id, "turn_ended"):
+    for of, event in _reported(session, fork_id, "turn_ended"):
         if isinstance(event, TurnEnded):  # the only one that names its chat
             ended = to_text(TurnEnded(replace(event.result, chat_id=fork_id)))
             events.rewrite(session, fork_id, of, ended)
@@ -129,8 +129,8 @@ def _events(session: Session, kept: Kept, fork_id: str) -> None:
 
 def _sent_there(session: Session, fork_id: str) -> None:
     """What still waits at the end of the last of the turns is sent, or returned, in the original (R-9)."""
-    told = [*_told(session, fork_id, "steer"), *_told(session, fork_id, "turn_started")]
-    waiting = still_waiting(sorted(((of[0], event) for of, event in told), key=lambda one: one[0]))
+    reported = [*_reported(session, fork_id, "steer"), *_reported(session, fork_id, "turn_started")]
+    waiting = still_waiting(sorted(((of[0], event) for of, event in reported), key=lambda one: one[0]))
     session.execute_many(
         "DELETE FROM events WHERE chat_id = ? AND seq = ?", [(fork_id, number) for number, _ in waiting]
     )
@@ -176,13 +176,13 @@ def _todos(session: Session, kept: Kept, fork_id: str) -> None:
             (kept[0], *change, kept[0], fork_id),
         )
         return
-    for _, event in reversed(_told(session, fork_id, "todo")):
+    for _, event in reversed(_reported(session, fork_id, "todo")):
         if isinstance(event, TodoEvent):
             chat_rows.save_todos(session, fork_id, event.items)
             return
 
 
-def _told(session: Session, chat_id: str, kind: str) -> list[tuple[tuple[int, Any, float], Event]]:
+def _reported(session: Session, chat_id: str, kind: str) -> list[tuple[tuple[int, Any, float], Event]]:
     """The events of a kind, oldest first, each with its number, turn and time.
 
     The databases do not agree on what LIKE finds in text that is not Unicode.

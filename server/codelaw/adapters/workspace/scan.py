@@ -29,11 +29,11 @@ def main() -> None:
                 if left > 0:
                     left -= 1
                     shown = text[start : min(end, start + 4 * MAX_TEXT)].encode("utf-8", "surrogateescape")
-                    tell([index, before + line, shown.decode("utf-8", "replace")])
+                    report([index, before + line, shown.decode("utf-8", "replace")])
                     sys.stdout.flush()
             before += text.count("\n")
         if count:
-            tell([index, count])
+            report([index, count])
 
 
 def content(path: str):  # noqa: ANN201 - typing is not worth its import here
@@ -69,7 +69,7 @@ def matching_lines(expression: re.Pattern[str], text: str):  # noqa: ANN201 - ty
         at = end + 1
 
 
-def tell(value: list[object]) -> None:
+def report(value: list[object]) -> None:
     sys.stdout.write(json.dumps(value) + "\n")
 
 

@@ -249,7 +249,7 @@ class AgentChat:
         _log.warning("chat %s: damaged: %s", self.chat.id, "; ".join(new))
         named = "; ".join(new[:NAMED]) + (f"; and {len(new) - NAMED} more" if len(new) > NAMED else "")
         message = f"Damaged on the disk in this chat: {named}. What can still be read of it is shown, and marked."
-        self.outbox.tell(NoticeEvent("warning", "record_damaged", message))
+        self.outbox.report(NoticeEvent("warning", "record_damaged", message))
 
     async def _close_crashed(self, turn: StoredTurn, stored: StoredChat) -> None:
         await self.house.settle_interrupted()
@@ -267,6 +267,6 @@ class AgentChat:
 
     async def _look_back(self, last: StoredTurn) -> None:
         """Send what a server that died has not sent: what it had taken, and the end of its newest turn `last` (D-1)."""
-        for turn_id, event in await crash.left_untold(self.house.store, last):
+        for turn_id, event in await crash.left_unreported(self.house.store, last):
             self.outbox.post(turn_id, event)
         await self.outbox.drain()

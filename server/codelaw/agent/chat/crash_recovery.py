@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.turn.pending import left_waiting
-from codelaw.context.escaping import neutralise, one_line
+from codelaw.context.escaping import json_line, neutralise
 from codelaw.context.mentions import without_reminder
 from codelaw.domain.chats import StoredTurn, TurnError, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
@@ -59,7 +59,7 @@ def last_words(turn: StoredTurn, said: Sequence[Message]) -> list[Message]:
     error = {"status": "error", "data": {}, "error": {"code": "EXECUTION_ERROR", "message": CRASHED}}
     # As the turn showed its results, as far as it had any.
     as_text = all(message.metadata.as_text for message in said if message.role == "tool")
-    closed = [result_message(*call, one_line(error), as_text=as_text) for call in open_calls(said)]
+    closed = [result_message(*call, json_line(error), as_text=as_text) for call in open_calls(said)]
     return [*closed, final_message(turn.id, "", _WHY)]
 
 
@@ -73,14 +73,14 @@ def last_events(turn: StoredTurn, said: Sequence[Message], heard: Sequence[ChatE
     """
     results = {message.metadata.call_id: message for message in said if message.role == "tool"}
     known = {event.event.call_id: event.event for event in heard if isinstance(event.event, ToolCallEvent)}
-    told: list[Event] = _begun(turn, said, heard)
+    reported: list[Event] = _begun(turn, said, heard)
     for caller in said:
         for call in caller.metadata.calls:
             last = known.get(call.id)
             if last is None or last.status in _UNDER_WAY:
                 title, status = call.tool if last is None else last.title, _status(results.get(call.id))
                 step, parent = caller.metadata.step or 0, caller.metadata.parent
-                told.append(ToolCallEvent(call.id, call.tool, title, status, step, parent=parent))
+                reported.append(ToolCallEvent(call.id, call.tool, title, status, step, parent=parent))
     gone = TurnError("internal_error", f"{_WHY}.", _SEND_AGAIN)
     steps = max((message.metadata.step or 0 for message in own(said)), default=0)
     ended = TurnResult(
@@ -92,10 +92,10 @@ def last_events(turn: StoredTurn, said: Sequence[Message], heard: Sequence[ChatE
         usage=turn.last_usage or Usage(),
         error=gone,
     )
-    return [*told, *_steers(turn, said, heard, told), TurnEnded(ended)]
+    return [*reported, *_steers(turn, said, heard, reported), TurnEnded(ended)]
 
 
-async def left_untold(store: ChatStore, turn: StoredTurn) -> list[tuple[str, Event]]:
+async def left_unreported(store: ChatStore, turn: StoredTurn) -> list[tuple[str, Event]]:
     """What a dead server has left untold up to its chat's newest turn, by turn: steers that it took, and the end (D-1).
 
     Nothing where another server is faster, or where the store can only be read.
@@ -103,25 +103,25 @@ async def left_untold(store: ChatStore, turn: StoredTurn) -> list[tuple[str, Eve
     if turn.status == "running" or turn.owner == store.owner or await store.is_alive(turn.owner):
         return []
     recent = await store.page(turn.chat_id, 2, None)
-    end = _end_untold(turn, recent)
-    untold: list[tuple[str, Event]] = [*left_waiting(recent.events)]
+    end = _end_unreported(turn, recent)
+    unreported: list[tuple[str, Event]] = [*left_waiting(recent.events)]
     if end is not None:
-        untold.append((turn.id, end))
+        unreported.append((turn.id, end))
     try:
-        return untold if untold and await store.take_over(turn) else []
+        return unreported if unreported and await store.take_over(turn) else []
     except Refusal as refusal:
         if refusal.code != "store_unavailable":
             raise
         return []
 
 
-def _end_untold(turn: StoredTurn, record: ChatRecord) -> TurnEnded | None:
+def _end_unreported(turn: StoredTurn, record: ChatRecord) -> TurnEnded | None:
     """The end of a turn that is stored and that nobody has heard of: its server died before it could tell it (D-1).
 
     `record` holds the turn's messages and events. None where the end was told.
     """
-    told = any(event.turn_id == turn.id and isinstance(event.event, TurnEnded) for event in record.events)
-    if told:
+    reported = any(event.turn_id == turn.id and isinstance(event.event, TurnEnded) for event in record.events)
+    if reported:
         return None
     said = [message for message in own(record.messages) if message.turn_id == turn.id]
     answers = [message.metadata.answer for message in said if message.metadata.answer is not None]

@@ -53,7 +53,9 @@ async def fill(agent: AgentChat, inputs: TurnInputs) -> None:
     try:
         usage = await inputs.model.fill(request)
     except ModelFailure as failure:
-        agent.outbox.tell(NoticeEvent("info", "cache_not_filled", f"The cache was not filled anew: {failure.message}"))
+        agent.outbox.report(
+            NoticeEvent("info", "cache_not_filled", f"The cache was not filled anew: {failure.message}")
+        )
         return
     if usage is None:
         return
@@ -61,4 +63,4 @@ async def fill(agent: AgentChat, inputs: TurnInputs) -> None:
     cost = "" if inputs.prices is None else f", for ${inputs.prices.cost(usage):.4f}"
     written = usage.cache_write_tokens
     words = f"The vendor's cache was filled anew after a pause: {written} tokens were written{cost}."
-    agent.outbox.tell(NoticeEvent("info", "cache_filled", words))
+    agent.outbox.report(NoticeEvent("info", "cache_filled", words))

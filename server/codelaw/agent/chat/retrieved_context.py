@@ -71,7 +71,10 @@ class ContextRetriever:
         return Beside(
             (*remembered.fragments, *found.fragments),
             remembered.about,
-            (*remembered.notices, *(one for one in found.notices if not used or not self.memory.told_before(one.code))),
+            (
+                *remembered.notices,
+                *(one for one in found.notices if not used or not self.memory.reported_before(one.code)),
+            ),
             (*missing, *found.dropped),
         )
 
@@ -100,7 +103,7 @@ class ContextRetriever:
         if isinstance(found, Notice):
             return Beside(notices=(found,), dropped=(Dropped("spans", found.message),))
         dropped = [Dropped("vectors", f"found by words only: {found.words_only}")] if found.words_only else []
-        fragment, told = await asyncio.to_thread(
+        fragment, reported = await asyncio.to_thread(
             spans_fragment,
             transcript,
             shown,
@@ -111,8 +114,8 @@ class ContextRetriever:
         slow = Notice("warning", SLOW, late_message(found.words_only, self.limits.seconds)) if found.late else None
         if fragment is None:
             dropped.append(Dropped("spans", "nothing that was said earlier speaks of the question"))
-        if told.left_out:
-            out = f"{told.left_out} spans for which the share of retrieval has no room"
+        if reported.left_out:
+            out = f"{reported.left_out} spans for which the share of retrieval has no room"
             dropped.append(Dropped("spans over budget", out))
         notices = (slow,) if slow is not None else ()
         return Beside((fragment,) if fragment is not None else (), {}, notices, tuple(dropped))

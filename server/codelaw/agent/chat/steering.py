@@ -59,7 +59,7 @@ class SteerQueue:
             self._refuse_idle()
         self._pending.steer(steer)
         step = self.record.step or None if self.record is not None else None
-        self._tell(SteerEvent(steer.text, step, steer.id, "waiting", images=steer.images))
+        self._report(SteerEvent(steer.text, step, steer.id, "waiting", images=steer.images))
         await self._outbox.drain()
 
     async def unsteer(self, steer_id: str) -> bool:
@@ -67,7 +67,7 @@ class SteerQueue:
         steer = self._pending.withdraw(steer_id)
         if steer is None:
             return False
-        self._tell(SteerEvent(steer.text, None, steer.id, "withdrawn", images=steer.images))
+        self._report(SteerEvent(steer.text, None, steer.id, "withdrawn", images=steer.images))
         await self._outbox.drain()
         return True
 
@@ -89,7 +89,7 @@ class SteerQueue:
             returned = SteerEvent(steer.text, None, steer.id, "returned", images=steer.images)
             self._outbox.post(after, returned)
 
-    def _tell(self, event: SteerEvent) -> None:
+    def _report(self, event: SteerEvent) -> None:
         self._outbox.post(self.after if self.record is None else self.record.id, event)
 
     def _refuse_idle(self) -> None:

@@ -225,7 +225,7 @@ async def _conclude(
         if run is not None:
             report(run, call, "interrupted")
     said, known = [record.question, *record.record, *last], (record.id, stored.started_at, record.last_usage)
-    agent.past.ended(said, *known, time.time(), told=record.told, asides=record.asides)
+    agent.past.ended(said, *known, time.time(), reported=record.reported, asides=record.asides)
     await agent.past.shorten((*record.gave_way(), *agent.past.refused(record.refused)))
     return result_of(record, ending, await changed(record))
 

@@ -118,8 +118,8 @@ class Compacting:
             except Refusal as refusal:
                 _log.info("how the last compaction ended is not known: %s", refusal.message)
                 event = None
-            told = event.event if event is not None else None
-            report = told.report if isinstance(told, CompactionEvent) else None
+            reported = event.event if event is not None else None
+            report = reported.report if isinstance(reported, CompactionEvent) else None
             self._last = past.generation, ended(past.transcript, event.turn_id if event is not None else "", report)
         return self._last[1]
 
@@ -268,10 +268,10 @@ class _Compaction:
             if id_ not in {cut.id for cut in past.transcript.checkpoints}:
                 raise
         if text is not None:
-            self._tell_fewer(len(planned.kept))
+            self._report_fewer(len(planned.kept))
         return replace(self._report(reason, message, id_), summary=by)
 
-    def _tell_fewer(self, stay: int) -> None:
+    def _report_fewer(self, stay: int) -> None:
         """Tell that fewer rounds stay than was asked for, at each step down once (K-8)."""
         wanted, window = self.inputs.settings.keep_rounds, self.inputs.limits.window
         if self.cause.asked_for or stay >= min(wanted, self.of.fewest or wanted):

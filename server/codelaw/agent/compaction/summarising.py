@@ -43,8 +43,8 @@ class Audience:
 
     def hears(self, event: CompactionEvent) -> None:
         """The compaction has come to another phase."""
-        tell = self.outbox.tell if self.turn is None else self.turn.emit
-        tell(event)
+        report = self.outbox.report if self.turn is None else self.turn.emit
+        report(event)
 
     def warned(self, code: str, message: str) -> None:
         """Something went wrong that stops nothing."""
@@ -64,7 +64,7 @@ class Audience:
         if self.turn is not None:
             self.turn.notice(notice)
         else:
-            self.outbox.tell(NoticeEvent(notice.level, notice.code, notice.message))
+            self.outbox.report(NoticeEvent(notice.level, notice.code, notice.message))
 
 
 @dataclass(slots=True)

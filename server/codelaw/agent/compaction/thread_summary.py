@@ -130,7 +130,7 @@ class _Update:
         self.of.failures = 0
         if await self.of.past.summarise(summary, self.seen):
             message = f"The summary of the conversation now speaks of {part.messages} messages more"
-            self.of.outbox.tell(NoticeEvent("info", UPDATED, f"{message} ({self._cost})."))
+            self.of.outbox.report(NoticeEvent("info", UPDATED, f"{message} ({self._cost})."))
 
     async def _written(self, part: Due, limit_tokens: int) -> str:
         """The new summary, by one call in a fresh conversation."""
@@ -154,4 +154,4 @@ class _Update:
             self.of.passing = min(MOST_PASSED, 2 ** max(0, self.of.failures - PATIENCE) - 1)
         if self.of.passing:
             again = f"It is tried again when {self.of.passing} more turns have ended, as it failed so often."
-        self.of.outbox.tell(NoticeEvent("warning", FAILED, f"{message} {again}{spent}"))
+        self.of.outbox.report(NoticeEvent("warning", FAILED, f"{message} {again}{spent}"))

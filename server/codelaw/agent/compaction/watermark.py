@@ -86,8 +86,8 @@ def held_up(state: HistoryState, inputs: TurnInputs, *, around: tuple[tuple[str,
         *((_NAMES.get(name, name), size) for name, size in around),
     ]
     parts = sorted(((size, name) for name, size in sized if size > 0), reverse=True)
-    told = ", ".join(f"{name} {inputs.corrected(size)}" for size, name in parts)
-    sentence = f"The context holds about {tokens} tokens and could not come down to {mark}: {told}."
+    reported = ", ".join(f"{name} {inputs.corrected(size)}" for size, name in parts)
+    sentence = f"The context holds about {tokens} tokens and could not come down to {mark}: {reported}."
     more = inputs.limits.window // GROWTH
     if tokens + more <= inputs.mark:
         return sentence

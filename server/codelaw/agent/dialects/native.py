@@ -130,16 +130,16 @@ def _said(message: Message, declared: AbstractSet[str]) -> Iterator[Block]:
     kept, calls = message.metadata.kept, message.metadata.calls
     items = kept.items if kept is not None else ()
     text = message.content if any(item.text for item in items) else _plain(message)
-    told = made = 0
+    reported = made = 0
     for item in items:
-        if text[told : item.text].strip():
-            yield TextBlock(text[told : item.text])
+        if text[reported : item.text].strip():
+            yield TextBlock(text[reported : item.text])
         yield from (CallBlock(_spelt(call, declared)) for call in calls[made : item.calls])
-        told, made = max(told, item.text), max(made, item.calls)
+        reported, made = max(reported, item.text), max(made, item.calls)
         if kept is not None and item.body:
             yield KeptBlock(item, kept)
-    if text[told:].strip():
-        yield TextBlock(text[told:])
+    if text[reported:].strip():
+        yield TextBlock(text[reported:])
     yield from (CallBlock(_spelt(call, declared)) for call in calls[made:])
 
 

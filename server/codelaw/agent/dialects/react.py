@@ -128,7 +128,7 @@ class ReactStream(ReplyStream):
         """Length of the text at which their beginning is looked for again."""
         self._seen = 0
         """Up to here the thought has been shown, or only blanks follow what was."""
-        self._told: int | None = None
+        self._reported: int | None = None
         """The same of the answer, with what may yet close the Finish."""
         self._thought = self._answer = 0
         """Characters of each already shown."""
@@ -155,9 +155,9 @@ class ReactStream(ReplyStream):
             yield "answer", piece
 
     def _show_answer(self, action: grammar.Opening) -> Iterator[tuple[Channel, str]]:
-        text, begin = self._scan.text, action.inside if self._told is None else self._told
+        text, begin = self._scan.text, action.inside if self._reported is None else self._reported
         end = begin + grammar.settled_end(text.part(begin), action)
-        self._told = len(text)
+        self._reported = len(text)
         if end > begin:
             shown = action.inside + self._answer
             self._answer = end - action.inside

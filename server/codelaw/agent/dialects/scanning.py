@@ -242,19 +242,19 @@ class UnfinishedLine:
     _end: int = 0
     _head: str = ""
     """Its first words, until they tell."""
-    _told: bool = False
+    _reported: bool = False
 
     def feed(self, piece: str) -> None:
         """More of the reply."""
         newline = piece.rfind("\n")
         if newline >= 0:
             self.start = self._end + newline + 1
-            self._head, self.held, self._told = "", True, False
+            self._head, self.held, self._reported = "", True, False
         self._end += len(piece)
-        if not self._told:
+        if not self._reported:
             self._head = (self._head + piece[newline + 1 :]).lstrip(_LEAD)
             self.held = label_begun(self._head)
-            self._told = not self.held or self._head.startswith(("Action", FINISH))
+            self._reported = not self.held or self._head.startswith(("Action", FINISH))
 
 
 @dataclass(slots=True)

@@ -60,11 +60,11 @@ class Speller(ABC):
     def spellings(self, message: Message) -> tuple[Spelling, ...]:
         """The same with our own words behind it as a message of their own, where the model takes that (L-6)."""
         facts = message.metadata
-        told = tuple(TextBlock(part.text) for part in facts.asides if part.name in NEWS)
-        if not told or not self.system_messages:
+        reported = tuple(TextBlock(part.text) for part in facts.asides if part.name in NEWS)
+        if not reported or not self.system_messages:
             return (self.message(message),)
         others = tuple(part for part in facts.asides if part.name not in NEWS)
-        return self.message(replace(message, metadata=replace(facts, asides=others))), ("system", told)
+        return self.message(replace(message, metadata=replace(facts, asides=others))), ("system", reported)
 
     def texts(self, view: View, toolbox: Toolbox) -> list[str]:
         """Each section as a request holds it: its blocks as they are, a blank line between them (L-5).
@@ -76,11 +76,11 @@ class Speller(ABC):
         return [messages or content for content, messages in shown]
 
     def _text(self, message: Message) -> str:
-        (_, blocks), *told = self.spellings(message)
+        (_, blocks), *reported = self.spellings(message)
         # The text dialect writes the role of a result itself.
         labelled = message.role == "summary" or (message.role == "tool" and isinstance(blocks[0], TextBlock))
         text = ("" if labelled else f"[{message.role}] ") + "\n\n".join(_shown(blocks))
-        return "\n\n".join((text, *(f"[{role}] " + "\n\n".join(_shown(blocks)) for role, blocks in told)))
+        return "\n\n".join((text, *(f"[{role}] " + "\n\n".join(_shown(blocks)) for role, blocks in reported)))
 
     def spell(
         self, view: View, after: Iterable[ApiMessage], lasting: int = 0

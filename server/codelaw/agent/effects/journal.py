@@ -104,7 +104,7 @@ class StoredJournal:
         except OSError as error:
             why = f"what it may change cannot be kept for an undo ({error.strerror})"
             how = "Make room on the disk of codelaw's data folder, then try again."
-            self.tell(Notice("error", "undo_unavailable", f"A command was not run: {why}. {how}"))
+            self.report(Notice("error", "undo_unavailable", f"A command was not run: {why}. {how}"))
             raise ToolFailure(
                 "EXECUTION_ERROR", f"The command was not run: {why}. Ask the user to make room."
             ) from error
@@ -114,7 +114,7 @@ class StoredJournal:
         if name and self.held is not None:
             await self.held.release(name, stored=stored)
 
-    def tell(self, notice: Notice) -> None:
+    def report(self, notice: Notice) -> None:
         """Tell the user something about the undo."""
         if self.turn is not None:
             self.turn.notice(notice)
@@ -161,7 +161,7 @@ class StoredJournal:
     ) -> KeptChange:
         """A change that was made already, as it is kept."""
         was, now = _both(before, after)
-        told = was or now
+        reported = was or now
         kept = KeptChange(
             number=0,
             turn_id=self.turn_id,
@@ -170,7 +170,7 @@ class StoredJournal:
             uri=place.uri,
             before=None if was is None else was.text,
             after=None if now is None else now.text,
-            encoding="utf-8" if told is None else told.encoding,
+            encoding="utf-8" if reported is None else reported.encoding,
             bom=was is not None and was.bom,
             mode=None if before is None else before.mode,
             state=state,

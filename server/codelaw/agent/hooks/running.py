@@ -110,9 +110,9 @@ class Hooks:
         clock = asyncio.get_running_loop()
         began = clock.time()
 
-        def tell(status: HookStatus, message: str = "") -> None:
+        def report(status: HookStatus, message: str = "") -> None:
             seconds = round(clock.time() - began, 3)
-            self.outbox.tell(
+            self.outbox.report(
                 HookRun(
                     id=run,
                     name=name,
@@ -125,24 +125,24 @@ class Hooks:
                 )
             )
 
-        tell("running")
+        report("running")
         try:
             ended = await self.processes.run(hook.command, cwd=self.folder, timeout=hook.seconds, given=given)
             said = answer(hook.event, ended)
         except ToolFailure as failure:
             said = HookAnswer(problem=failure.message)
         except asyncio.CancelledError:
-            tell("cancelled")
+            report("cancelled")
             raise
         said = self.redaction.value(said)
-        tell(said.status, said.told)
+        report(said.status, said.reported)
         self._record(hook, name, said)
         return said
 
     def _record(self, hook: Hook, name: str, said: HookAnswer) -> None:
         _log.info("hook %s (%s): %s", name, hook.event, said.status)
         if self.recorder is not None:
-            detail = "\n".join(filter(None, (hook.command, said.told)))
+            detail = "\n".join(filter(None, (hook.command, said.reported)))
             decided = "deny" if said.status == "blocked" else "ran"
             self.recorder.note(
                 "hook",
@@ -157,7 +157,7 @@ class Hooks:
         if said.problem and (hook.event, hook.command) not in self._complained:
             self._complained.add((hook.event, hook.command))
             message = f"The hook `{name}` ({hook.event}) failed: {said.problem}."
-            self.outbox.tell(NoticeEvent("warning", "hook_failed", message))
+            self.outbox.report(NoticeEvent("warning", "hook_failed", message))
 
 
 def fragments(event: HookMoment, said: Merged) -> tuple[Fragment, ...]:

@@ -62,10 +62,10 @@ async def editor_fragment(
     except ToolFailure:
         file = None  # no text: a picture, or a file that is gone
     part = part_of(file.text, span) if file is not None and span is not None else None
-    return Fragment("editor", _told(editor, place, _buffer(workspace, place), file, part, attached=attached))
+    return Fragment("editor", _reported(editor, place, _buffer(workspace, place), file, part, attached=attached))
 
 
-def _told(
+def _reported(
     editor: EditorState,
     place: Located,
     buffer: Buffer | None,
@@ -230,8 +230,8 @@ def check_pictures(pictures: Sequence[Picture]) -> None:
 def _seen(picture: Picture, number: int) -> Fragment:
     """What stands in the text for a picture."""
     image = picture.image
-    told = render("image", number=number, media_type=image.media_type, width=image.width, height=image.height)
-    return Fragment("image", told)
+    reported = render("image", number=number, media_type=image.media_type, width=image.width, height=image.height)
+    return Fragment("image", reported)
 
 
 def _pasted(snippet: Snippet) -> Fragment:

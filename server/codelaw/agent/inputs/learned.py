@@ -45,9 +45,9 @@ class TokenCalibration:
         if tokens >= SMALLEST_WINDOW:
             self._windows[model] = tokens
 
-    def window(self, model: str, told: int) -> int:
-        """Tokens of a model's window, where `told` are those of its profile."""
-        return min(told, self._windows.get(model, told))
+    def window(self, model: str, reported: int) -> int:
+        """Tokens of a model's window, where `reported` are those of its profile."""
+        return min(reported, self._windows.get(model, reported))
 
 
 class ShownLaws:
@@ -63,8 +63,8 @@ class ShownLaws:
             self.used(chat, document)
         before = self._by_chat.get(chat.id)
         _keep(self._by_chat, chat.id, documents)
-        told = "" if before is None else describe_change(before, documents)
-        return Notice("info", "law_changed", told) if told else None
+        reported = "" if before is None else describe_change(before, documents)
+        return Notice("info", "law_changed", reported) if reported else None
 
     def used(self, chat: Chat, document: LawText) -> None:
         """A turn of `chat` was shown this text."""

@@ -164,9 +164,9 @@ def surroundings(
 
 def reminders(inputs: TurnInputs, todos: Sequence[Todo], asked: str) -> list[Fragment]:
     """The list of what is to be done, while something is; the goal of what was `asked` where it is pinned (L-7)."""
-    told = open_recap(todos)
-    found = [Fragment("todo", render("todo", recap=told))] if told else []
-    return [*found, pin(asked, told)] if inputs.settings.pin and asked else found
+    reported = open_recap(todos)
+    found = [Fragment("todo", render("todo", recap=reported))] if reported else []
+    return [*found, pin(asked, reported)] if inputs.settings.pin and asked else found
 
 
 def behind(messages: Sequence[Message], fragments: tuple[Fragment, ...]) -> Sequence[Message]:

@@ -183,12 +183,12 @@ def missed(before: Sent | None, now: Sent) -> CacheMiss | None:
     known: dict[str, str] = {}
     for part, words in _differences(before, now):
         known.setdefault(part, words)
-    told, paused = said.removesuffix("_changed"), now.begun - before.begun
+    reported, paused = said.removesuffix("_changed"), now.begun - before.begun
     # What is surely forgotten is lost whatever has changed; the newest marks never last longer than the shorter time.
-    if paused > SECONDS[before.ttl] or (paused > SECONDS["5m"] and not known and told not in _CHANGED):
+    if paused > SECONDS[before.ttl] or (paused > SECONDS["5m"] and not known and reported not in _CHANGED):
         return CacheMiss(said or "expired", f"paused {_spelt(paused)}")
-    if told in _CHANGED:
-        return CacheMiss(said, known.get(told, _CHANGED[told]))
+    if reported in _CHANGED:
+        return CacheMiss(said, known.get(reported, _CHANGED[reported]))
     return next((CacheMiss(said or f"{part}_changed", words) for part, words in known.items()), None)
 
 

@@ -72,14 +72,14 @@ class RedactingModel:
     async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> ModelReply:
         """As the model's own `reply`."""
         text, thinking = self.redaction.stream(), self.redaction.stream()
-        told: list[str] = []
+        reported: list[str] = []
         progress = False
 
-        def tell(kind: type[TextDelta | ThinkingDelta], piece: str) -> Heard:
+        def report(kind: type[TextDelta | ThinkingDelta], piece: str) -> Heard:
             if not piece:
                 return None
             if kind is TextDelta:
-                told.append(piece)
+                reported.append(piece)
             return on_delta(TextDelta(piece) if kind is TextDelta else ThinkingDelta(piece, progress))
 
         def feed(delta: Delta) -> Heard:
@@ -88,9 +88,9 @@ class RedactingModel:
                 return on_delta(delta)
             if isinstance(delta, ThinkingDelta):
                 progress = delta.progress
-                return tell(ThinkingDelta, thinking.feed(delta.text))
-            tell(ThinkingDelta, thinking.end())  # its end comes before what follows it
-            return tell(TextDelta, text.feed(delta.text))
+                return report(ThinkingDelta, thinking.feed(delta.text))
+            report(ThinkingDelta, thinking.end())  # its end comes before what follows it
+            return report(TextDelta, text.feed(delta.text))
 
         try:
             # A long chat takes a while to be spelt, looked through and written: others have a turn in between.
@@ -100,12 +100,12 @@ class RedactingModel:
             reply = await self.model.reply(clean, feed)
         except ModelFailure as failure:
             failure.partial = self.redaction.text(failure.partial)
-            tell(ThinkingDelta, thinking.end())
+            report(ThinkingDelta, thinking.end())
             raise
         except asyncio.CancelledError:
-            tell(TextDelta, text.end())
+            report(TextDelta, text.end())
             raise
-        tell(ThinkingDelta, thinking.end())
+        report(ThinkingDelta, thinking.end())
         redacted = self.redaction.value(reply)
         if redacted is not reply and redacted.items:
             # What is altered, or stands behind something that is, the vendor would not take back.
@@ -113,9 +113,9 @@ class RedactingModel:
             kept = tuple(was for was, now in same if was == now and not was.text and not was.calls)
             redacted = replace(redacted, items=kept)
         if reply.stop_reason != "max_tokens":
-            tell(TextDelta, text.end())
-        elif told:
-            redacted = replace(redacted, text="".join(told))
+            report(TextDelta, text.end())
+        elif reported:
+            redacted = replace(redacted, text="".join(reported))
         return redacted
 
     async def count(self, request: ModelRequest) -> int | None:

@@ -36,7 +36,7 @@ class Embedding:
     """Indexes and embeds what waits, in one task that ends when nothing does.
 
     The queue itself lies in the store: what a dead server left is found at the next `kick` without a chat. A failure
-    never reaches a turn; it is told once, by `tell`, in the chat that was kicked (B-8).
+    never reaches a turn; it is told once, by `report`, in the chat that was kicked (B-8).
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Embedding:
         index: MessageIndex,
         memories: MemoryStore | None,
         embedder: EmbedderInUse,
-        tell: Callable[[str, Notice], None],
+        report: Callable[[str, Notice], None],
         *,
         whose: str | None = None,
         shared: bool = False,
@@ -57,7 +57,7 @@ class Embedding:
         self._index = index
         self._memories = memories
         self._embedder = embedder
-        self._tell = tell
+        self._report = report
         self.whose = whose
         self._shared = shared
         self._unindexed: dict[str | None, None] = {}
@@ -72,8 +72,8 @@ class Embedding:
         """When embedding may be tried again, by the loop's clock."""
         self._blocked = False
         """The embedder can never succeed as it is set."""
-        self._untold: Notice | None = None
-        self._told = False
+        self._unreported: Notice | None = None
+        self._reported = False
         self._closed = False
 
     @property
@@ -86,7 +86,7 @@ class Embedding:
         if self._closed or (chat_id is None and self._shared):
             return
         self._unindexed[chat_id] = None
-        self._tell_in(chat_id)
+        self._report_in(chat_id)
         self._news.set()
         if not self.busy:
             self._task = asyncio.create_task(self._run(), name="embedding")
@@ -94,8 +94,8 @@ class Embedding:
     def renew(self) -> None:
         """The embedder is another one now: what failed before says nothing about it."""
         self._failures, self._not_before = 0, 0.0
-        self._blocked = self._told = False
-        self._untold = None
+        self._blocked = self._reported = False
+        self._unreported = None
         self.kick()
 
     async def backfill(self, chat_id: str | None = None) -> int:
@@ -233,17 +233,17 @@ class Embedding:
         else:
             self._back_off()
         _log.warning("not embedded: %s", failure.message)
-        if not self._told and self._untold is None:
+        if not self._reported and self._unreported is None:
             message = f"Old messages are found by their words only, they could not be embedded: {failure.message}"
-            self._untold = Notice("warning", "embedding_failed", message)
-            self._tell_in(next(iter(self._unembedded), None))
+            self._unreported = Notice("warning", "embedding_failed", message)
+            self._report_in(next(iter(self._unembedded), None))
 
     def _back_off(self) -> None:
         wait = min(FIRST_WAIT * 2**self._failures, LONGEST_WAIT) * (0.75 + 0.5 * random.random())  # noqa: S311 - no secret
         self._failures = min(self._failures + 1, 20)
         self._not_before = asyncio.get_running_loop().time() + wait
 
-    def _tell_in(self, chat_id: str | None) -> None:
-        if self._untold is not None and chat_id is not None:
-            notice, self._untold, self._told = self._untold, None, True
-            self._tell(chat_id, notice)
+    def _report_in(self, chat_id: str | None) -> None:
+        if self._unreported is not None and chat_id is not None:
+            notice, self._unreported, self._reported = self._unreported, None, True
+            self._report(chat_id, notice)

@@ -74,7 +74,7 @@ class RecallLimits:
 class EmbeddingTasks:
     """What the chats of a session share: which trouble was told, and the work that nobody waits for."""
 
-    told: set[tuple[str | None, str]] = field(default_factory=set[tuple[str | None, str]])
+    reported: set[tuple[str | None, str]] = field(default_factory=set[tuple[str | None, str]])
     """By chat."""
     questions: QuestionVectors = field(default_factory=QuestionVectors)
     saving: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -258,11 +258,11 @@ class ChatMemory:
             floor = await self.attic.questions.floor(embedder, vector, seconds)
         return await asyncio.to_thread(evident, found, looked_at(question), floor)
 
-    def told_before(self, cause: str) -> bool:
+    def reported_before(self, cause: str) -> bool:
         """Whether this trouble was told in the chat; from now on it was."""
         key = self.places.session, cause
-        before = key in self.attic.told
-        self.attic.told.add(key)
+        before = key in self.attic.reported
+        self.attic.reported.add(key)
         return before
 
     async def embedded(self, text: str) -> tuple[str, Vector | None]:
@@ -339,10 +339,10 @@ class _Gathering:
     def trouble(self, cause: str, why: str) -> None:
         """Tell it, unless the same was told before in this chat."""
         _log.warning("memory: %s: %s", cause, why)
-        self._tell(cause, "memory_unavailable", f"The turn goes on without all of its memories: {why}.")
+        self._report(cause, "memory_unavailable", f"The turn goes on without all of its memories: {why}.")
 
-    def _tell(self, cause: str, code: str, message: str) -> None:
-        if not self._once or not self._memory.told_before(cause):
+    def _report(self, cause: str, code: str, message: str) -> None:
+        if not self._once or not self._memory.reported_before(cause):
             self.notices.append(Notice("warning", code, message))
 
     @property
@@ -359,7 +359,7 @@ class _Gathering:
             return embedder.name, await memory.attic.questions.vector(embedder, question, patience(self._left))
         except Late as late:
             _log.warning("memory: %s", late)
-            self._tell(SLOW, SLOW, late_message(str(late), memory.limits.seconds))
+            self._report(SLOW, SLOW, late_message(str(late), memory.limits.seconds))
         except EmbeddingFailure as failure:
             self.trouble("embedder", failure.message.rstrip("."))
         except Exception as bug:  # noqa: BLE001 - a bug in an embedder takes none of the turn (B-8)

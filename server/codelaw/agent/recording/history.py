@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from codelaw.agent.inputs.turn_context import HistoryState
 from codelaw.context.builder import after
-from codelaw.context.escaping import one_line
+from codelaw.context.escaping import json_line
 from codelaw.context.past.projection import ARCHIVE, project
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.errors import Refusal
@@ -71,7 +71,7 @@ class Past:
             started={turn.id: turn.started_at for turn in stored.turns},
             withdrawn=stored.withdrawn,
             thread=stored.thread_summary,
-        ).recalling(self.transcript.told)
+        ).recalling(self.transcript.reported)
         self.generation = stored.chat.generation
         self.settled = stored.settled
         self.last_usage = None
@@ -88,12 +88,12 @@ class Past:
         Raises:
             Refusal: `store_unavailable`.
         """
-        missing = [ref for ref in self.transcript.whole if ref not in self.transcript.told]
+        missing = [ref for ref in self.transcript.whole if ref not in self.transcript.reported]
         if not missing:
             return
         found = await self.store.results(self.chat_id, missing)
-        told = await asyncio.to_thread(_contents, found)
-        self.transcript = self.transcript.recalling({**self.transcript.told, **told})
+        reported = await asyncio.to_thread(_contents, found)
+        self.transcript = self.transcript.recalling({**self.transcript.reported, **reported})
 
     def forget(self) -> None:
         """Give the memory back."""
@@ -122,12 +122,12 @@ class Past:
         usage: Usage | None,
         now: float,
         *,
-        told: Mapping[str, str],
+        reported: Mapping[str, str],
         asides: Sequence[Aside] = (),
     ) -> None:
-        """A turn has become a round; `told` are its whole results by ref, `asides` what stands behind its messages."""
+        """A turn has become a round; `reported` are its whole results by ref, `asides` what stands behind messages."""
         after = self.transcript.ended(messages, turn_id, started, asides)
-        self.transcript = after.recalling({**self.transcript.told, **told})
+        self.transcript = after.recalling({**self.transcript.reported, **reported})
         self.last_usage = usage or self.last_usage
         self.last_active = now
 
@@ -231,7 +231,7 @@ class Past:
         """What was billed up to that turn says nothing of the view as it is now (W-2)."""
         self.settled, self.last_usage = turn_id or self.settled, None
 
-    def told(self, record: Sequence[Message]) -> tuple[Message, ...]:
+    def reported(self, record: Sequence[Message]) -> tuple[Message, ...]:
         """As `with_summaries`, with those that count now."""
         return with_summaries(record, self.transcript.checkpoints)
 
@@ -246,7 +246,7 @@ class Past:
 
 def _contents(results: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """What the model was shown of full results, by ref."""
-    return {ref: one_line(observation_of(envelope)) for ref, envelope in results.items()}
+    return {ref: json_line(observation_of(envelope)) for ref, envelope in results.items()}
 
 
 def with_summaries(record: Sequence[Message], checkpoints: Sequence[Checkpoint]) -> tuple[Message, ...]:
@@ -255,11 +255,11 @@ def with_summaries(record: Sequence[Message], checkpoints: Sequence[Checkpoint])
     for cut in checkpoints:
         if cut.summary is not None:
             summaries.setdefault(cut.first_kept, []).append(cut.summary)
-    told: list[Message] = []
+    reported: list[Message] = []
     for message in record:
-        told += summaries.pop(message.turn_id, [])
-        told.append(message)
-    return tuple(told)
+        reported += summaries.pop(message.turn_id, [])
+        reported.append(message)
+    return tuple(reported)
 
 
 async def to_the_end(writing: asyncio.Future[T]) -> T:

@@ -83,7 +83,7 @@ class Outbox:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._deliver(), name=f"outbox {self._chat_id}")
 
-    def tell(self, event: Event) -> None:
+    def report(self, event: Event) -> None:
         """Queue an event of the chat, which belongs to the turn that runs, if one does."""
         self.post(self.turn, event)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from codelaw.agent.dialects.scanning import GrowingText
-from codelaw.context.escaping import one_line
+from codelaw.context.escaping import json_line
 from codelaw.context.pictures import without_pictures
 from codelaw.context.shortening.compressor import compress
 from codelaw.context.shortening.scratchpad import given_way
@@ -86,7 +86,7 @@ class TurnRecord:
     """Usage of its children."""
     paid: float | None = 0.0
     """US dollars for all its requests, those of its children too; None once one had no known price."""
-    told: dict[str, str] = field(default_factory=dict[str, str])
+    reported: dict[str, str] = field(default_factory=dict[str, str])
     """The contents of whole results by ref, where the history has a cut one."""
     touched: dict[str, Located] = field(default_factory=dict[str, "Located"])
     """By their uris, the files that it has changed; a child's are those of the turn above."""
@@ -137,9 +137,9 @@ class TurnRecord:
 
     def emit(self, event: Event) -> None:
         """Tell the clients; of a child what is told of children."""
-        told = of_child(event, self.parent) if self.parent else event
-        if told is not None:
-            self.outbox.post(self.id, told)
+        reported = of_child(event, self.parent) if self.parent else event
+        if reported is not None:
+            self.outbox.post(self.id, reported)
 
     def notice(self, notice: Notice) -> None:
         """Tell the user something that stops nothing."""
@@ -215,7 +215,7 @@ class TurnRecord:
         ref = f"r{turn.refs}"
         envelope = result.envelope()
         mtime = _mtime(result.data)
-        content = one_line(result.observation())
+        content = json_line(result.observation())
         full = result_message(caller, call, content, ref=ref, mtime=mtime, as_text=self.as_text)
         pictures = result.pictures if self.pictures is not None else ()
         if pictures:
@@ -224,9 +224,9 @@ class TurnRecord:
         kept, settings = full, None if self.inputs is None else self.inputs.settings
         economy = settings is None or settings.economy  # the view shows results whole until a batch pays (C-6)
         if settings is None or settings.compress_results:
-            kept = replace(full, content=one_line(compress(call.tool, envelope, ref)))
+            kept = replace(full, content=json_line(compress(call.tool, envelope, ref)))
             if economy:
-                self.told[ref] = full.content
+                self.reported[ref] = full.content
                 kept = replace(kept, metadata=replace(kept.metadata, whole=True))
             elif pictures:
                 kept = without_pictures(kept)
@@ -242,7 +242,7 @@ class TurnRecord:
         """What the turn has shortened while it ran, so that its round goes on as it was shown last (C-5)."""
         asked = self.question.id
         lost = not self.beside and any(aside.message_id == asked for aside in self.asides)
-        shortened = given_way(self.scratchpad, self.record, self.told, self.asides)
+        shortened = given_way(self.scratchpad, self.record, self.reported, self.asides)
         return (Demotion(asked, "aside"), *shortened) if lost else shortened
 
     @property
@@ -257,7 +257,7 @@ class TurnRecord:
     def closing(self, why: str, call_text: str) -> list[Message]:
         """The messages that end an unfinished turn: a result for every open call, and the marked last word."""
         error = {"status": "error", "data": {}, "error": {"code": "EXECUTION_ERROR", "message": call_text}}
-        content = one_line(error)
+        content = json_line(error)
         closed = [result_message(*call, content, as_text=self.as_text) for call in self.open_calls()]
         answer = self.partial_answer.text or None
         return [*closed, final_message(self.id, self.partial.text, why, answer, parent=self.parent or None)]

@@ -63,7 +63,7 @@ def built_in(mode: Mode) -> tuple[Kind, ...]:
     return tuple(Kind(name, _DESCRIBED[name], render(f"agent_{name}"), _MODES.get(name)) for name in names)
 
 
-def told_built_in() -> tuple[BuiltInAgent, ...]:
+def reported_built_in() -> tuple[BuiltInAgent, ...]:
     """The kinds that are always there, as people are told of them."""
     return tuple(BuiltInAgent(name, _TOLD[name], _MODES.get(name)) for name in BUILT_IN)
 

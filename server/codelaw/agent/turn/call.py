@@ -230,14 +230,14 @@ class CallRun:
         why = f"It made {named}, which other programs obey and which was taken away."
         heading = f"Bring back {named}, which the command has made"
         verdict = await self._ask_afterwards(why, heading, preview, f"To bring back {named}")
-        told = f"The user did not let {named} come back."
+        reported = f"The user did not let {named} come back."
         if verdict.allowed:
             async with kept(shlex.join(files), environment):
                 problems = [await asyncio.to_thread(processes.bring_back, place) for place in aside.values()]
-            told = " ".join(filter(None, problems)) or f"The user let {named} come back."
+            reported = " ".join(filter(None, problems)) or f"The user let {named} come back."
         if result.error is not None:
-            return replace(result, error=replace(result.error, message=f"{result.error.message} {told}"))
-        return replace(result, text=f"{result.text} {told}")
+            return replace(result, error=replace(result.error, message=f"{result.error.message} {reported}"))
+        return replace(result, text=f"{result.text} {reported}")
 
     async def _ask_afterwards(self, why: str, heading: str, preview: Preview, detail: str) -> Verdict:
         """Put a question about a command that has run, which only a person answers."""

@@ -123,7 +123,7 @@ class ServerAsking:
         )
         return answer(put, given)
 
-    def told(self, line: str) -> None:
+    def reported(self, line: str) -> None:
         """Who listens to a call gets it from the tool (`tools/served/served_tool`)."""
 
 

@@ -45,7 +45,7 @@ class PlannedCall:
     call: Call
     problem: str = ""
     """Why it cannot be read; such a call is answered with this and never run (R-6)."""
-    told: str = ""
+    reported: str = ""
     """What the model is told about the names of its arguments, with the result."""
 
 
@@ -70,7 +70,7 @@ def _planned(item: Call | InvalidCall, toolbox: Toolbox) -> PlannedCall:
         return PlannedCall(item)
     read = named(tool.arguments, item.arguments)
     item = item if item.tool == tool.name else replace(item, tool=tool.name)
-    return PlannedCall(replace(item, arguments=read.arguments) if read.renamed else item, told=read.told)
+    return PlannedCall(replace(item, arguments=read.arguments) if read.renamed else item, reported=read.reported)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +144,8 @@ class Executor:
         result = self._counted(call, replace(result, pictures=pictures))
         decision = decisions[-1] if decisions else None
         result = await hooks.commented(call, result, decision)
-        if planned.told:
-            result = replace(result, text=" ".join(filter(None, (result.text, planned.told))))
+        if planned.reported:
+            result = replace(result, text=" ".join(filter(None, (result.text, planned.reported))))
         return _Outcome(call, result, decision)
 
     async def _result(self, call: Call, hooks: CallHooks, decisions: list[Decision]) -> ToolResult:

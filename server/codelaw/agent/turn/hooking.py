@@ -60,16 +60,16 @@ def _changed(made: MadeChange, redaction: Redaction) -> HookedFile:
     diff = difference(before or "", after or "", place.shown) if readable else None
     whole = diff.text if diff is not None else ""
     secret = KEEPS_SECRETS.fullmatch(place.path.name) is not None
-    told = redaction.text(whole, shapes=True) if secret else redaction.text(whole)
+    reported = redaction.text(whole, shapes=True) if secret else redaction.text(whole)
     change = FileChange(
         path=place.shown,
         uri=place.uri,
         kind=kind,
         added=diff.added if diff is not None else 0,
         removed=diff.removed if diff is not None else 0,
-        diff="\n".join(told.split("\n")[:DIFF_LINES])[:DIFF_CHARACTERS],
+        diff="\n".join(reported.split("\n")[:DIFF_LINES])[:DIFF_CHARACTERS],
     )
-    known = whole if told == whole and kind == "modified" else ""
+    known = whole if reported == whole and kind == "modified" else ""
     return HookedFile(place, change, known, _digest(before), _digest(after))
 
 
@@ -138,9 +138,9 @@ class CallHooks:
             said, files = await self._run("PostToolUse", call.tool, about)
             self._take(files)
         refused = f"A hook objects: {said.reason}" if said.verdict == "deny" else ""
-        told = "\n".join(filter(None, (refused, *(text for _, text in said.contexts))))
+        reported = "\n".join(filter(None, (refused, *(text for _, text in said.contexts))))
         shown = {"hook_changed": self.unknown[:MOST_FILES], "hook_diff": "\n".join(self.diffs)}
-        more = {"hook_said": told, **shown}
+        more = {"hook_said": reported, **shown}
         news = {name: value for name, value in more.items() if value}
         if not news and not self.changes:
             return result

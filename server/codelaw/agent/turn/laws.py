@@ -83,8 +83,8 @@ class TurnLaws:
             chain.update((law.folder, self.house.redaction.value(law)) for law in await self._below(one))
         if not chain:
             return ()
-        texts = laws_to_send([*chain.values()], self._told, restricted=self.inputs.restricted)
-        self._told.update((text.name, text.text) for text in texts)
+        texts = laws_to_send([*chain.values()], self._reported, restricted=self.inputs.restricted)
+        self._reported.update((text.name, text.text) for text in texts)
         return texts
 
     async def _below(self, path: str) -> list[NestedLaw]:
@@ -111,7 +111,7 @@ class TurnLaws:
             self.record.notice(Notice("warning", code, message))
 
     @property
-    def _told(self) -> dict[str, str]:
+    def _reported(self) -> dict[str, str]:
         if self._standing is None:
             sections = self._view.sections if self._view is not None else ()
             messages = [message for section in sections for message in section.messages]

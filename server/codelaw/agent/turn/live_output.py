@@ -47,16 +47,16 @@ class LiveOutput:
     def heard(self, stream: OutputStream, data: bytes) -> None:
         self._streams[stream].feed(data)
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(INTERVAL, self._tell)
+            self._timer = asyncio.get_running_loop().call_later(INTERVAL, self._report)
 
     def close(self) -> None:
         """The command has ended: tell what is left."""
         self._turn.halts.pop(self._call_id, None)
         if self._timer is not None:
             self._timer.cancel()
-            self._tell(ended=True)
+            self._report(ended=True)
 
-    def _tell(self, *, ended: bool = False) -> None:
+    def _report(self, *, ended: bool = False) -> None:
         self._timer = None
         for name, stream in self._streams.items():
             if delta := stream.take(ended=ended):
@@ -82,12 +82,12 @@ class _Stream:
     def take(self, *, ended: bool) -> str:
         """What can be told now."""
         cut = len(self._waiting) if ended else self._ready()
-        told, self._waiting = self._waiting[:cut], self._waiting[cut:]
-        told = _bounded(self._redaction.text(told, shapes=True))
-        if not told or self._left <= 0:
+        reported, self._waiting = self._waiting[:cut], self._waiting[cut:]
+        reported = _bounded(self._redaction.text(reported, shapes=True))
+        if not reported or self._left <= 0:
             return ""
-        self._left -= len(told)
-        return told if self._left > 0 else f"{told}\n… the rest stands in the result …\n"
+        self._left -= len(reported)
+        return reported if self._left > 0 else f"{reported}\n… the rest stands in the result …\n"
 
     def _ready(self) -> int:
         """How far the text can be told: to its last blank, and to no further than a private key that goes on."""

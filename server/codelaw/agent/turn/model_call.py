@@ -333,7 +333,7 @@ class Asker:
         binding = self.inputs.dialect.binding
         if binding is not None and reply.items and not after:
             self._items = KeptItems(binding.maker, reply.items, request.prefix, request.after)
-        self._tell_searches(reply)
+        self._report_searches(reply)
         if reply.served:
             message = f"{self.inputs.model_name} refused the request; {reply.served} has answered instead."
             self.turn.notice(Notice("info", "model_fell_back", message))
@@ -345,12 +345,12 @@ class Asker:
             usage = replace(self._billed(usage, reply.text), web_searches=max(usage.web_searches, searched))
         return replace(reply, text=joint.text, usage=usage)
 
-    def _billed(self, told: Usage, arrived: str) -> Usage:
+    def _billed(self, reported: Usage, arrived: str) -> Usage:
         """The least that was billed for a reply which we have left: the vendor tells the output only at the end."""
-        usage = replace(told, output_tokens=max(told.output_tokens, estimate(arrived)))
+        usage = replace(reported, output_tokens=max(reported.output_tokens, estimate(arrived)))
         return usage if usage.total_tokens > usage.output_tokens else replace(usage, input_tokens=self.estimated)
 
-    def _tell_searches(self, reply: ModelReply) -> None:
+    def _report_searches(self, reply: ModelReply) -> None:
         """What the vendor has searched for, and the pages that it found, as calls that have ended (X-1)."""
         self._searches += reply.searches
         for number, search in enumerate(reply.searches):

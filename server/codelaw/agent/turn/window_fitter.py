@@ -260,5 +260,5 @@ class WindowFitter:
         return f"{message}: {after}.", hint
 
 
-def _refusal(told: Refuse) -> Refusal:
-    return Refusal("context_overflow", told.message, told.hint)
+def _refusal(reported: Refuse) -> Refusal:
+    return Refusal("context_overflow", reported.message, reported.hint)

@@ -377,10 +377,10 @@ def _around(view: View) -> tuple[tuple[str, int], ...]:
 def _refusal(now: Moment, progress: FitProgress) -> Refuse:
     sizes = ", ".join(f"{section.name} {section.tokens}" for section in now.view.sections)
     said = progress.refused.said if progress.refused is not None else ""
-    told = f" The vendor says: {said}" if said else ""
+    reported = f" The vendor says: {said}" if said else ""
     limits = now.inputs.limits
     return Refuse(
         f"About {now.tokens} tokens do not fit into the window of {limits.window}, "
-        f"with {limits.reserve} kept for the answer: {sizes}.{told}",
+        f"with {limits.reserve} kept for the answer: {sizes}.{reported}",
         FULL_HINT if now.selection.ignores_cuts else TOO_LONG_HINT,
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.choosing import DialectFacts
 from codelaw.agent.inputs.turn_context import Kind
-from codelaw.agent.subagents.running import BUILT_IN, built_in, told_built_in
+from codelaw.agent.subagents.running import BUILT_IN, built_in, reported_built_in
 from codelaw.app import models
 from codelaw.app.brought.finding import markdown_files, text_of
 from codelaw.app.choices import problem
@@ -82,44 +82,44 @@ class BroughtAgents:
         return _ranked(read)
 
     async def kinds(
-        self, workspace: Workspace, settings: Settings, mode: Mode, asked: str, *, restricted: bool, told: Told
+        self, workspace: Workspace, settings: Settings, mode: Mode, asked: str, *, restricted: bool, reported: Told
     ) -> tuple[tuple[Kind, ...], Notice | None]:
         """The kinds that a turn of the model `asked` offers, and what is wrong with those that people bring along."""
         if not settings.agents.enabled:
             return (), None
-        found = _fitting(await self.found(workspace, restricted=restricted), settings, asked, told)
+        found = _fitting(await self.found(workspace, restricted=restricted), settings, asked, reported)
         searching = settings.tools.web_search and not restricted
-        brought = tuple(_kind(one, settings, asked, told, searching=searching) for one in found.agents)
+        brought = tuple(_kind(one, settings, asked, reported, searching=searching) for one in found.agents)
         return (*built_in(mode), *brought), found.notice
 
-    async def listed(self, workspace: Workspace, settings: Settings, *, restricted: bool, told: Told) -> AgentList:
+    async def listed(self, workspace: Workspace, settings: Settings, *, restricted: bool, reported: Told) -> AgentList:
         """The kinds as people are told of them, each with the model that it would have in a new chat."""
         asked = models.answerer(settings).name
-        found = _fitting(await self.found(workspace, restricted=restricted), settings, asked, told)
+        found = _fitting(await self.found(workspace, restricted=restricted), settings, asked, reported)
         brought = (
             replace(one, model=models.alias(settings, one.model, asked) if one.model else "")
             for one in (*found.agents, *found.refused)
         )
         by_name = sorted(brought, key=lambda one: (one.sheet.name.casefold(), not one.counts))
-        return AgentList(settings.agents.enabled, told_built_in(), tuple(by_name))
+        return AgentList(settings.agents.enabled, reported_built_in(), tuple(by_name))
 
 
-def _fitting(found: FoundAgents, settings: Settings, asked: str, told: Told) -> FoundAgents:
+def _fitting(found: FoundAgents, settings: Settings, asked: str, reported: Told) -> FoundAgents:
     """Without the efforts that the model of a kind does not take, which is told (P-6)."""
     kept: list[AgentSheet] = []
     problems = [*found.problems]
     for one in found.agents:
-        unfit = problem(models.profile_of(models.alias(settings, one.model, asked), told), one.effort)
+        unfit = problem(models.profile_of(models.alias(settings, one.model, asked), reported), one.effort)
         if unfit:
             problems.append(f"{one.sheet.shown}: {unfit}")
         kept.append(replace(one, effort=None, problem=f"{one.problem} {unfit}".strip()) if unfit else one)
     return replace(found, agents=tuple(kept), problems=tuple(problems))
 
 
-def _kind(sheet: AgentSheet, settings: Settings, asked: str, told: Told, *, searching: bool) -> Kind:
+def _kind(sheet: AgentSheet, settings: Settings, asked: str, reported: Told, *, searching: bool) -> Kind:
     """A kind as its file tells it, with what is known of the model that it names: at the same endpoint (P-4)."""
     name = models.alias(settings, sheet.model, asked)
-    facts = None if name == asked else models.facts_of(settings, name, told, DialectFacts(searching=searching))
+    facts = None if name == asked else models.facts_of(settings, name, reported, DialectFacts(searching=searching))
     return Kind(
         sheet.sheet.name,
         sheet.description,

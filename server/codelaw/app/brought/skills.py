@@ -343,8 +343,8 @@ def _with_length(read: Skill, body: tuple[str, bool]) -> Skill:
     """The skill, which says so when not all of its text is loaded."""
     if not body[1]:
         return read
-    told = f"Its text is longer than {LONGEST_BODY} characters; the first are loaded."
-    return replace(read, problem=f"{read.problem} {told}".strip())
+    reported = f"Its text is longer than {LONGEST_BODY} characters; the first are loaded."
+    return replace(read, problem=f"{read.problem} {reported}".strip())
 
 
 def _ranked(found: Iterable[Skill]) -> tuple[Skill, ...]:

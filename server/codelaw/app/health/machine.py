@@ -23,8 +23,8 @@ from codelaw.settings.places import process_environment
 
 def extras() -> list[Health]:
     """A finding for each extra that is missing, wholly or in part. Imports what is there, which can take a second."""
-    told = {name: lacking(name) for name in EXTRAS}
-    return [Health(name, "lacking", why) for name, why in told.items() if why is not None]
+    reported = {name: lacking(name) for name in EXTRAS}
+    return [Health(name, "lacking", why) for name, why in reported.items() if why is not None]
 
 
 def lacking(name: str) -> str | None:

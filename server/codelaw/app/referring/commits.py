@@ -59,7 +59,7 @@ async def pending(
         raise Refusal("nothing_to_commit", f"{why}.", "Write this message yourself.")
     diff = await (repository.staged_diff(seen) if only_staged else repository.diff(seen))
     return PendingCommit(
-        text=_told(seen, seen_new, diff),
+        text=_reported(seen, seen_new, diff),
         staged=only_staged,
         files=len(seen) + len(seen_new),
         withheld=withheld,
@@ -83,7 +83,7 @@ def _root(place: Path | None, workspace: Workspace) -> tuple[Path, str]:
     raise Refusal("folder_not_found", f"{place} is in no folder of the workspace.", "Name a folder of the workspace.")
 
 
-def _told(files: Sequence[str], new: Sequence[str], diff: str) -> str:
+def _reported(files: Sequence[str], new: Sequence[str], diff: str) -> str:
     parts = ["Files:", *(f"  {name}" for name in files[:MOST_PATHS])]
     if len(files) > MOST_PATHS:
         parts.append(f"  … {len(files) - MOST_PATHS} more files, whose diff is left out …")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DIFF = "diff"
 
 
-async def told(
+async def reported(
     name: str, workspace: Workspace, denied: Denied | None, environment: Mapping[str, str]
 ) -> Fragment | str | None:
     """What git says of `name`, over all folders; a sentence that says why nothing; None where there is no such commit.

@@ -77,18 +77,20 @@ class Referring:
         mentions = [
             Mention(one.path, _kind(one, found), uris.get(one)) for one, found in zip(named, looked, strict=True)
         ]
-        told = [
+        reported = [
             Notice("warning", LEFT_OUT, f"@{one.path} was left out: {found}")
             for one, found in zip(named, looked, strict=True)
             if isinstance(found, str)
         ]
         if len(named) > MOST:
-            told.append(Notice("warning", LEFT_OUT, f"Only the first {MOST} of {len(named)} such mentions are shown."))
+            reported.append(
+                Notice("warning", LEFT_OUT, f"Only the first {MOST} of {len(named)} such mentions are shown.")
+            )
         return replace(
             called,
             fragments=(*called.fragments, *(one for one in looked if isinstance(one, Fragment))),
             mentions=(*called.mentions, *mentions),
-            notices=(*called.notices, *told),
+            notices=(*called.notices, *reported),
         )
 
     async def _looked_up(
@@ -110,7 +112,7 @@ class Referring:
             case "git":
                 if around.restricted:
                     return "the editor does not trust this folder, so that git is not run."
-                return await history.told(reference.name, around.workspace, around.denied, self._environment)
+                return await history.reported(reference.name, around.workspace, around.denied, self._environment)
 
     async def items(self, prefix: str, around: Around, limit: int) -> Sequence[MentionItem]:
         """Completions of what is typed behind an `@`: the kinds, and names of symbols behind `symbol:`."""
@@ -118,7 +120,9 @@ class Referring:
         kind, colon, name = typed.partition(":")
         if kind != "symbol" or not colon:
             begun = typed.casefold()
-            return [MentionItem(path, "special", told) for path, told in SPECIALS if path.startswith(begun)][:limit]
+            return [MentionItem(path, "special", reported) for path, reported in SPECIALS if path.startswith(begun)][
+                :limit
+            ]
         if not name:
             return []
         found = await symbols.by_index(

@@ -47,16 +47,16 @@ async def problems(workspace: Workspace, services: LanguageServices | None) -> F
             said = " ".join(one.message.split())[:MESSAGE_CHARACTERS]
             origin = " ".join(filter(None, (one.source, one.code)))
             line = one.span.start.line + 1
-            told = f"{shown}:{line}: {one.severity}: {said}" + (f" ({origin})" if origin else "")
-            rows.append((_RANK[one.severity], shown, line, told))
+            reported = f"{shown}:{line}: {one.severity}: {said}" + (f" ({origin})" if origin else "")
+            rows.append((_RANK[one.severity], shown, line, reported))
     rows.sort()
     lines: list[str] = []
     room = LONGEST
-    for *_, told in rows[:MOST_PROBLEMS]:
-        room -= len(told) + 1
+    for *_, reported in rows[:MOST_PROBLEMS]:
+        room -= len(reported) + 1
         if room < 0:
             break
-        lines.append(told)
+        lines.append(reported)
     text = "\n".join(foreign(line) for line in lines)
     return Fragment("problems", render("problems", text=text, total=len(rows), left_out=len(rows) - len(lines)))
 
@@ -110,8 +110,8 @@ def last_command(messages: Iterable[Message]) -> TerminalOutput | None:
     data = cast("Mapping[str, Any]", body).get("data") if isinstance(body, Mapping) else None
     if not isinstance(data, Mapping):
         return None
-    told = cast("Mapping[str, Any]", data)
-    output = "\n".join(str(told[name]) for name in ("stdout", "stderr") if told.get(name))
-    code = told.get("exit_code")
+    reported = cast("Mapping[str, Any]", data)
+    output = "\n".join(str(reported[name]) for name in ("stdout", "stderr") if reported.get(name))
+    code = reported.get("exit_code")
     command = commands.get(found.metadata.call_id or "", "")
     return TerminalOutput(output, "", command, code if isinstance(code, int) else None)

@@ -89,7 +89,7 @@ class Chats:
         )
         if model is not None:
             chat = chosen(settings, chat, model)
-        chat = with_effort(settings, chat, effort, self.turns.profiles.told)
+        chat = with_effort(settings, chat, effort, self.turns.profiles.reported)
         await stores.chats.create(chat, self._folder_addresses())
         return models.shown(self.settings.value, chat)
 
@@ -136,7 +136,7 @@ class Chats:
             else:
                 stored = await store.load(chat_id)
                 events = await store.events(chat_id, since_seq or 0)
-                messages = _page(agent.past.told(stored.messages), before, limit)
+                messages = _page(agent.past.reported(stored.messages), before, limit)
                 record = ChatRecord(stored.chat, messages, tuple(events), running)
             if agent.running_turn == running:
                 agent.report_losses(record.losses)
@@ -225,8 +225,8 @@ class Chats:
         around = self.turns.around(self.settings.value, agent, restricted=self.settings.restricted)
         called = await self.turns.referring.gathered(text, NOTHING_CALLED, around)
         pictures = [one for one in attachments if isinstance(one, Picture)]
-        name, told = models.shown(self.settings.value, agent.chat).model, self.turns.profiles.told
-        if pictures and (unseen := models.unseen(self.settings.value, name, told)) is not None:
+        name, reported = models.shown(self.settings.value, agent.chat).model, self.turns.profiles.reported
+        if pictures and (unseen := models.unseen(self.settings.value, name, reported)) is not None:
             called = replace(called, notices=(*called.notices, Notice("warning", "image_unseen", unseen)))
         called = self.redaction.value(called)
         steer = Steer(text, editor, called, tuple(attachments), hooked)
@@ -326,7 +326,7 @@ class Chats:
         changed = replace(chat, title=title, mode=mode or chat.mode, strategy=strategy or chat.strategy)
         if model is not None:
             changed = chosen(self.settings.value, changed, model)
-        await self.opened.keep(agent, with_effort(self.settings.value, changed, effort, self.turns.profiles.told))
+        await self.opened.keep(agent, with_effort(self.settings.value, changed, effort, self.turns.profiles.reported))
 
     async def delete(self, chat_id: str) -> None:
         """Delete a chat and everything of it; a running turn is stopped first.

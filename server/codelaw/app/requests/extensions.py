@@ -142,5 +142,5 @@ class Extensions:
         """The kinds of subagents, those included that do not count (X-4)."""
         settings = self.settings.value
         shown = visible(self.workspace, settings)
-        told = self.turns.profiles.told
-        return await self.turns.agents.listed(shown, settings, restricted=self.settings.restricted, told=told)
+        reported = self.turns.profiles.reported
+        return await self.turns.agents.listed(shown, settings, restricted=self.settings.restricted, reported=reported)

@@ -76,8 +76,8 @@ async def inspect(
         freezing=selection.keeps_bytes,
     )
     around, shown = step.gathered, {one.name for one in step.gathered.beside}
-    told = "it stands behind an earlier question"
-    said = [Dropped(one.name, told) for one in beside.fragments if one.name not in shown]
+    reported = "it stands behind an earlier question"
+    said = [Dropped(one.name, reported) for one in beside.fragments if one.name not in shown]
     late = [Dropped("MCP server", one.message) for one in plan.notices if one.code == STARTING]
     left_out = (*around.dropped, *beside.dropped, *said, *late, *_to_find(inputs.toolbox), *_of_children(agent))
     around = replace(around, dropped=left_out)

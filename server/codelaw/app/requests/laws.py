@@ -63,7 +63,7 @@ class Laws:
         ]
         files = tuple(self._file(one) for one in (*found, *nested) if one is not None)
         name = models.answerer(settings).name
-        window = models.window_of(settings, name, self.turns.profiles.told).tokens
+        window = models.window_of(settings, name, self.turns.profiles.reported).tokens
         return LawState(files, laws.tokens_of(layer), window, models.prices(name))
 
     async def named_paths(self, paths: Sequence[str], *, counted: bool = False) -> list[NamedPath]:

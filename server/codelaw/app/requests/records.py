@@ -78,8 +78,8 @@ class Records:
         )
         events = await store.events(chat_id, 0)
         if form == "markdown":
-            told = agent.past.told(stored.messages)
-            text = await asyncio.to_thread(transcript, stored.chat, told, events)
+            reported = agent.past.reported(stored.messages)
+            text = await asyncio.to_thread(transcript, stored.chat, reported, events)
             return await asyncio.to_thread(self.redaction.text, text, shapes=True)
         refs = dict.fromkeys(message.metadata.ref for message in stored.messages if message.metadata.ref is not None)
         results = {ref: body for ref in refs if (body := await store.result(chat_id, ref)) is not None}

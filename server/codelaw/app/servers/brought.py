@@ -103,7 +103,7 @@ class BroughtServers:
         self._call_seconds = self._seconds_begun = CALL_SECONDS
         self._wanted = False
         """Servers are to run."""
-        self._told: OrderedDict[str, set[str]] = OrderedDict()
+        self._reported: OrderedDict[str, set[str]] = OrderedDict()
         """By chat that has used servers, the notices that it was given."""
         self._shown: dict[str, str] = {}
         """By name the digest of what the user was shown of a server."""
@@ -154,9 +154,9 @@ class BroughtServers:
         if self._servers is None or restricted or not self._wanted:
             return Brought()
         if agent is not None and begin:
-            self._told.setdefault(agent.chat.id, set())
+            self._reported.setdefault(agent.chat.id, set())
             for state in filter(_is_awaited, self._servers.states()):
-                agent.outbox.tell(McpEvent(state.name, state.state, state.message))
+                agent.outbox.report(McpEvent(state.name, state.state, state.message))
         await self._servers.settled(PATIENCE)
         rules = served_rules(settings, self._grants, self._workspace.folders)
         offer, states = self._servers.offer(), self._servers.states()
@@ -276,14 +276,14 @@ class BroughtServers:
 
     def notices(self, chat_id: str) -> list[Notice]:
         """What a chat that uses servers has not been told yet: what is wrong, and which servers wait for an answer."""
-        told = self._told.setdefault(chat_id, set())
-        self._told.move_to_end(chat_id)
-        while len(self._told) > CHATS:
-            self._told.popitem(last=False)
+        reported = self._reported.setdefault(chat_id, set())
+        self._reported.move_to_end(chat_id)
+        while len(self._reported) > CHATS:
+            self._reported.popitem(last=False)
         asked = [one for one in self.shown() if one.state != "needs_trust" or one.name in self._looked.asking]
         every = [*self._looked.notices, *filter(None, map(_notice, asked))]
-        fresh = [notice for notice in every if notice.message not in told]
-        told.update(notice.message for notice in fresh)
+        fresh = [notice for notice in every if notice.message not in reported]
+        reported.update(notice.message for notice in fresh)
         return fresh
 
     def stop(self) -> None:
@@ -298,8 +298,8 @@ class BroughtServers:
     def heard(self, state: ServerState) -> None:
         """A server is doing otherwise: whoever uses servers is told."""
         for agent in self._chats:
-            if agent.chat.id in self._told:
-                agent.outbox.tell(McpEvent(state.name, state.state, state.message))
+            if agent.chat.id in self._reported:
+                agent.outbox.report(McpEvent(state.name, state.state, state.message))
 
     def _begin(self, specs: tuple[ServerSpec, ...]) -> None:
         wanted = specs, self._call_seconds

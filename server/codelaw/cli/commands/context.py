@@ -28,8 +28,8 @@ def models(server: Server, arguments: argparse.Namespace) -> int:
 def _print(screen: Screen, one: Json) -> None:
     mark = "*" if one["current"] else " "
     screen.line(visible_line(f"{mark} {one['name']:<28} {one['provider']:<10} {_window(one)}"), aside=False)
-    if told := [*_prices(one), *_effort(one)]:
-        screen.line(visible_line(f"    {' · '.join(told)}"), style=DIM, aside=False)
+    if reported := [*_prices(one), *_effort(one)]:
+        screen.line(visible_line(f"    {' · '.join(reported)}"), style=DIM, aside=False)
     if "retired" in one:
         screen.line(visible_line(f"    ended by its maker on {one['retired']}"), style=YELLOW, aside=False)
 
@@ -43,12 +43,12 @@ def _window(one: Json) -> str:
 def _prices(one: Json) -> list[str]:
     if "priceIn" not in one:
         return []
-    told = f"${one['priceIn']:g} in, ${one['priceOut']:g} out, ${one['priceRead']:g} read from the cache"
+    reported = f"${one['priceIn']:g} in, ${one['priceOut']:g} out, ${one['priceRead']:g} read from the cache"
     steps = (
         f"above {step['above']} tokens ×{step['input']:g} in, ×{step['output']:g} out"
         for step in one.get("priceSteps", ())
     )
-    return [told, *steps]
+    return [reported, *steps]
 
 
 def _effort(one: Json) -> list[str]:

@@ -19,14 +19,14 @@ def memory(server: Server, arguments: argparse.Namespace) -> int:
     method, params, show = _REQUESTS[arguments.action](arguments)
     given = {name: value for name, value in params.items() if value is not None}
 
-    def told(screen: Screen, answer: Json) -> None:
+    def reported(screen: Screen, answer: Json) -> None:
         if not arguments.json:
             show(screen, answer)
             return
         for entry in answer.get("memories", [answer]):
             screen.line(json.dumps(entry), aside=False)
 
-    return ask_server(server, arguments, f"codelaw/memory/{method}", given, told)
+    return ask_server(server, arguments, f"codelaw/memory/{method}", given, reported)
 
 
 def _list(arguments: argparse.Namespace) -> Any:
@@ -40,11 +40,11 @@ def _search(arguments: argparse.Namespace) -> Any:
 
 
 def _save(arguments: argparse.Namespace) -> Any:
-    return "save", {"text": arguments.text, **_told(arguments)}, _saved
+    return "save", {"text": arguments.text, **_reported(arguments)}, _saved
 
 
 def _update(arguments: argparse.Namespace) -> Any:
-    return "update", {"id": arguments.id, "text": arguments.text, **_told(arguments)}, _saved
+    return "update", {"id": arguments.id, "text": arguments.text, **_reported(arguments)}, _saved
 
 
 def _forget(arguments: argparse.Namespace) -> Any:
@@ -61,7 +61,7 @@ def _backfill(arguments: argparse.Namespace) -> Any:
     return "backfill", {"chatId": arguments.chat}, show
 
 
-def _told(arguments: argparse.Namespace) -> Json:
+def _reported(arguments: argparse.Namespace) -> Json:
     return {
         "category": arguments.category,
         "scope": arguments.scope,

@@ -89,7 +89,7 @@ def with_client(
             await client.connect(Path(arguments.workspace), short_lived=short_lived)
             status = await work(client, screen)
         except RemoteError as error:
-            screen.line(error.told(), style=RED)
+            screen.line(error.reported(), style=RED)
         except ServerDiedError as error:
             screen.line(str(error), style=RED)
         else:

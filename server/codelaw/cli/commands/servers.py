@@ -83,7 +83,7 @@ def _log_out(server: Server, arguments: argparse.Namespace) -> int:
 def _show(screen: Screen, server: Json) -> None:
     """Name, state, where it is written, and why; nothing in it is cut, as it may be what would be run."""
     tools = f"{server['tools']} tools" if server["state"] == "ready" else ""
-    told = "  ".join(filter(None, (server.get("source", ""), tools, server.get("message", ""))))
+    reported = "  ".join(filter(None, (server.get("source", ""), tools, server.get("message", ""))))
     screen.line(
-        f"{visible_line(server['name']):<24}  {server['state']:<11}  {visible_line(told)}".rstrip(), aside=False
+        f"{visible_line(server['name']):<24}  {server['state']:<11}  {visible_line(reported)}".rstrip(), aside=False
     )

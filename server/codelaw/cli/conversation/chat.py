@@ -41,7 +41,7 @@ def chat(server: Server, arguments: argparse.Namespace) -> int:
 
             return converse(runner, talk, screen)
         except RemoteError as error:
-            screen.line(error.told(), style=RED)
+            screen.line(error.reported(), style=RED)
             return FAILED
         except ServerDiedError as error:
             screen.line(str(error), style=RED)

@@ -38,16 +38,16 @@ def show_agents(screen: Screen, found: Json) -> None:
 def _limits(one: Json) -> list[str]:
     """What its file asks for; of a built-in kind the mode whose tools it has."""
     named = {"tools": one.get("tools"), "without": one.get("disallowedTools")}
-    told = [f"{word}: {', '.join(listed) or 'none'}" for word, listed in named.items() if listed is not None]
+    reported = [f"{word}: {', '.join(listed) or 'none'}" for word, listed in named.items() if listed is not None]
     if "source" not in one:
-        told = [f"tools of the mode {one['mode']}" if "mode" in one else "all tools of the chat's mode"]
+        reported = [f"tools of the mode {one['mode']}" if "mode" in one else "all tools of the chat's mode"]
     if "model" in one:
-        told.append(f"model: {one['model']}")
+        reported.append(f"model: {one['model']}")
     if "effort" in one:
-        told.append(f"effort: {one['effort']}")
+        reported.append(f"effort: {one['effort']}")
     if "maxTurns" in one:
-        told.append(f"at most {one['maxTurns']} steps")
-    return told
+        reported.append(f"at most {one['maxTurns']} steps")
+    return reported
 
 
 def converse(runner: asyncio.Runner, talk: Talk, screen: Screen) -> int:
@@ -88,7 +88,7 @@ def converse(runner: asyncio.Runner, talk: Talk, screen: Screen) -> int:
                     else:
                         screen.line(hint, style=YELLOW)
                 except RemoteError as error:
-                    screen.line(error.told(), style=RED)
+                    screen.line(error.reported(), style=RED)
             case message:
                 _say(runner, talk, screen, message)
                 if talk.mode == "plan":
@@ -100,7 +100,7 @@ def _say(runner: asyncio.Runner, talk: Talk, screen: Screen, message: str) -> No
     try:
         runner.run(talk.turn(message))
     except RemoteError as error:
-        screen.line(error.told(), style=RED)
+        screen.line(error.reported(), style=RED)
 
 
 def _obey(runner: asyncio.Runner, talk: Talk, screen: Screen, command: str, argument: str | None) -> None:
@@ -123,14 +123,14 @@ def _obey(runner: asyncio.Runner, talk: Talk, screen: Screen, command: str, argu
         try:
             runner.run(_ask(talk, screen, command, argument))
         except RemoteError as error:
-            screen.line(error.told(), style=RED)
+            screen.line(error.reported(), style=RED)
 
 
 def _carry_out(runner: asyncio.Runner, talk: Talk, screen: Screen) -> None:
     try:
         planned = runner.run(talk.has_plan())
     except RemoteError as error:
-        screen.line(error.told(), style=RED)
+        screen.line(error.reported(), style=RED)
         return
     if not planned:
         screen.line("There is no plan in this chat: /mode plan makes the next turns plan.", style=DIM)

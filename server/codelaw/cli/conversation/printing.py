@@ -99,7 +99,7 @@ class TurnPrinter:
             case "turn_started":
                 self._unresolved(event.get("mentions", []))
             case "thought" | "answer":
-                self._text(event["kind"], event.get("step", 0), event["delta"], told=event.get("progress", False))
+                self._text(event["kind"], event.get("step", 0), event["delta"], reported=event.get("progress", False))
             case "tool_call":
                 self._call(event)
             case "todo":
@@ -136,8 +136,10 @@ class TurnPrinter:
         reason = result["stopReason"]
         if reason != "finished":
             error: dict[str, Any] = result.get("error") or {}
-            told = error.get("message") or ""
-            said = told if reason == "refused" and told else f"{_STOPPED.get(reason, reason)} {told}".rstrip()
+            reported = error.get("message") or ""
+            said = (
+                reported if reason == "refused" and reported else f"{_STOPPED.get(reason, reason)} {reported}".rstrip()
+            )
             self._screen.line(said, style=RED if reason == "failed" else YELLOW)
             if error.get("hint"):
                 self._screen.line(error["hint"], style=DIM)
@@ -145,14 +147,14 @@ class TurnPrinter:
                 self._screen.line("`codelaw doctor` shows what is configured, and whether it answers.", style=DIM)
         self._screen.line(self._bill(result), style=DIM)
 
-    def _text(self, kind: str, step: int, delta: str, *, told: bool) -> None:
-        """Text that streams; what the model has `told` of its work for the user begins with a mark."""
-        if self._block != (kind, step, told):
+    def _text(self, kind: str, step: int, delta: str, *, reported: bool) -> None:
+        """Text that streams; what the model has `reported` of its work for the user begins with a mark."""
+        if self._block != (kind, step, reported):
             self._screen.end_line()
             if kind == "answer" and self._worked:
                 self._screen.gap()
-            self._block = (kind, step, told)
-            delta = f"› {delta}" if told else delta
+            self._block = (kind, step, reported)
+            delta = f"› {delta}" if reported else delta
         self._worked = True
         self._screen.stream(delta, aside=kind == "thought", style=DIM if kind == "thought" else "", prose=True)
 

@@ -58,8 +58,8 @@ def changes(data: Mapping[str, Any]) -> ResultLayout | None:
     body += [row(path) for path in items(data, "also") or ()]
     failed = data.get("failed")
     if isinstance(failed, Mapping):
-        told = cast("Mapping[str, Any]", failed)
-        body.append(row(f"{text(told, 'path')}: {text(told, 'code')}: {text(told, 'message')}"))
+        reported = cast("Mapping[str, Any]", failed)
+        body.append(row(f"{text(reported, 'path')}: {text(reported, 'code')}: {text(reported, 'message')}"))
     left = [f"Left alone: {', '.join(map(one, named))}." for named in [items(data, "left")] if named]
     target = text(data, "title") or " to ".join(filter(None, (text(data, "symbol"), text(data, "new_name"))))
     facts = (amount(len(files), "files"), "dry run, nothing written" if data.get("dry_run") is True else "")

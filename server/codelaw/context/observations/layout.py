@@ -61,11 +61,11 @@ def cleaned(value: Any, key: str = "") -> Any:
     return value
 
 
-def header(tool: str, status: str, told: ResultLayout) -> str:
+def header(tool: str, status: str, reported: ResultLayout) -> str:
     """The first line, with as much of the target as `HEADER` tokens allow; then without the first facts."""
-    facts = [fact for fact in told.facts if fact]
+    facts = [fact for fact in reported.facts if fact]
     forms = [*((room, 0) for room in _ROOMS), *((0, gone) for gone in range(1, len(facts) + 1))]
-    lines = (_header(tool, status, _target(told.target, room), facts[gone:]) for room, gone in forms)
+    lines = (_header(tool, status, _target(reported.target, room), facts[gone:]) for room, gone in forms)
     short = (line for line in lines if estimate(line) <= HEADER)
     return next(short, None) or _header(tool[:HEADER], status[:HEADER], "", ())
 
@@ -141,8 +141,8 @@ def number(data: Mapping[str, Any], name: str) -> int | None:
 def counted(total: int | None, shown: int, what: str) -> str:
     """How many there are, and how many of them are shown where that is less."""
     count = shown if total is None else total
-    told = amount(count, what)
-    return told if shown >= count else f"{told}, the first {shown} shown"
+    reported = amount(count, what)
+    return reported if shown >= count else f"{reported}, the first {shown} shown"
 
 
 def amount(count: int, what: str) -> str:

@@ -51,7 +51,7 @@ def observation_text(tool: str, content: str) -> str:
         given: Any = json.loads(content)
         if not isinstance(given, Mapping):
             return _said(tool, content)
-        return _told(tool, cast("Json", given))
+        return _reported(tool, cast("Json", given))
     except (ValueError, RecursionError):
         # No JSON, or nested as deeply as JSON may be: what it is made of is shown as it is.
         return _said(tool, content)
@@ -61,7 +61,7 @@ def _said(tool: str, content: str) -> str:
     return f"{one_name(tool)}\n{block(escaped(content))}"
 
 
-def _told(tool: str, given: Json) -> str:
+def _reported(tool: str, given: Json) -> str:
     clean = cast("Json", cleaned(given))
     if "shortened" in clean:
         return _demoted(tool, clean)
@@ -69,22 +69,22 @@ def _told(tool: str, given: Json) -> str:
     facts = cast("Json", data if isinstance(data, Mapping) else {})
     status, error = _status(clean)
     # The history names what a failed call was about (C-1), which stands in the call: the bytes stay those of the turn.
-    told = ResultLayout() if error and set(facts) <= _NAMES else _laid_out(tool, data, facts)
-    sentence = re.sub(told.said, "", error, count=1).strip() if told.said else error
-    labelled = not told.body or told.body[0] in LABELS
-    lead = [block(sentence), *([] if labelled else [told.opening])] if sentence else []
-    body = [*lead, *told.body]
-    notes = [*told.notes, *_further(told, clean)]
+    reported = ResultLayout() if error and set(facts) <= _NAMES else _laid_out(tool, data, facts)
+    sentence = re.sub(reported.said, "", error, count=1).strip() if reported.said else error
+    labelled = not reported.body or reported.body[0] in LABELS
+    lead = [block(sentence), *([] if labelled else [reported.opening])] if sentence else []
+    body = [*lead, *reported.body]
+    notes = [*reported.notes, *_further(reported, clean)]
     body += [NOTE, *map(row, notes)] if notes else []
-    head = (*told.facts, *_kept(clean, facts), *_escapes(given, facts))
-    return "\n".join([header(tool, status, ResultLayout(told.target, head)), *body])
+    head = (*reported.facts, *_kept(clean, facts), *_escapes(given, facts))
+    return "\n".join([header(tool, status, ResultLayout(reported.target, head)), *body])
 
 
 def _laid_out(tool: str, data: Any, facts: Json) -> ResultLayout:
     """The data as their tool has them, with whatever is not known of it."""
     lay = _LAYOUTS.get(tool) or (served if tool.startswith(SERVED) else None)
-    told = lay(facts) if lay is not None else None
-    if told is None:
+    reported = lay(facts) if lay is not None else None
+    if reported is None:
         return _plain(data, facts)
     odd = {
         name: value for name, value in facts.items() if name not in KNOWN.get(tool, FIELDS) and value not in _NOTHING
@@ -92,7 +92,7 @@ def _laid_out(tool: str, data: Any, facts: Json) -> ResultLayout:
     flags = tuple(name.replace("_", " ") for name, value in odd.items() if value is True)
     rest = {name: value for name, value in odd.items() if value is not True}
     more = (DATA, _listed(rest)) if rest else ()
-    return replace(told, facts=(*told.facts, *flags), body=(*told.body, *more)) if odd else told
+    return replace(reported, facts=(*reported.facts, *flags), body=(*reported.body, *more)) if odd else reported
 
 
 def _plain(data: Any, facts: Json) -> ResultLayout:
@@ -127,10 +127,10 @@ def _status(clean: Json) -> tuple[str, str]:
     return (status if isinstance(status, str) else "success"), ""
 
 
-def _further(told: ResultLayout, clean: Json) -> list[str]:
+def _further(reported: ResultLayout, clean: Json) -> list[str]:
     """What the envelope's own line says besides: hints, and the words of the user."""
     line = text(clean, "text")
-    rest = re.sub(told.said, "", line, count=1) if told.said else line
+    rest = re.sub(reported.said, "", line, count=1) if reported.said else line
     return [" ".join(rest.split())] if rest.strip() else []
 
 
@@ -159,8 +159,8 @@ def _demoted(tool: str, clean: Json) -> str:
     body += [row(clean["names"])] if clean.get("names") else []
     target, _, size = one(clean["shortened"]).removeprefix(tool).strip().rpartition(", ")
     lines = _LINES.search(target) if tool == "Read" else None
-    told = ResultLayout(lines[1] if lines else "", (size, text(clean, "whole")))
-    return "\n".join([header(tool, status, told), *body])
+    reported = ResultLayout(lines[1] if lines else "", (size, text(clean, "whole")))
+    return "\n".join([header(tool, status, reported), *body])
 
 
 _LAYOUTS: Mapping[str, Callable[[Json], ResultLayout | None]] = {

@@ -13,7 +13,7 @@ from typing import Any
 
 from codelaw.context.builder import History
 from codelaw.context.escaping import escaped, one_name, quoted
-from codelaw.context.past.strategies import Material, Selection, choose, cut_to, thread_message, told
+from codelaw.context.past.strategies import Material, Selection, choose, cut_to, reported, thread_message
 from codelaw.context.pictures import with_those_of
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demoted
@@ -168,7 +168,7 @@ def project(transcript: Transcript, selection: Selection = _LAYERED) -> History:
     if withdrawn:
         dropped.append(Dropped("withdrawn rounds", f"{withdrawn} rounds were taken out of the context by a revert"))
     shown = with_asides(as_shown(clean, transcript), transcript) if selection.keeps_bytes else clean
-    refs = transcript.whole.keys() & transcript.told.keys() if selection.keeps_bytes else frozenset[str]()
+    refs = transcript.whole.keys() & transcript.reported.keys() if selection.keeps_bytes else frozenset[str]()
     shown = with_those_of(shown, refs)
     shown = shown if selection.ignores_cuts else demoted(shown, transcript.demoted)
     shown = [_without_those_of_others(message, selection.maker) for message in shown]
@@ -194,7 +194,7 @@ def project(transcript: Transcript, selection: Selection = _LAYERED) -> History:
         reason = f"{', '.join(gone)}: no room beside the skills that were loaded later; load_skill brings them back"
         dropped.append(Dropped("loaded skills", reason))
     history = History.of(
-        [*chosen.summaries, *skills, *messages], [*dropped, *chosen.dropped], told(selection, material, chosen)
+        [*chosen.summaries, *skills, *messages], [*dropped, *chosen.dropped], reported(selection, material, chosen)
     )
     if history.rounds is None or selection.strategy != "layered":
         return history
@@ -214,10 +214,10 @@ def as_shown(messages: Sequence[Message], transcript: Transcript) -> Sequence[Me
 
     The same object when there are none. One whose full result is lost stands as the history has it.
     """
-    if not transcript.told:
+    if not transcript.reported:
         return messages
-    told = {own: transcript.told[ref] for ref, own in transcript.whole.items() if ref in transcript.told}
-    return [replace(one, content=told[one.id]) if one.id in told else one for one in messages]
+    reported = {own: transcript.reported[ref] for ref, own in transcript.whole.items() if ref in transcript.reported}
+    return [replace(one, content=reported[one.id]) if one.id in reported else one for one in messages]
 
 
 def with_asides(messages: Sequence[Message], transcript: Transcript) -> Sequence[Message]:

@@ -234,7 +234,7 @@ def thread_message(text: str, covers: str, room: int | None) -> Message:
     return Message(f"thread_{covers}", "", "summary", shown)
 
 
-def told(selection: Selection, material: Material, chosen: ShownPast) -> str:
+def reported(selection: Selection, material: Material, chosen: ShownPast) -> str:
     """What is shown, in one line for a person."""
     messages = sum(len(round_.messages) for round_ in chosen.rounds)
     parts = [f"{len(chosen.rounds)} of {len(material.rounds)} rounds ({messages} messages)"]

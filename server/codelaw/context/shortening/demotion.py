@@ -18,7 +18,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from codelaw.context.escaping import one_line
+from codelaw.context.escaping import json_line
 from codelaw.context.pictures import count_pictures, without_pictures
 from codelaw.context.tokens import Memo
 from codelaw.domain.checkpoints import Demotion
@@ -62,11 +62,11 @@ def demoted(
     else:
         given = messages
     refs = {message.metadata.call_id: message.metadata.ref for message in messages if message.role == "tool"}
-    told = set[str]()
+    reported = set[str]()
     shown: list[Message] = []
     for message in messages:
-        shown.append(_shown(message, demotions, refs, told))
-        told.update(_told(shown[-1]))
+        shown.append(_shown(message, demotions, refs, reported))
+        reported.update(_reported(shown[-1]))
     return given if all(one is other for one, other in zip(shown, given, strict=True)) else shown
 
 
@@ -84,7 +84,7 @@ def demotable(message: Message) -> Demotion | None:
     return None
 
 
-def _told(message: Message) -> Sequence[str]:
+def _reported(message: Message) -> Sequence[str]:
     """The names that a message goes on to tell: those of a result only once it is one line."""
     if message.role == "tool" and '"shortened": "' not in message.content:
         return ()
@@ -92,7 +92,10 @@ def _told(message: Message) -> Sequence[str]:
 
 
 def _shown(
-    message: Message, demotions: AbstractSet[Demotion], refs: Mapping[str | None, str | None], told: AbstractSet[str]
+    message: Message,
+    demotions: AbstractSet[Demotion],
+    refs: Mapping[str | None, str | None],
+    reported: AbstractSet[str],
 ) -> Message:
     if message.metadata.kept is not None and Demotion(message.id, "thinking") in demotions:
         message = replace(message, metadata=replace(message.metadata, kept=None))
@@ -103,7 +106,7 @@ def _shown(
         message = replace(message, metadata=replace(message.metadata, asides=()))
     try:
         if possible.part == "result":
-            return _short_result(message, told)
+            return _short_result(message, reported)
         return _short_call(message, refs) if possible.part == "arguments" else message
     except RecursionError:
         return message  # nested as deeply as JSON may be: there is nothing in it worth a line
@@ -125,23 +128,23 @@ class _Line:
     whole: str
     """The end of the JSON, which says where the whole is."""
 
-    def spelt(self, told: AbstractSet[str]) -> str:
+    def spelt(self, reported: AbstractSet[str]) -> str:
         """The line; names that stand in front of it are not said again."""
         kept: list[str] = []
         room = self.room
         for name in self.names:
-            if len(name) < room and name not in told:
+            if len(name) < room and name not in reported:
                 kept.append(name)
                 room -= len(name) + 1
         names = f', "names": "{" ".join(kept)}"' if kept else ""
         return f"{self.facts}{names}, {self.whole}"
 
 
-def _short_result(message: Message, told: AbstractSet[str]) -> Message:
+def _short_result(message: Message, reported: AbstractSet[str]) -> Message:
     facts = message.metadata
     key = (facts.tool_name or "Result", facts.ref or "", message.content)
     line = _lines.get(key, _line)
-    content = line.spelt(told) if line is not None else message.content
+    content = line.spelt(reported) if line is not None else message.content
     if facts.images:
         message = without_pictures(message)
         facts = message.metadata
@@ -163,15 +166,15 @@ def _line(key: tuple[str, ...]) -> _Line | None:
     count = count_pictures(data)
     pictures = f", {count} image{'s' if count > 1 else ''} not shown any more" if count else ""
     facts["shortened"] = f"{tool}{_target(as_object(data))}, {len(content)} characters{pictures}"
-    told = one_line(facts).removesuffix("}")
-    whole = one_line({"whole": f"result:{ref}"}).removeprefix("{")
+    reported = json_line(facts).removesuffix("}")
+    whole = json_line({"whole": f"result:{ref}"}).removeprefix("{")
     if tool == "find_tools":
         # By these they can be called (X-11).
         found = [as_text(as_object(one).get("name")) for one in as_list(as_object(data).get("tools"))]
-        return _Line(told, tuple(filter(None, found)), sum(map(len, found)) + len(found) + 1, whole)
+        return _Line(reported, tuple(filter(None, found)), sum(map(len, found)) + len(found) + 1, whole)
     share, most = NAMES
     texts = list(texts_of(data))
-    return _Line(told, _names(texts), min(most, int(share * sum(map(len, texts)))), whole)
+    return _Line(reported, _names(texts), min(most, int(share * sum(map(len, texts)))), whole)
 
 
 _lines = Memo[tuple[str, ...], _Line | None](_KEPT)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from codelaw.context.escaping import one_line
+from codelaw.context.escaping import json_line
 from codelaw.context.pictures import without_pictures
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.compressor import bounded, middle_out
@@ -48,13 +48,13 @@ def shrink_scratchpad(
 
 
 def given_way(
-    scratchpad: Sequence[Message], record: Sequence[Message], told: Mapping[str, str], asides: Sequence[Aside] = ()
+    scratchpad: Sequence[Message], record: Sequence[Message], reported: Mapping[str, str], asides: Sequence[Aside] = ()
 ) -> tuple[Demotion, ...]:
     """What of a turn was shortened while it ran, so that its round goes on as it was shown last (C-5, C-6).
 
-    `record` holds the same messages as the history has them, `told` the whole contents of results by ref, `asides` what
-    is kept of the texts behind them. A result that was truncated counts as cut: the history has no other form between
-    the whole and the line.
+    `record` holds the same messages as the history has them, `reported` the whole contents of results by ref, `asides`
+    what is kept of the texts behind them. A result that was truncated counts as cut: the history has no other form
+    between the whole and the line.
     """
     kept = {message.id: message for message in record}
     beside = {aside.message_id for aside in asides}
@@ -63,13 +63,13 @@ def given_way(
         own, ref = kept.get(message.id, message), message.metadata.ref
         if message.role == "assistant" and message.metadata.calls != own.metadata.calls:
             found.append(Demotion(message.id, "arguments"))
-        elif message.role == "tool" and ref is not None and message.content not in {own.content, told.get(ref)}:
+        elif message.role == "tool" and ref is not None and message.content not in {own.content, reported.get(ref)}:
             line = Demotion(message.id, "result")
             if demoted([own], {line})[0].content == message.content:
                 found.append(line)
             elif own.metadata.whole:
                 found.append(Demotion(message.id, "cut"))
-        elif own.metadata.whole and message.content != told.get(ref or ""):
+        elif own.metadata.whole and message.content != reported.get(ref or ""):
             found.append(Demotion(message.id, "cut"))
         if message.id in beside and not message.metadata.asides:
             found.append(Demotion(message.id, "aside"))
@@ -102,7 +102,7 @@ def _truncated(message: Message, bound: int) -> Message:
             kept = cut(given["data"], limit, ref)
             kept = as_object(kept) or {"text": kept}
             data = {**kept, "truncated": True, **({"whole": f"result:{ref}"} if ref else {})}
-            shorter = replace(message, content=one_line({**given, "data": data}))
+            shorter = replace(message, content=json_line({**given, "data": data}))
             smallest = shorter if message_tokens(shorter) < message_tokens(smallest) else smallest
             limit //= 2
     return smallest

@@ -151,24 +151,24 @@ def laws_to_send(chain: Sequence[NestedLaw], standing: Mapping[str, str], *, res
     it is. The nearest folders come first into what one result may carry; others wait for the next. `restricted` where
     the editor does not trust the folder: it is quoted as data (S-7).
     """
-    told: list[Fragment] = []
+    reported: list[Fragment] = []
     room = TOLD_CHARACTERS
     for law in reversed(chain):
         said = standing.get(law.name)
         if not law.text.strip():
             text = None if said is None else _gone(law.folder)
         else:
-            text = _told(law, restricted=restricted)
+            text = _reported(law, restricted=restricted)
         if text is None or text == said:
             continue
-        if told and (len(text) > room or len(told) == TOLD_FOLDERS):
+        if reported and (len(text) > room or len(reported) == TOLD_FOLDERS):
             break
         room -= len(text)
-        told.append(Fragment(law.name, text))
-    return tuple(reversed(told))
+        reported.append(Fragment(law.name, text))
+    return tuple(reversed(reported))
 
 
-def _told(law: NestedLaw, *, restricted: bool) -> str:
+def _reported(law: NestedLaw, *, restricted: bool) -> str:
     kept = law.text[: law.most]
     # Each line begins with a space, so that none can pass for a label or a line of ours (R-5).
     clean = quoted(escape(without_hidden(kept))) if restricted else escaped(_BREAK.sub("\n", kept))

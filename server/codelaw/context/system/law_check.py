@@ -184,15 +184,15 @@ def describe_change(before: Sequence[LawText], after: Sequence[LawText]) -> str:
     """How the law has changed, in one sentence for people; empty when it has not."""
     old, new = _by_file(before), _by_file(after)
     several = len({folder for folder, _ in old.keys() | new.keys()}) > 1
-    told: list[str] = []
+    reported: list[str] = []
     for folder, name in [*new, *(file for file in old if file not in new)]:
         was, now = old.get((folder, name), ""), new.get((folder, name), "")
         if was != now:
             law = f"The law of {folder}" if name == NAME else f"{name} of {folder}"
-            told.append(f"{law if several else name} {_difference(was, now)}")
-    if not told:
+            reported.append(f"{law if several else name} {_difference(was, now)}")
+    if not reported:
         return ""
-    return f"{'; '.join(told)}. It applies from this step on."
+    return f"{'; '.join(reported)}. It applies from this step on."
 
 
 def _by_file(documents: Sequence[LawText]) -> dict[tuple[str, str], str]:

@@ -109,8 +109,8 @@ def system_sections(
     themselves (X-3).
     """
     short, way = "" if mode == "agent" else "_short", {"agent": "", "ask": "_short", "plan": "_plan"}[mode]
-    told = {"dialect": dialect, "reasoning": reasoning, "as_text": as_text}
-    tools = render("tools", tools_description=tools_description, **told)
+    reported = {"dialect": dialect, "reasoning": reasoning, "as_text": as_text}
+    tools = render("tools", tools_description=tools_description, **reported)
     modules = {
         SCHEMAS: schemas,
         "core": render("core"),

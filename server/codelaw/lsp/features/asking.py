@@ -18,7 +18,7 @@ from codelaw.lsp.features.chat_file_index import OWN_CHATS
 from codelaw.protocol import editor as params
 from codelaw.protocol.enclosed import AttachmentParams, Position, Range
 from codelaw.templates.render import render
-from codelaw.transcript.chat_file.chat_file import SUFFIX, YOU, block, harmless, header, normal
+from codelaw.transcript.chat_file.chat_file import SUFFIX, YOU, block, escape_comments, header, normal
 from codelaw.transcript.chat_file.fences import fenced
 from codelaw.transcript.chat_file.story import Story, block_body, stories
 
@@ -145,7 +145,7 @@ async def show_end(features: Features, turn: TurnTask, text: str) -> None:
     story = await _story(features, result)
     story.question = text
     body = block_body(story)
-    parts = [header(turn.chat_id), YOU, harmless(text), block(turn.turn_id, body), YOU]
+    parts = [header(turn.chat_id), YOU, escape_comments(text), block(turn.turn_id, body), YOU]
     file = features.context.home / OWN_CHATS / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{_plain(turn.turn_id)[:12]}{SUFFIX}"
     await features.chat_files.index.shown(turn.chat_id, file.as_uri())
     await features.context.ui.show(file, "\n\n".join(parts) + "\n\n", message=result.answer or body)
@@ -191,7 +191,7 @@ def _question_file(features: Features, asked: params.AskInEditor) -> str:
         text="\n".join(kept),
         cut=len(lines) > len(kept),
     )
-    return f"{YOU}\n\n{harmless(quote)}\n\n\n"
+    return f"{YOU}\n\n{escape_comments(quote)}\n\n\n"
 
 
 def _mention(path: str) -> str:

@@ -49,7 +49,7 @@ async def start_compacting(context: Context, params: ChatRef) -> object:
     await asyncio.wait([asked], timeout=REFUSAL_SECONDS)
     if asked.done() and asked.result().reason == "cancelled" and scope.cancelled:  # raises a refusal
         raise asyncio.CancelledError
-    context.spawn(_tell(context, asked))
+    context.spawn(_report(context, asked))
     return Started(chat_id=params.chat_id, turn_id=None)
 
 
@@ -89,7 +89,7 @@ async def editor(context: Context, params: wire.LookAt) -> object:
     return await context.session.contexts.looked_at(params.uri)
 
 
-async def _tell(context: Context, asked: asyncio.Future[CompactionReport]) -> None:
+async def _report(context: Context, asked: asyncio.Future[CompactionReport]) -> None:
     """The end of a compaction that nobody waits for."""
     try:
         context.ui.compaction(await asked)

@@ -49,9 +49,9 @@ async def hover(context: Context, params: types.HoverParams) -> types.Hover | No
     mention = next((one for one in await asyncio.to_thread(paths, text) if one.start <= at < one.end), None)
     if mention is not None:
         (named,) = await context.session.laws.named_paths([mention.path], counted=True)
-        return _hover(context, text, starts, _path_told(named), mention)
+        return _hover(context, text, starts, _path_reported(named), mention)
     block = await asyncio.to_thread(rule_at, text, at)
-    return _hover(context, text, starts, _law_told(file, state, block), block)
+    return _hover(context, text, starts, _law_reported(file, state, block), block)
 
 
 async def completion(context: Context, params: types.CompletionParams) -> types.CompletionList | None:
@@ -165,10 +165,10 @@ def _item(item: MentionItem, begun: _Begun, number: int) -> types.CompletionItem
 
 
 def _hover(
-    context: Context, text: str, starts: list[int], told: list[str], where: LawBlock | PathMention | None
+    context: Context, text: str, starts: list[int], reported: list[str], where: LawBlock | PathMention | None
 ) -> types.Hover:
     markdown = context.client.markdown
-    value = ("\n\n" if markdown else "\n").join(told)
+    value = ("\n\n" if markdown else "\n").join(reported)
     kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
     span: types.Range | None = None
     if where is not None:
@@ -185,7 +185,7 @@ def _beaten(context: Context, buffer: Buffer, state: LawState) -> types.Hover | 
     return None if winner is None else _hover(context, "", [0], [shadowed(winner).message], None)
 
 
-def _path_told(named: NamedPath) -> list[str]:
+def _path_reported(named: NamedPath) -> list[str]:
     if named.kind == "missing":
         return [f"There is no `{named.path}` in the workspace."]
     if named.kind == "folder":
@@ -194,26 +194,26 @@ def _path_told(named: NamedPath) -> list[str]:
     return [f"`{named.path}`: {_bytes(named.size)}{tokens}."]
 
 
-def _law_told(file: LawFile, state: LawState, block: LawBlock | None) -> list[str]:
-    told: list[str] = []
+def _law_reported(file: LawFile, state: LawState, block: LawBlock | None) -> list[str]:
+    reported: list[str] = []
     if block is not None:
         what = "This rule" if block.rule else "This part"
-        told.append(f"{what} takes about {estimate(block.text)} tokens.")
+        reported.append(f"{what} takes about {estimate(block.text)} tokens.")
     share = 100 * file.tokens / max(1, state.window)
     name = Path(file.path).name
-    told.append(f"{name} takes about {file.tokens} tokens, {share:.1f} % of the window of {state.window}.")
+    reported.append(f"{name} takes about {file.tokens} tokens, {share:.1f} % of the window of {state.window}.")
     if block is None or not block.rule:
-        told.append(_cost_told(file, state))
+        reported.append(_cost_reported(file, state))
     if file.used is None:
-        told.append("No turn has been shown this text since the server was started.")
+        reported.append("No turn has been shown this text since the server was started.")
     else:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(file.used.at))
         title = " ".join(file.used.title.split())[:TITLE_CHARACTERS] or "untitled"
-        told.append(f"A turn was last shown this text at {when}, in the chat “{title}”.")
-    return told
+        reported.append(f"A turn was last shown this text at {when}, in the chat “{title}”.")
+    return reported
 
 
-def _cost_told(file: LawFile, state: LawState) -> str:
+def _cost_reported(file: LawFile, state: LawState) -> str:
     """What a turn pays for the whole of it."""
     when = "Each step of a turn that has touched its folder" if file.nested else "Each step of a turn"
     if state.prices is None:

@@ -38,15 +38,15 @@ async def offer_servers(context: Context, asked: set[tuple[str, str]]) -> None:
 
 
 async def _ask(context: Context, listed: ServerList, name: str) -> None:
-    told = next(one.message for one in listed.servers if one.name == name)
+    reported = next(one.message for one in listed.servers if one.name == name)
     digest = listed.digests[name]
     head = f"codelaw: the server {visible_line(name)} is not started."
-    text = f"{head} {visible_line(told)}"
+    text = f"{head} {visible_line(reported)}"
     if len(text) > SHOWN_CHARACTERS:
-        size = f"What it would run has {len(told)} characters. Look at all of it first."
+        size = f"What it would run has {len(reported)} characters. Look at all of it first."
         if await _pressed(context, f"{head} {size}", (SHOW, NOT_NOW)) != SHOW:
             return
-        await context.ui.document("records", "server", visible(told))
+        await context.ui.document("records", "server", visible(reported))
         if not context.client.documents:
             context.ui.message("warning", f"To let it start, run: codelaw mcp enable {name}")
             return

@@ -104,7 +104,7 @@ class Connection:
             home=data,
             editor=ClientEditor(rpc, client, documents),
             services=await self._services(),
-            tell=ui.notice,
+            report=ui.notice,
             trusted=self.configuration.trusted,
             browser=ui,
             look_again=self.configuration.look_again,

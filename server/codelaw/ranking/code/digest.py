@@ -46,7 +46,7 @@ class Digest:
     stop every thread.
     """
 
-    told: str
+    reported: str
     """A line each: the symbol that each chunk belongs to, the name of each symbol, and the kind of each symbol."""
     data: bytes
     """`_SIZES`; terms of the entries, `lengths`, `defined`, `used`, the lines of chunks, those of symbols, how many
@@ -69,7 +69,7 @@ class Digest:
     def names(self) -> tuple[str, ...]:
         """The name of each symbol."""
         *_, size, symbols = self._sizes
-        return _lines_of(self.told)[size : size + symbols]
+        return _lines_of(self.reported)[size : size + symbols]
 
     @property
     def defines(self) -> bool:
@@ -115,7 +115,7 @@ class Digest:
     def chunk(self, at: int) -> Chunk:
         """The chunk of this number."""
         start, end = self._lines(at, at + 1)
-        return Chunk(start, end, _lines_of(self.told)[at])
+        return Chunk(start, end, _lines_of(self.reported)[at])
 
     def beginning(self, start: int, end: int) -> tuple[Symbol, ...]:
         """The symbols that begin in these lines, the last one not included."""
@@ -125,8 +125,8 @@ class Digest:
 
     def packed(self) -> bytes:
         """For the disk."""
-        told = self.told.encode("utf-8", "surrogatepass")
-        return zlib.compress(len(told).to_bytes(4, "little") + told + self.data, 1)
+        reported = self.reported.encode("utf-8", "surrogatepass")
+        return zlib.compress(len(reported).to_bytes(4, "little") + reported + self.data, 1)
 
     @property
     def _sizes(self) -> tuple[int, int, int, int, int]:
@@ -143,14 +143,14 @@ class Digest:
 
     def _symbols(self, first: int, last: int) -> tuple[Symbol, ...]:
         *_, size, symbols = self._sizes
-        told, lines = _lines_of(self.told), self._lines(size + first, size + last)
-        names, kinds = told[size + first : size + last], told[size + symbols + first : size + symbols + last]
+        reported, lines = _lines_of(self.reported), self._lines(size + first, size + last)
+        names, kinds = reported[size + first : size + last], reported[size + symbols + first : size + symbols + last]
         return tuple(Symbol(*one) for one in zip(names, kinds, lines[::2], lines[1::2], strict=True))
 
 
 @lru_cache(maxsize=256)
-def _lines_of(told: str) -> tuple[str, ...]:
-    return tuple(told.split("\n"))
+def _lines_of(reported: str) -> tuple[str, ...]:
+    return tuple(reported.split("\n"))
 
 
 def unpacked(data: bytes) -> Digest:
@@ -167,7 +167,7 @@ def unpacked(data: bytes) -> Digest:
         numbers = entries + (FIELDS + 3) * size + defined + used + 2 * symbols
         if len(found.data) != _SIZES.size + NUMBER.itemsize * numbers + FIELDS * entries:
             raise ValueError("the sizes of a digest do not agree")
-        if found.told.count("\n") + 1 != size + 2 * symbols or len(found.owners) != entries:
+        if found.reported.count("\n") + 1 != size + 2 * symbols or len(found.owners) != entries:
             raise ValueError("an entry or a name of a digest has no chunk")
     except (zlib.error, struct.error) as error:
         raise ValueError(f"no digest: {error}") from error
@@ -208,7 +208,7 @@ def digested(path: str, text: str) -> Digest:
     sizes = _SIZES.pack(len(entries), len(defined), len(used), len(pieces), len(found.symbols))
     names = (*(piece.symbol for piece in pieces), *(symbol.name for symbol in found.symbols))
     return Digest(
-        told="\n".join([*names, *(symbol.kind for symbol in found.symbols)]),
+        reported="\n".join([*names, *(symbol.kind for symbol in found.symbols)]),
         data=b"".join([sizes, *(np.array(part, NUMBER).tobytes() for part in numbers), counts]),
     )
 

@@ -76,7 +76,7 @@ def recorded(changes: Iterable[LoggedCommit], known: Container[str]) -> CommitHi
     return CommitHistory(tuple(changed), postings)
 
 
-def told(history: CommitHistory, question: CodeQuestion) -> dict[str, float]:
+def reported(history: CommitHistory, question: CodeQuestion) -> dict[str, float]:
     """What is said of each file, in the units of BM25; nothing of those that no message speaks for."""
     scores = np.zeros(len(history.changed))
     for term, weight in question.weights.items():

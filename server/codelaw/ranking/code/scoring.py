@@ -96,11 +96,11 @@ def ranked(frame: Frame, question: CodeQuestion, lower: Scores | None = None, hi
     if question.asks:
         files *= 1 - COVER + COVER * _covered(frame, question)
     explaining = 1.0
-    if question.explained and (told := frame.asides.get(documents())) is not None:
-        best_told = float(files[told].max())
-        explaining = min(MOST_EXPLAINED, float(files.max()) / best_told) if best_told else 1.0
+    if question.explained and (reported := frame.asides.get(documents())) is not None:
+        best_reported = float(files[reported].max())
+        explaining = min(MOST_EXPLAINED, float(files.max()) / best_reported) if best_reported else 1.0
         explaining = lower.explaining if lower is not None else explaining
-        files[told] *= explaining
+        files[reported] *= explaining
     scores = Scores(parts, best, files, plain, explaining)
     _draw_near(frame, hints, scores, lower)
     return scores
@@ -330,7 +330,7 @@ def _place(frame: Frame, question: CodeQuestion, at: int, score: float) -> Place
 def _why(frame: Frame, question: CodeQuestion, at: int) -> str:
     """The fields in which the question's words stand, with the words that weigh most."""
     fields = {"defines": 1 << DEFINED, "path": IN_PATH, "code": 1 << CODE, "comment": 1 << COMMENT}
-    told: dict[str, list[str]] = {name: [] for name in fields}
+    reported: dict[str, list[str]] = {name: [] for name in fields}
     hits: list[tuple[float, int, int]] = []
     for term, weight in question.weights.items():
         found = frame.chunks.of(term)
@@ -340,6 +340,6 @@ def _why(frame: Frame, question: CodeQuestion, at: int) -> str:
     for _, term, bits in sorted(hits, reverse=True)[:6]:
         field = next((name for name, bit in fields.items() if bits & bit), "code")
         word = question.words.get(term, "")
-        if word and word not in told[field]:
-            told[field].append(word)
-    return "; ".join(f"{name}: {', '.join(held)}" for name, held in told.items() if held) or "meaning"
+        if word and word not in reported[field]:
+            reported[field].append(word)
+    return "; ".join(f"{name}: {', '.join(held)}" for name, held in reported.items() if held) or "meaning"

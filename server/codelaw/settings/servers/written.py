@@ -66,10 +66,10 @@ class WrittenServer:
     @property
     def digest(self) -> str:
         """SHA-256 of all that it is started with or reached by, hexadecimal."""
-        told = {key: value for key, value in self.table.items() if key != "disabled"}
+        reported = {key: value for key, value in self.table.items() if key != "disabled"}
         if self.pins:
-            told[""] = {pin.shown: pin.digest for pin in self.pins}
-        written = json.dumps(told, ensure_ascii=True, sort_keys=True)
+            reported[""] = {pin.shown: pin.digest for pin in self.pins}
+        written = json.dumps(reported, ensure_ascii=True, sort_keys=True)
         return hashlib.sha256(written.encode()).hexdigest()
 
 
@@ -139,8 +139,8 @@ def read_table(table: Mapping[str, Any], source: str, folder: Path | None = None
 
 def problem_of(table: Mapping[str, Any]) -> str:
     """What is wrong with a table of the user's own settings, which is read strictly (S-1); empty where nothing is."""
-    told = (notice.message.removeprefix(f"{SETTINGS}: ") for notice in read_table(table, SETTINGS).notices)
-    return next(told, "").removesuffix(".")
+    reported = (notice.message.removeprefix(f"{SETTINGS}: ") for notice in read_table(table, SETTINGS).notices)
+    return next(reported, "").removesuffix(".")
 
 
 def in_force(readings: Iterable[WrittenServers]) -> WrittenServers:

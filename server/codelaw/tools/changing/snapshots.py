@@ -80,7 +80,7 @@ async def _looked(env: ToolEnvironment) -> WorkspaceBefore | None:
     before = await env.tree.before(env.workspace) if env.tree is not None else None
     if isinstance(before, Notice):
         if env.journal is not None:
-            env.journal.tell(before)
+            env.journal.report(before)
         return None
     return before
 
@@ -99,10 +99,10 @@ async def _ended(
     if effects.lost:
         count = len(effects.lost) + effects.more
         files = "a file" if count == 1 else f"{count} files"
-        names = [lost.told() for lost in effects.lost[:MAX_TOLD]]
+        names = [lost.reported() for lost in effects.lost[:MAX_TOLD]]
         more = f" and {count - MAX_TOLD} more" if count > MAX_TOLD else ""
         message = f"A command changed {files} of which nothing was kept, so this cannot be undone: "
-        env.journal.tell(Notice("warning", "undo_partial", f"{message}{', '.join(names)}{more}."))
+        env.journal.report(Notice("warning", "undo_partial", f"{message}{', '.join(names)}{more}."))
     return effects.made
 
 
@@ -134,10 +134,10 @@ async def keep(images: FileImages, before: WorkspaceBefore | None, env: ToolEnvi
         if isinstance(found, Effects):
             effects = found
         elif env.journal is not None:
-            env.journal.tell(found)
-    told = {one.place.path for one in [*made, *effects.made, *effects.lost, *lost]}
-    effects.made = [*made, *effects.made, *(one for one in await _grown(images, env) if one.place.path not in told)]
-    effects.lost += [*lost, *await _beyond(images, before, told, env)]
+            env.journal.report(found)
+    reported = {one.place.path for one in [*made, *effects.made, *effects.lost, *lost]}
+    effects.made = [*made, *effects.made, *(one for one in await _grown(images, env) if one.place.path not in reported)]
+    effects.lost += [*lost, *await _beyond(images, before, reported, env)]
     await _store(effects, env)
     return effects
 
@@ -188,8 +188,8 @@ async def _beyond(
     marks = await _marks([place for place, _ in images.beyond], env)
     lost: list[Lost] = []
     for (place, then), mark in zip(images.beyond, marks, strict=True):
-        told = before is not None and isinstance(then, frozenset)  # by its files
-        if mark != then and not told and place.path not in known:
+        reported = before is not None and isinstance(then, frozenset)  # by its files
+        if mark != then and not reported and place.path not in known:
             lost.append(Lost(place, gone=mark is None))
     return lost
 

@@ -96,14 +96,14 @@ async def proposal(
 
 
 def _check_version(document: ProposedEdits, place: Located, current: FileText, seen: Mapping[str, int]) -> None:
-    told = document.version
+    reported = document.version
     # Some servers send 0 for a file that is not open.
-    if told is not None and told != current.version and not (current.version is None and told <= 0):
+    if reported is not None and reported != current.version and not (current.version is None and reported <= 0):
         raise ToolFailure(
             "CONFLICT",
-            f"The editor speaks of version {told} of {place.shown}, which is not its present one: try again.",
+            f"The editor speaks of version {reported} of {place.shown}, which is not its present one: try again.",
         )
-    if told is None and seen.get(document.uri, current.version) != current.version:
+    if reported is None and seen.get(document.uri, current.version) != current.version:
         raise ToolFailure("CONFLICT", f"{place.shown} was changed while the editor was asked: try again.")
 
 

@@ -44,7 +44,7 @@ class SearchCode(Tool[SearchCodeArguments]):
         found = await index.search(env.workspace, args.query, below=below, kind=args.kind, limit=args.limit)
         data: dict[str, Any] = {"query": args.query, "total": len(found.places)}
         data["places"] = [_entry(place) for place in found.places]
-        note = told(found)
+        note = reported(found)
         if note:
             data["note"] = note
         text = f"{len(found.places)} place{'s' * (len(found.places) != 1)}."
@@ -73,7 +73,7 @@ async def tops(path: str, env: ToolEnvironment) -> tuple[str, ...]:
     return () if is_top(path) else tuple(place.shown for place in await starts(env.workspace, path))
 
 
-def told(found: FoundPlaces) -> str:
+def reported(found: FoundPlaces) -> str:
     """What a reader of the places should know of the index."""
     state = found.state
     waiting = f"The index is being built: {state.pending} files wait." if state.pending else ""

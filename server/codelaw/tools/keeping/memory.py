@@ -10,7 +10,7 @@ from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.memories import Category, MemoryScope
 from codelaw.domain.results import ToolResult
 from codelaw.memory.capture import LONGEST, checked
-from codelaw.memory.recall import harmless
+from codelaw.memory.recall import escape_tags
 from codelaw.memory.secrecy import secret
 from codelaw.ports.memories import Remembering
 from codelaw.tools.base import Arguments, Preview, Tool, ToolEnvironment
@@ -39,7 +39,7 @@ class MemorySave(Tool[MemorySaveArguments]):
     def title(self, args: MemorySaveArguments) -> str:
         if len(args.text) > 4 * LONGEST or secret(args.text) is not None:
             return "Remember: (not shown)"  # it will be refused
-        text = harmless(args.text)
+        text = escape_tags(args.text)
         return f"Remember: {text if len(text) <= TITLE_CHARACTERS else text[: TITLE_CHARACTERS - 1] + '…'}"
 
     def asks(self, args: MemorySaveArguments) -> str:
@@ -50,7 +50,7 @@ class MemorySave(Tool[MemorySaveArguments]):
         try:
             kept = checked(args.text)
         except Refusal as refusal:
-            raise told(refusal) from refusal
+            raise reported(refusal) from refusal
         return Preview(text=kept)
 
     async def run(self, args: MemorySaveArguments, env: ToolEnvironment) -> ToolResult:
@@ -60,7 +60,7 @@ class MemorySave(Tool[MemorySaveArguments]):
                 args.text, args.category, args.scope, args.confidence, unasked=args.scope != "user"
             )
         except Refusal as refusal:
-            raise told(refusal) from refusal
+            raise reported(refusal) from refusal
         kept = saved.memory
         data = {
             "outcome": "merged" if saved.merged else "saved",
@@ -80,7 +80,7 @@ def reached(env: ToolEnvironment) -> Remembering:
     return env.memory
 
 
-def told(refusal: Refusal) -> ToolFailure:
+def reported(refusal: Refusal) -> ToolFailure:
     """A refusal as the model reads it."""
     code = "INVALID_PARAM" if refusal.code == "memory_refused" else "EXECUTION_ERROR"
     return ToolFailure(code, " ".join(part for part in (refusal.message, refusal.hint) if part))
@@ -104,17 +104,17 @@ class MemorySearch(Tool[MemorySearchArguments]):
     effect = "read"
 
     def title(self, args: MemorySearchArguments) -> str:
-        query = harmless(args.query)
+        query = escape_tags(args.query)
         return f"Recall: {query if len(query) <= TITLE_CHARACTERS else query[: TITLE_CHARACTERS - 1] + '…'}"
 
     async def run(self, args: MemorySearchArguments, env: ToolEnvironment) -> ToolResult:
         try:
             found = await reached(env).search(args.query, args.category, args.limit)
         except Refusal as refusal:
-            raise told(refusal) from refusal
+            raise reported(refusal) from refusal
         memories = [
             {
-                "text": harmless(one.memory.text),
+                "text": escape_tags(one.memory.text),
                 "category": one.memory.category,
                 "scope": one.memory.scope,
                 "confidence": one.memory.confidence,

@@ -50,7 +50,7 @@ def words(text: str, longest: int) -> str:
     return clean if len(clean) <= longest else clean[: longest - 1].rstrip() + "…"
 
 
-def told(schema: Mapping[str, Any]) -> Schema:
+def reported(schema: Mapping[str, Any]) -> Schema:
     """What a model is told of a schema: an object's, without references, of what is understood here alone."""
     made = _Telling(schema).of(schema, DEPTH, ())
     whole: Schema = {"type": "object", "properties": {}}

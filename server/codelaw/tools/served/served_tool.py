@@ -18,7 +18,7 @@ from codelaw.ports.servers import ToolServers
 from codelaw.tools.base import Arguments, Tool, ToolEnvironment
 from codelaw.tools.bounds import bounded, cut_middle
 from codelaw.tools.served.names import tool_name
-from codelaw.tools.served.schemas import problems, told, words
+from codelaw.tools.served.schemas import problems, reported, words
 
 if TYPE_CHECKING:
     from codelaw.ports.servers import Asking
@@ -32,7 +32,7 @@ class Nobody:
         """Declined."""
         return ServerAnswer("decline")
 
-    def told(self, line: str) -> None:
+    def reported(self, line: str) -> None:
         """Nobody listens."""
 
 
@@ -47,8 +47,8 @@ class WatchedAsking:
         """See `Asking.ask`."""
         return await self.asking.ask(question)
 
-    def told(self, line: str) -> None:
-        """See `Asking.told`."""
+    def reported(self, line: str) -> None:
+        """See `Asking.reported`."""
         self.listener.heard("stdout", f"{visible_line(line)}\n".encode())
 
 
@@ -93,7 +93,7 @@ class Served(Tool[ServedArguments]):
         self.effect = "read" if believed and tool.says_read_only else "execute"
         self._tool = tool
         self._servers = servers
-        self._schema = told(tool.schema)
+        self._schema = reported(tool.schema)
 
     def schema(self) -> Mapping[str, Any]:
         """Without what may hide in the server's own."""
@@ -156,12 +156,12 @@ def served_result(tool: ServedTool, result: ServedResult, *, sees: bool = False)
 
 def _pictures(images: Sequence[ServedImage], *, sees: bool) -> tuple[list[dict[str, Any]], tuple[Picture, ...]]:
     """What is said of each image, and those that can be shown, the first of them (M-6)."""
-    told: list[dict[str, Any]] = []
+    reported: list[dict[str, Any]] = []
     shown: list[Picture] = []
     room = MOST_PICTURE_BYTES
     for one in images:
         about: dict[str, Any] = {"media_type": one.media_type[:80], "bytes": len(one.data)}
-        told.append(about)
+        reported.append(about)
         if not sees:
             continue
         try:
@@ -175,7 +175,7 @@ def _pictures(images: Sequence[ServedImage], *, sees: bool) -> tuple[list[dict[s
         room -= image.size
         shown.append(Picture(image, one.data))
         about |= {"media_type": image.media_type, "size": f"{image.width}×{image.height}", "sent": True}
-    return told, tuple(shown)
+    return reported, tuple(shown)
 
 
 def _values_kept(values: Mapping[str, Any]) -> Any:

@@ -250,7 +250,7 @@ def block(
     return f"{opening(turn_id, kind, title)}\n\n{inside}{closing(turn_id, running=running, status=status, kind=kind)}"
 
 
-def harmless(text: str) -> str:
+def escape_comments(text: str) -> str:
     """A text with the comments of this format made visible, so that nothing in it is taken for one."""
     return _MARK.sub("&lt;!--", text) if "<!--" in text else text
 

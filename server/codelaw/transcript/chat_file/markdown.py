@@ -15,7 +15,7 @@ from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.events import ChatEvent, CompactionEvent, NoticeEvent, ToolCallEvent
 from codelaw.domain.messages import Message
 from codelaw.domain.reports import ContextReport
-from codelaw.transcript.chat_file.chat_file import YOU, block, harmless, header
+from codelaw.transcript.chat_file.chat_file import YOU, block, escape_comments, header
 from codelaw.transcript.chat_file.fences import fenced
 from codelaw.transcript.chat_file.story import (
     LEVELS,
@@ -46,7 +46,7 @@ def transcript(chat: Chat, messages: Sequence[Message], events: Sequence[ChatEve
     turns = stories(events)
     begun = datetime.fromtimestamp(chat.created_at, UTC).strftime("%Y-%m-%d %H:%M")
     title = one_line(chat.title) or "Chat"
-    parts = [header(chat.id), f"# {title}", f"*{chat.mode} · {harmless(chat.model)} · begun {begun} UTC*"]
+    parts = [header(chat.id), f"# {title}", f"*{chat.mode} · {escape_comments(chat.model)} · begun {begun} UTC*"]
     by_turn: dict[str, list[Message]] = {}
     order: list[str | Message] = []
     for message in messages:
@@ -59,7 +59,7 @@ def transcript(chat: Chat, messages: Sequence[Message], events: Sequence[ChatEve
     order += [turn_id for turn_id in turns if turn_id not in by_turn]
     for entry in order:
         if isinstance(entry, Message):
-            parts.append(block(entry.id, harmless(entry.content.strip()), kind="summary", title="Summary"))
+            parts.append(block(entry.id, escape_comments(entry.content.strip()), kind="summary", title="Summary"))
         else:
             parts += _turn(turns.get(entry, Story(entry)), by_turn.get(entry, []), running=chat.running == entry)
     return "\n\n".join(parts) + "\n"
@@ -99,8 +99,8 @@ def _turn(story: Story, messages: Sequence[Message], *, running: bool) -> list[s
         (message.content for message in messages if message.role == "user" and message.metadata.note is None), ""
     )
     said = own(messages)
-    parts = [YOU, harmless(story.question or asked).strip()]
-    parts += [fenced(harmless(part.text), "xml") for part in _fragments(messages)]
+    parts = [YOU, escape_comments(story.question or asked).strip()]
+    parts += [fenced(escape_comments(part.text), "xml") for part in _fragments(messages)]
     results = {
         message.metadata.call_id: message.content
         for message in messages
@@ -139,10 +139,10 @@ def _story(story: Story, results: Mapping[str, str]) -> list[str]:
             pieces.append(f"### Step {step}")
         match part:
             case Spoken(kind="thought", text=text):
-                pieces.append("\n".join(f"> {line}".rstrip() for line in harmless(text).strip().split("\n")))
+                pieces.append("\n".join(f"> {line}".rstrip() for line in escape_comments(text).strip().split("\n")))
             case Spoken(text=text):
                 if text.strip():
-                    pieces += ["### Answer", harmless(text).strip("\n")]
+                    pieces += ["### Answer", escape_comments(text).strip("\n")]
                     spoken = True
             case ToolCallEvent():
                 pieces += _call(part, results.get(part.call_id))
@@ -154,7 +154,7 @@ def _story(story: Story, results: Mapping[str, str]) -> list[str]:
                 pass
     if story.result is not None:
         if not spoken and story.result.answer.strip():
-            pieces += ["### Answer", harmless(story.result.answer).strip("\n")]
+            pieces += ["### Answer", escape_comments(story.result.answer).strip("\n")]
         pieces.append("\n".join(end_lines(story, story.result)))
     return pieces
 
@@ -164,7 +164,7 @@ def _messages(messages: Sequence[Message]) -> list[str]:
     pieces: list[str] = []
     for message in messages:
         if message.role == "assistant":
-            pieces.append(harmless(message.metadata.answer or message.content).strip("\n"))
+            pieces.append(escape_comments(message.metadata.answer or message.content).strip("\n"))
         elif message.role == "tool":
             pieces += [f"#### {one_line(message.metadata.tool_name or 'Tool')}", _collapsed("result", message.content)]
     return pieces
@@ -178,7 +178,7 @@ def _call(call: ToolCallEvent, result: str | None) -> list[str]:
     if facts:
         pieces.append(" · ".join(facts))
     if call.diff:
-        pieces.append(fenced(harmless(call.diff), "diff"))
+        pieces.append(fenced(escape_comments(call.diff), "diff"))
     if searched and call.summary:
         pieces.append("\n".join(f"- {one_line(page, PAGE_CHARACTERS)}" for page in call.summary.split("\n")))
     if call.args and not call.diff and not searched:
@@ -192,9 +192,9 @@ def _collapsed(name: str, content: str) -> str:
     try:
         body: Any = json.loads(content)
     except ValueError:
-        return _details(name, fenced(harmless(_cut(content)), "text"))
+        return _details(name, fenced(escape_comments(_cut(content)), "text"))
     if not isinstance(body, dict):
-        return _details(name, fenced(harmless(_cut(content)), "json"))
+        return _details(name, fenced(escape_comments(_cut(content)), "json"))
     known = cast("dict[str, Any]", body)
     inner: dict[str, Any] = {"status": known.get("status")} if "status" in known else {}
     for key, value in known.items():
@@ -214,7 +214,7 @@ def _values(values: Mapping[str, Any]) -> str:
         if value in (None, "", [], {}):
             continue
         if "\n" in text or len(text) > 120:
-            long.append(f"{one_line(str(key))}:\n\n{fenced(harmless(_cut(text)), 'text')}")
+            long.append(f"{one_line(str(key))}:\n\n{fenced(escape_comments(_cut(text)), 'text')}")
         else:
             short.append(f"- {one_line(str(key))}: {one_line(text)}")
     return "\n\n".join([*(["\n".join(short)] if short else []), *long])

@@ -24,7 +24,7 @@ from codelaw.domain.events import (
     TurnStarted,
 )
 from codelaw.domain.safety.unseen import legible
-from codelaw.transcript.chat_file.chat_file import harmless
+from codelaw.transcript.chat_file.chat_file import escape_comments
 from codelaw.transcript.chat_file.fences import left_open
 
 LINE_CHARACTERS = 160
@@ -172,7 +172,7 @@ def block_body(story: Story) -> str:
     for part in story.parts:
         match part:
             case Spoken(kind="answer", text=text):
-                pieces.append((False, harmless(text)))
+                pieces.append((False, escape_comments(text)))
                 spoken = spoken or bool(text.strip())
             case ToolCallEvent() if settled(part):
                 pieces.append((True, call_line(part)))
@@ -184,7 +184,7 @@ def block_body(story: Story) -> str:
                 pass
     if story.result is not None:
         if not spoken and story.result.answer.strip():
-            pieces.append((False, harmless(story.result.answer)))
+            pieces.append((False, escape_comments(story.result.answer)))
         pieces += [(True, line) for line in end_lines(story, story.result)]
         return closed(_joined(pieces))
     return _joined(pieces)
@@ -239,7 +239,7 @@ def end_lines(story: Story, result: TurnResult) -> list[str]:
 
 def one_line(text: str, most: int = LINE_CHARACTERS) -> str:
     """A text as a line that begins no other block of Markdown, with what hides in it made visible."""
-    line = harmless(" ".join(legible(text).split()))
+    line = escape_comments(" ".join(legible(text).split()))
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 

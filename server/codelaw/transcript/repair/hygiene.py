@@ -45,7 +45,7 @@ def paired(messages: Sequence[Message]) -> tuple[Sequence[Message], Repairs]:
         return messages, Repairs()
     results, doubles = _matched(messages)
     message_ids, call_ids = Ids(message.id for message in messages), Ids()
-    told_as_text = {message.turn_id for message in messages if message.metadata.as_text}
+    reported_as_text = {message.turn_id for message in messages if message.metadata.as_text}
     rows: list[Row] = []
     done = Repairs()
     for place, message in enumerate(messages):
@@ -69,7 +69,7 @@ def paired(messages: Sequence[Message]) -> tuple[Sequence[Message], Repairs]:
         for (number, _), call in zip(kept, calls, strict=True):
             answer = results.get((place, number))
             if answer is None:
-                made_up = result_message(caller, call, MISSING, as_text=message.turn_id in told_as_text)
+                made_up = result_message(caller, call, MISSING, as_text=message.turn_id in reported_as_text)
                 rows.append((None, replace(made_up, id=message_ids.take(made_up.id))))
             else:
                 facts = replace(messages[answer].metadata, call_id=call.id)

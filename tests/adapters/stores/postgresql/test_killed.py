@@ -38,16 +38,16 @@ async def test_a_killed_server_loses_nothing_it_was_told_is_stored(open_store, p
     store = await open_store()
     async with child(WRITING, postgres_url) as process:
         owner = (await process.stdout.readline()).decode().strip()
-        told = 0
-        while told < 20:
-            told = int(await process.stdout.readline())
+        reported = 0
+        while reported < 20:
+            reported = int(await process.stdout.readline())
         assert await refusal(store.begin_turn(a_turn(store, "t2"), said("x"))) == "chat_busy"
         process.kill()
         rest, _ = await process.communicate()
-    told = int(rest.split()[-1]) if rest.split() else told
+    reported = int(rest.split()[-1]) if rest.split() else reported
     ids = [message.id for message in (await store.load("c1")).messages]
-    assert ids[: 2 * told + 1] == ["m0", *(f"{letter}{n}" for n in range(1, told + 1) for letter in "mn")]
-    assert len(ids) in (2 * told + 1, 2 * told + 3), "each append is whole or not there"
+    assert ids[: 2 * reported + 1] == ["m0", *(f"{letter}{n}" for n in range(1, reported + 1) for letter in "mn")]
+    assert len(ids) in (2 * reported + 1, 2 * reported + 3), "each append is whole or not there"
     started = time.monotonic()
     while await store.is_alive(owner):
         assert time.monotonic() - started < 120

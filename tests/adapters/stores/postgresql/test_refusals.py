@@ -23,12 +23,12 @@ async def refused(url, *words):
         await (await PostgresStore.open(url)).close()
     assert caught.value.code == "store_unavailable"
     assert caught.value.hint
-    told = f"{caught.value.message} {caught.value.hint}"
-    assert PASSWORD not in told
+    reported = f"{caught.value.message} {caught.value.hint}"
+    assert PASSWORD not in reported
     for word in words:
-        assert word in told
+        assert word in reported
     assert time.monotonic() - started < connection_module.CONNECT_SECONDS + 120
-    return told
+    return reported
 
 
 async def test_wrong_password_user_and_database_are_told_apart(postgres):

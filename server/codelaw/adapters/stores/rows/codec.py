@@ -228,10 +228,10 @@ def _union(members: tuple[Any, ...]) -> Decode:
     by_kind = {_kind_of(member): decoder(member) for member in kinds}
 
     def decode(value: Any) -> Any:
-        told = _expect(dict, value).get("kind")
-        if type(told) is not str or told not in by_kind:
+        reported = _expect(dict, value).get("kind")
+        if type(reported) is not str or reported not in by_kind:
             raise Unreadable("kind unknown")
-        return by_kind[told](value)
+        return by_kind[reported](value)
 
     return decode
 

@@ -209,7 +209,7 @@ def set_aside(path: Path, error: Exception) -> Notice:
     path.rename(aside)
     _put_in_place(path, aside)
     _mark(path).unlink(missing_ok=True)
-    message = f"{path} was damaged ({error}). {_told(done)} The damaged file is {aside}."
+    message = f"{path} was damaged ({error}). {_reported(done)} The damaged file is {aside}."
     return Notice("warning", "store_damaged", message)
 
 
@@ -236,7 +236,7 @@ def damaged_files(path: Path) -> list[Path]:
     return [file for file in found if not file.name.endswith(_SIDE_FILES)]
 
 
-def _told(done: Salvaged) -> str:
+def _reported(done: Salvaged) -> str:
     if not done.chats:
         return "Nothing could be saved of it, and a new one was begun." if not done.whole else "A new one was begun."
     saved = f"{done.chats} chat{'' if done.chats == 1 else 's'} with {done.messages} messages"
