@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any, cast
 
 import anyio
@@ -50,14 +49,6 @@ _Page = tuple[list[Mapping[str, Any]], str | None]
 """Of a list, and the cursor of the next one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lists:
-    """What one server serves, and what is to be said of it."""
-
-    offer: Offer
-    message: str = ""
-
-
 class ServerConnection:
     """A server that has answered. Every method is for children of the task that has opened it."""
 
@@ -74,11 +65,11 @@ class ServerConnection:
 
     async def ended(self) -> str:
         """Wait for the end of the connection; gives why."""
-        await self._line.ended()
+        await self._line.ended.wait()
         return self._line.why()
 
-    async def lists(self) -> Lists:
-        """All that it serves.
+    async def lists(self) -> tuple[Offer, str]:
+        """All that it serves, and what is to be said of it.
 
         Raises:
             ServerFailure: it does not tell its tools.
@@ -100,7 +91,7 @@ class ServerConnection:
         )
         left_out = f"{tools.left_out} tools are left out: there are too many, or they are too large, or malformed."
         behind = f"Its list of tools is cut: what stands behind the first {len(found)} is left out ({problem})."
-        return Lists(offer, " ".join([left_out] * bool(tools.left_out) + [behind] * bool(problem)))
+        return offer, " ".join([left_out] * bool(tools.left_out) + [behind] * bool(problem))
 
     async def listen(self) -> None:
         """Hear of changes of lists for as long as the server tells of them, where it does not do so by itself."""
@@ -132,26 +123,22 @@ class ServerConnection:
         call = CallInFlight(seconds, asking)
         until = anyio.current_time() + MOST_SECONDS
         try:
-            with self._questions.during(call), anyio.CancelScope(deadline=until) as most, call.scope:
+            with self._questions.during(call), anyio.CancelScope(deadline=until), call.scope:
                 answer = await (self._tool(call, job) if job.kind == "tool" else self._send(call, job))
-                return _READ[job.kind](answer)
+                return _JOBS[job.kind][2](answer)
         except MCPError as error:
             ended = error.code == types.CONNECTION_CLOSED
             if error.code == types.INVALID_REQUEST and str(error) == FORGOTTEN:
-                self._line.lose()
-            raise ToolFailure("EXECUTION_ERROR", self._refused(error, ended=ended), uncertain=ended) from error
+                self._line.ended.set()
+            said = f"refused: {_said(error)}"
+            if ended:
+                said = f"ended before it answered. {self._line.why()}".rstrip()
+            raise ToolFailure("EXECUTION_ERROR", f"The server {self._name} {said}", uncertain=ended) from error
         except ValidationError as error:
             message = f"The server {self._name} answered what cannot be read: {_said(error)}"
             raise ToolFailure("EXECUTION_ERROR", message, uncertain=True) from error
-        hung = call.scope.cancelled_caught or most.cancelled_caught
-        assert hung  # noqa: S101 - nothing else leads here
         message = f"The server {self._name} did not answer within {seconds:.0f} s."
         raise ToolFailure("TIMEOUT", message, uncertain=True)
-
-    def _refused(self, error: MCPError, *, ended: bool) -> str:
-        if ended:
-            return f"The server {self._name} ended before it answered. {self._line.why()}".rstrip()
-        return f"The server {self._name} refused: {_said(error)}"
 
     async def _tool(self, call: CallInFlight, job: Job) -> dict[str, Any]:
         try:
@@ -168,7 +155,11 @@ class ServerConnection:
         answers: types.InputResponses | None = None
         state: str | None = None
         for _ in range(ROUNDS):
-            request = _request(job, answers, state)
+            given = (
+                {"uri": job.name} if job.kind == "resource" else {"name": job.name, "arguments": dict(job.arguments)}
+            )
+            shape, params, _ = _JOBS[job.kind]
+            request = shape(params=params(**given, input_responses=answers, request_state=state))
             sent = await self._client.session.send_request(request, _Raw, progress_callback=call.progress)
             answer = sent.root
             if answer.get("resultType") != "input_required":
@@ -252,27 +243,29 @@ async def connected(spec: ServerSpec, means: ServerMeans) -> AsyncGenerator[Serv
         if isinstance(message, _CHANGES):
             questions.changed.set()
 
-    way = line(spec, means)
-    client = Client(
-        way,
-        cache=None,
-        client_info=types.Implementation(name="codelaw", version=means.version),
-        elicitation_callback=elicited,
-        message_handler=reported,
-    )
+    way: ServerLine | None = None
     reached = False
     try:
-        async with client:
-            reached = True
-            yield ServerConnection(spec.name, client, way, questions)
+        async with line(spec, means) as way:
+            client = Client(
+                nullcontext(way.streams),
+                cache=None,
+                client_info=types.Implementation(name="codelaw", version=means.version),
+                elicitation_callback=elicited,
+                message_handler=reported,
+            )
+            async with client:
+                reached = True
+                yield ServerConnection(spec.name, client, way, questions)
     except Exception as error:
-        failure = _failure(error, way, reached=reached)
+        said = "broke off" if reached else "does not speak the protocol"
+        failure = _failure(error, "" if way is None else way.why(), said)
         if failure is error:
             raise
         raise failure from error
 
 
-def _failure(error: Exception, way: ServerLine, *, reached: bool) -> Exception:
+def _failure(error: Exception, why: str, said: str) -> Exception:
     """What has become of a connection, out of all that went wrong with it at once."""
     found = [*_leaves(error)]
     for one in found:
@@ -283,42 +276,21 @@ def _failure(error: Exception, way: ServerLine, *, reached: bool) -> Exception:
             return ServerFailure(f"It cannot be reached: {_said(one)}")
     for one in found:
         if isinstance(one, MCPError | ValidationError | RuntimeError | TimeoutError):
-            return ServerFailure(
-                way.why() or f"It {'broke off' if reached else 'does not speak the protocol'}: {_said(one)}"
-            )
+            return ServerFailure(why or f"It {said}: {_said(one)}")
     return error
 
 
-_READ: dict[str, Callable[[Mapping[str, Any]], ServedResult]] = {
-    "tool": reading.called,
-    "prompt": reading.prompt,
-    "resource": reading.resource,
+_JOBS: dict[str, tuple[Any, Any, Callable[[Mapping[str, Any]], ServedResult]]] = {
+    "tool": (types.CallToolRequest, types.CallToolRequestParams, reading.called),
+    "prompt": (types.GetPromptRequest, types.GetPromptRequestParams, reading.prompt),
+    "resource": (types.ReadResourceRequest, types.ReadResourceRequestParams, reading.resource),
 }
+"""How each is asked for, and what its answer becomes."""
 _CHANGES = (
     types.ToolListChangedNotification,
     types.PromptListChangedNotification,
     types.ResourceListChangedNotification,
 )
-
-
-def _request(job: Job, answers: types.InputResponses | None, state: str | None) -> types.ClientRequest:
-    """As it is sent, with answers to what the server asked and the state that it wants back."""
-    match job.kind:
-        case "tool":
-            given = dict(job.arguments)
-            called = types.CallToolRequestParams(
-                name=job.name, arguments=given, input_responses=answers, request_state=state
-            )
-            return types.CallToolRequest(params=called)
-        case "prompt":
-            given = dict(job.arguments)
-            prompt = types.GetPromptRequestParams(
-                name=job.name, arguments=given, input_responses=answers, request_state=state
-            )
-            return types.GetPromptRequest(params=prompt)
-        case "resource":
-            read = types.ReadResourceRequestParams(uri=job.name, input_responses=answers, request_state=state)
-            return types.ReadResourceRequest(params=read)
 
 
 def _result(answer: ServerAnswer) -> types.ElicitResult:

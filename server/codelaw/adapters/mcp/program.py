@@ -11,7 +11,7 @@ from pathlib import Path
 
 from codelaw.adapters.crash_journal.crash_journal import MARK, CrashJournal
 from codelaw.adapters.crash_journal.guardian_child import end_marked
-from codelaw.adapters.mcp.bounds import HELD_BYTES, Lines
+from codelaw.adapters.mcp.bounds import LINE_BYTES
 from codelaw.adapters.processes.child import Child, within
 from codelaw.domain.served import Program
 from codelaw.ports.cancelling import outlast
@@ -38,14 +38,14 @@ class RunningProgram:
         self._name = name
         self._leftovers = leftovers
         self._mark = os.urandom(12).hex()
-        self._lines = Lines()
+        self._output = asyncio.StreamReader(limit=LINE_BYTES)
         self._errors = _Errors(name)
-        self._arrived = asyncio.Event()
         self._input: asyncio.StreamWriter | None = None
         self._child: Child | None = None
         self._watch: asyncio.Task[None] | None = None
-        self._deaf = False
-        self._gone = False
+        self._by_us = False
+        self.too_much = False
+        """What it has said is too much to be read."""
         self.ended = asyncio.Event()
 
     async def start(self, program: Program, environment: Mapping[str, str], cwd: Path) -> None:
@@ -71,21 +71,21 @@ class RunningProgram:
             raise
         finally:
             os.close(read)
+        self._output.set_transport(self._child)  # pyright: ignore[reportArgumentType] - all that is asked of it
         self._input = await _writer(write)
         self._watch = asyncio.create_task(self._until_end(self._child))
         if self._leftovers is not None:
             await asyncio.to_thread(self._leftovers.guard, self._child.pid)
 
     async def line(self) -> bytes | None:
-        """The next line of its output; None when there will be no more."""
-        assert self._child is not None  # noqa: S101 - it was started
-        while (line := self._lines.take()) is None:
-            if self.ended.is_set() or self._lines.too_long:
-                return None
-            self._arrived.clear()
-            self._child.go_on()
-            await self._arrived.wait()
-        return line
+        """The next line of its output; None when there will be no more, or what comes cannot be read."""
+        try:
+            return await self._output.readuntil(b"\n")
+        except asyncio.LimitOverrunError:
+            self.too_much = True
+        except asyncio.IncompleteReadError:
+            pass  # its last words have no end
+        return None
 
     async def send(self, line: bytes) -> None:
         """Give it a line; waits while it does not read.
@@ -99,15 +99,11 @@ class RunningProgram:
         self._input.write(line + b"\n")
         await self._input.drain()
 
-    def refuse(self) -> None:
-        """What it has said is too much to be read: it is not heard any more."""
-        self._lines.too_long = True
-
     def why(self) -> str:
         """Why it has ended by itself, as a sentence or two; nothing where it has not."""
-        if self._lines.too_long:
+        if self.too_much:
             return "It sent more in one message than can be read."
-        if self._deaf and not self._gone:
+        if self._by_us:
             return ""
         code = None if self._child is None else self._child.returncode
         if code is None:
@@ -131,9 +127,10 @@ class RunningProgram:
 
     async def _end(self, child: Child) -> None:
         try:
+            self._by_us = not (self.ended.is_set() or child.exited.is_set())
             # What it still wants to say must not keep it from ending.
-            self._gone, self._deaf = self.ended.is_set() or child.exited.is_set(), True
-            child.go_on()
+            self._stop_reading()
+            child.resume_reading()
             if self._input is not None:
                 self._input.close()
             await within(child.exited, GRACE_SECONDS)
@@ -148,7 +145,6 @@ class RunningProgram:
             if self._watch is not None:
                 self._watch.cancel()
                 await asyncio.gather(self._watch, return_exceptions=True)
-            self._stop_reading()
 
     async def _until_end(self, child: Child) -> None:
         closed = asyncio.ensure_future(child.closed.wait())
@@ -164,15 +160,11 @@ class RunningProgram:
 
     def _stop_reading(self) -> None:
         self.ended.set()
-        self._arrived.set()
+        self._output.feed_eof()
 
     def _feed(self, data: bytes) -> None:
-        if self._deaf:
-            return
-        self._lines.feed(data)
-        if self._lines.held > HELD_BYTES and self._child is not None:
-            self._child.hold()
-        self._arrived.set()
+        if not self.ended.is_set():
+            self._output.feed_data(data)
 
 
 class _Errors:
@@ -187,23 +179,16 @@ class _Errors:
     def feed(self, data: bytes) -> None:
         *lines, rest = (self._part + data).split(b"\n")
         self._part = rest[:ERROR_WIDTH]
-        for line in lines[-ERROR_LINES - LOGGED_LINES :]:
-            self._take(line)
+        for line in lines[-LOGGED_LINES:]:
+            if text := line[:ERROR_WIDTH].decode("utf-8", "replace").strip():
+                self._last.append(text)
+                self._logged += 1
+                if self._logged <= LOGGED_LINES:
+                    _log.info("%s: %r", self._name, text)
 
     def last(self) -> str:
         lines = [*self._last, self._part.decode("utf-8", "replace").strip()]
         return " / ".join(filter(None, lines))
-
-    def _take(self, line: bytes) -> None:
-        text = line[:ERROR_WIDTH].decode("utf-8", "replace").strip()
-        if not text:
-            return
-        self._last.append(text)
-        self._logged += 1
-        if self._logged <= LOGGED_LINES:
-            _log.info("%s: %r", self._name, text)
-        if self._logged == LOGGED_LINES:
-            _log.info("%s: what else it says is left out", self._name)
 
 
 async def _writer(descriptor: int) -> asyncio.StreamWriter:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from codelaw.adapters.extras import adding
 from codelaw.adapters.loading import load
 from codelaw.adapters.mcp.means import NeedsAuth, ServerFailure, ServerMeans
 from codelaw.adapters.mcp.questions import Job
+from codelaw.adapters.processes.child import within
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.served import Offer, ServedResult, ServerSpec, ServerState, ServerStateName
 from codelaw.ports.servers import Asking
@@ -60,7 +61,7 @@ class OwnedServer:
         self._work: asyncio.Queue[_Work] = asyncio.Queue()
         self._scope: anyio.CancelScope | None = None
         self._why = ""
-        self._stopping = asyncio.Event()
+        self._stopping = False
         self._task = asyncio.create_task(self._own(), name=f"codelaw-server-{spec.name}")
 
     async def ask(self, job: Job, asking: Asking | None, seconds: float) -> ServedResult:
@@ -69,9 +70,7 @@ class OwnedServer:
         Raises:
             ToolFailure: the server is not ready, ended, or did not do it.
         """
-        if not self.settled.is_set():
-            await asyncio.wait([waiting := asyncio.ensure_future(self.settled.wait())], timeout=WAIT_SECONDS)
-            waiting.cancel()
+        await within(self.settled, WAIT_SECONDS)
         if self.state.state != "ready":
             message = f"The server {self.spec.name} is not ready ({self.state.state}). {self.state.message}"
             raise ToolFailure("EXECUTION_ERROR", message.strip())
@@ -87,16 +86,13 @@ class OwnedServer:
 
     async def near(self, seconds: float) -> None:
         """Wait until it is not starting any more, no longer than until `seconds` after its beginning."""
-        left = self._began + seconds - asyncio.get_running_loop().time()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(max(0.0, left)):
-                await self.settled.wait()
+        await within(self.settled, max(0.0, self._began + seconds - asyncio.get_running_loop().time()))
 
     async def stop(self) -> None:
         """End it, in less than two seconds; its last state stays."""
-        self._stopping.set()
-        if self._scope is not None:
-            self._scope.cancel()
+        self._stopping = True
+        # Without a connection there is nothing to be ended in order.
+        (self._task if self._scope is None else self._scope).cancel()
         _, pending = await asyncio.wait([self._task], timeout=FORCE_SECONDS)
         if pending:
             _log.warning("the server %s does not end; it is given up", self.spec.name)
@@ -105,16 +101,15 @@ class OwnedServer:
     async def _own(self) -> None:
         tries = 0
         try:
-            connected = await self._loaded()
+            connected = await load(_connecting)  # it takes its time, which is none of the server's
         except ImportError:
             add = await asyncio.to_thread(adding, "mcp")
             self._give_up("failed", f"The package `mcp` is not installed. Add it with `{add}`.")
             return
-        while connected is not None and not self._stopping.is_set():
+        while not self._stopping:
             self._why = ""
             self._say(*(("needs_auth", LOGIN) if self._means.log_in else ("starting", self.state.message)))
             began = asyncio.get_running_loop().time()
-            was_ready = False
             seconds = self._means.login_seconds if self._means.log_in else self._means.start_seconds
             try:
                 with anyio.CancelScope(deadline=anyio.current_time() + seconds) as self._scope:
@@ -131,7 +126,7 @@ class OwnedServer:
             finally:
                 was_ready, self._scope = self.state.state == "ready", None
                 self._refuse_work()
-            if self._stopping.is_set():
+            if self._stopping:
                 return
             if asyncio.get_running_loop().time() - began > STEADY_SECONDS:
                 tries = 0
@@ -140,20 +135,8 @@ class OwnedServer:
                 return
             _log.warning("the server %s is started anew: %s", self.spec.name, why)
             self._say("starting", why)
-            await asyncio.wait([stop := asyncio.ensure_future(self._stopping.wait())], timeout=RESTARTS[tries])
-            stop.cancel()
+            await asyncio.sleep(RESTARTS[tries])
             tries += 1
-
-    async def _loaded(self) -> Connect | None:
-        """The package takes its time, which is none of the server's; None if there is no need for it any more."""
-        loading = asyncio.ensure_future(load(_connecting))
-        stopping = asyncio.ensure_future(self._stopping.wait())
-        try:
-            await asyncio.wait((loading, stopping), return_when=asyncio.FIRST_COMPLETED)
-            return None if self._stopping.is_set() else loading.result()
-        finally:
-            loading.cancel()
-            stopping.cancel()
 
     async def _live(self, scope: anyio.CancelScope, connected: Connect) -> None:
         async with connected(self.spec, self._means) as connection:
@@ -172,9 +155,8 @@ class OwnedServer:
         raise ServerFailure(self._why)
 
     async def _refresh(self, connection: ServerConnection) -> None:
-        lists = await connection.lists()
-        self.offer = lists.offer if lists.offer != self.offer else self.offer
-        self._say("ready", lists.message)
+        self.offer, message = await connection.lists()
+        self._say("ready", message)
 
     async def _look_again(self, connection: ServerConnection) -> None:
         """Look at the lists again whenever the server says that they have changed; keep the old where that fails."""
@@ -212,8 +194,7 @@ class OwnedServer:
     def _say(self, state: ServerStateName, message: str) -> None:
         said = ServerState(self.spec.name, state, len(self.offer.tools), message)
         (self.settled.clear if state == "starting" else self.settled.set)()
-        if said != self.state:
-            self.state = said
+        self.state = said
         self._changed(said)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from codelaw.adapters.mcp.means import ServerMeans, forget_login
@@ -125,11 +125,6 @@ class McpServers:
     def _look(self) -> None:
         """Make a new value of what all offer, if it is another."""
         offers = [self._servers[name].offer for name in sorted(self._servers)]
-        offer = Offer(
-            tuple(tool for one in offers for tool in one.tools),
-            tuple(prompt for one in offers for prompt in one.prompts),
-            tuple(resource for one in offers for resource in one.resources),
-            tuple(said for one in offers for said in one.instructions),
-        )
-        if offer != self._offer:
-            self._offer = offer
+        lists = (tuple(one for offer in offers for one in getattr(offer, kind.name)) for kind in fields(Offer))
+        offer = Offer(*lists)
+        self._offer = self._offer if offer == self._offer else offer

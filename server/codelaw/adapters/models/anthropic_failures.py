@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
 import re
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
-from email.utils import parsedate_to_datetime
 
 from codelaw.adapters.models.endpoints import AT_ONCE, dig
 from codelaw.domain.models import FailureKind
 
-LONGEST_ASKED = 86_400.0
-"""Seconds: who asks for more means a day."""
 SHORTEST_HOLD = 0.5
 """Seconds that are worth a wait."""
 LONGEST_HOLD = 60.0
@@ -183,24 +178,6 @@ def measures(message: str) -> tuple[int | None, int | None]:
             size = found.groupdict().get("size")
             return int(size) if size else None, int(found["limit"])
     return None, None
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds the vendor asks to wait, at most a day: `retry-after-ms`, or `retry-after` in seconds or as a date.
-
-    What is neither counts as nothing.
-    """
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers.get(name, "")) * unit
-        except ValueError:
-            continue
-        return None if math.isnan(seconds) else min(max(0.0, seconds), LONGEST_ASKED)
-    try:
-        until = parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time()
-    except (TypeError, ValueError, OverflowError, OSError):
-        return None
-    return min(max(0.0, until), LONGEST_ASKED)
 
 
 class RateLimits:

@@ -30,11 +30,10 @@ from codelaw.adapters.models.anthropic_failures import (
     kind_of_status,
     measures,
     reported,
-    retry_after,
 )
 from codelaw.adapters.models.anthropic_stream import ReplyReader
 from codelaw.adapters.models.catalog import path_of
-from codelaw.adapters.models.endpoints import Misbehaved, TooLarge, cause_of, dig, guards, place_of
+from codelaw.adapters.models.endpoints import Misbehaved, TooLarge, cause_of, dig, guards, place_of, retry_after
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import FailureKind, ModelRequest, Platform, Usage
 

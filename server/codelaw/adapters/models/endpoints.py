@@ -10,10 +10,13 @@ import asyncio
 import base64
 import errno
 import io
+import math
 import re
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urljoin, urlsplit
 
@@ -28,6 +31,8 @@ AT_ONCE = 1 << 17
 """Characters of one that are read on the event loop."""
 MOST_LINES = 1024
 """Of one event, and of what stands between two."""
+LONGEST_ASKED = 86_400.0
+"""Seconds: who asks for more means a day."""
 VALUES = 150_000
 """Of one JSON text: a value costs the more memory the less there is in it."""
 OBJECTS = 30_000
@@ -60,8 +65,8 @@ class TooLarge(ValueError):
     """One event, or what stands between two, is larger than any real one."""
 
 
-def guards(largest: int, setting: str) -> dict[str, list[Hook]]:
-    """The event hooks of a client: answers have at most `largest` bytes, streams of events excepted.
+def guards(largest: int, setting: str, *, events: bool = True) -> dict[str, list[Hook]]:
+    """The event hooks of a client: answers have at most `largest` bytes, streams of `events` excepted.
 
     Neither compressed answers nor redirects are taken: a redirect's message names the `setting` to mend. The client
     must not follow redirects itself, which it would do after the hook.
@@ -81,7 +86,7 @@ def guards(largest: int, setting: str) -> dict[str, list[Hook]]:
         kind = response.headers.get("content-type", "")
         if not response.is_success:
             bound = _at_most(LARGEST_ERROR)
-        elif kind.startswith(EVENT_STREAM):
+        elif events and kind.startswith(EVENT_STREAM):
             bound = _each_event()
         else:
             message = f"{place} answered with more than {largest} bytes, which is not an answer of its kind."
@@ -227,6 +232,24 @@ def _known(error: BaseException) -> str | None:
             return _ERRORS[error.errno]
         case _:
             return None
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds the vendor asks to wait, at most a day: `retry-after-ms`, or `retry-after` in seconds or as a date.
+
+    What is neither counts as nothing.
+    """
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) * unit
+        except ValueError:
+            continue
+        return None if math.isnan(seconds) else min(max(0.0, seconds), LONGEST_ASKED)
+    try:
+        until = parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time()
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None
+    return min(max(0.0, until), LONGEST_ASKED)
 
 
 def too_rich(text: bytes) -> bool:

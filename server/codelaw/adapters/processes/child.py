@@ -106,12 +106,12 @@ class Child:
             child._pipes.append(pipe)
         return child
 
-    def hold(self) -> None:
+    def pause_reading(self) -> None:
         """Take no more of its output for now: it waits when the pipe is full."""
         if not self._pipes[0].is_closing():
             self._pipes[0].pause_reading()
 
-    def go_on(self) -> None:
+    def resume_reading(self) -> None:
         """Take its output again."""
         if not self._pipes[0].is_closing():
             self._pipes[0].resume_reading()
