@@ -135,7 +135,7 @@ class _Search:
 
 async def _found(chat: StoredConversation, question: str, without: Sequence[str]) -> Retrieved:
     settings = await asyncio.to_thread(_settings)
-    stores, embedder = await open_stores(*chat.store), make_embedder(settings.embedding)
+    stores, embedder = await open_stores(*chat.store), make_embedder(**settings.embedding.model_dump(exclude={"code"}))
     try:
         retriever = Retriever(stores.index, embedder, _SECONDS)
         return await retriever.hits(chat.id, question, top_k=_FOUND, without=without)

@@ -73,7 +73,7 @@ class Recall:
         self._workspace = workspace
         self._code = code
         self._user = user
-        self._embedder = EmbedderInUse(make_embedder(settings.embedding))
+        self._embedder = EmbedderInUse(make_embedder(**settings.embedding.model_dump(exclude={"code"})))
         self._retired: list[Embedder] = []
         """Embedders of earlier settings: they may be at work until the end."""
         self._attic = EmbeddingTasks()
@@ -97,7 +97,7 @@ class Recall:
         self._settings = settings
         if changed:
             self._retired.append(self._embedder.now)
-            self._embedder.now = make_embedder(settings.embedding)
+            self._embedder.now = make_embedder(**settings.embedding.model_dump(exclude={"code"}))
         embed_code(self._code, settings, self._embedder.now)
         if self.embedding is not None:
             self.embedding.whose = self._owner()

@@ -221,7 +221,7 @@ def with_modules(folder: Path, kind: str, path: str = "3_Dense") -> None:
     [
         (
             lambda folder: write(folder / "config.json", BERT | {"model_type": "xlm-roberta"}),
-            "architecture xlm-roberta",
+            "model_type = 'xlm-roberta'",
         ),
         (lambda folder: write(folder / "config.json", BERT | {"hidden_act": "silu"}), "hidden_act = 'silu'"),
         (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from codelaw.adapters.embedders.hashing import DIMENSION, HashingEmbedder
 from codelaw.adapters.embedders.http import HttpEmbedder
@@ -13,32 +13,20 @@ if TYPE_CHECKING:
     from codelaw.ports.memories import Embedder
 
 
-class EmbedderSettings(Protocol):
-    """The settings below `embedding`, as far as they say which embedder it is."""
-
-    @property
-    def provider(self) -> Literal["hashing", "local", "openai"]: ...
-    @property
-    def model(self) -> str | None: ...
-    @property
-    def path(self) -> str | None: ...
-    @property
-    def base_url(self) -> str | None: ...
-    @property
-    def api_key(self) -> str | None: ...
-    @property
-    def dimension(self) -> int | None: ...
-
-
-def make_embedder(embedding: EmbedderSettings) -> Embedder:
+def make_embedder(
+    provider: Literal["hashing", "local", "openai"],
+    *,
+    model: str | None = None,
+    path: str | None = None,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    dimension: int | None = None,
+) -> Embedder:
     """The embedder of the chosen provider; nothing is connected or loaded yet, and what is wrong is told at its use."""
-    match embedding.provider:
+    match provider:
         case "hashing":
-            return HashingEmbedder(embedding.dimension or DIMENSION)
+            return HashingEmbedder(dimension or DIMENSION)
         case "local":
-            path = Path(embedding.path) if embedding.path else None
-            return LocalEmbedder(path, model=embedding.model, dimension=embedding.dimension)
+            return LocalEmbedder(Path(path) if path else None, model=model, dimension=dimension)
         case "openai":
-            return HttpEmbedder(
-                embedding.base_url, embedding.api_key, model=embedding.model, dimension=embedding.dimension
-            )
+            return HttpEmbedder(base_url, api_key, model=model, dimension=dimension)

@@ -24,6 +24,8 @@ SHORTEST, LONGEST = 8, 8192
 """Tokens of a text that a model may be set to take."""
 USUAL_LENGTH = 512
 Pooling = Literal["mean", "cls"]
+_RUN = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
+"""What the settings of a BERT that can be run here say, or leave out; the first they must say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +60,16 @@ def look_into(path: Path) -> ModelFolder:
         raise _wrong(message)
     config = _read(place / "config.json")
     if "StaticEmbedding" in steps or config.get("model_type") == "model2vec" or not (place / "config.json").is_file():
-        return ModelFolder("static", place, config, _bounded(config.get("seq_length"), USUAL_LENGTH))
-    _check_architecture(place, config)
+        return ModelFolder("static", place, config, _bounded(config.get("seq_length"), None))
+    for key, known in _RUN.items():
+        if config.get(key, known if key != "model_type" else None) != known:
+            runs = "codelaw runs BERT and static (model2vec) models"
+            raise _wrong(f"{place}: config.json has {key} = {config.get(key)!r}; {runs}.")
     unknown = sorted(set(steps) - {"Transformer", "Pooling", "Normalize"})
     if unknown:
         raise _wrong(f"{path}: modules.json asks for {', '.join(unknown)}, which codelaw cannot run.")
     own = _read(place / "sentence_bert_config.json")
-    length = _bounded(own.get("max_seq_length"), _number(config.get("max_position_embeddings"), USUAL_LENGTH))
+    length = _bounded(own.get("max_seq_length"), config.get("max_position_embeddings"))
     pooling = _pooling(path / steps.get("Pooling", "1_Pooling") / "config.json")
     return ModelFolder("bert", place, config, length, pooling, lower=own.get("do_lower_case") is True)
 
@@ -109,15 +114,10 @@ def load_tokenizer(folder: ModelFolder) -> Tokenizer:
     try:
         tokenizer = Tokenizer.from_file(str(file))
         tokenizer.no_padding()
-        cut_at(tokenizer, folder.length)
+        tokenizer.enable_truncation(folder.length)  # pyright: ignore[reportUnknownMemberType]
     except Exception as error:  # the library raises bare Exception
         raise _wrong(f"{file} cannot be read: {_brief(error)}. Fetch the model's folder again.") from error
     return tokenizer
-
-
-def cut_at(tokenizer: Tokenizer, length: int) -> None:
-    """From now on no text has more tokens."""
-    tokenizer.enable_truncation(length)  # pyright: ignore[reportUnknownMemberType]
 
 
 def wrong_shape(what: str) -> EmbeddingFailure:
@@ -140,16 +140,6 @@ def _steps(path: Path) -> dict[str, str]:
                 raise _wrong(f"{file} leads out of its folder.")
             steps[str(module.get("type", "")).rpartition(".")[2]] = str(inner)
     return steps
-
-
-def _check_architecture(place: Path, config: Mapping[str, Any]) -> None:
-    kind = config.get("model_type")
-    if kind != "bert":
-        message = f"{place} holds a model of the architecture {kind}; codelaw runs BERT and static (model2vec) ones."
-        raise _wrong(message)
-    for key, known in (("hidden_act", ("gelu",)), ("position_embedding_type", ("absolute",))):
-        if config.get(key, known[0]) not in known:
-            raise _wrong(f"{place}: config.json has {key} = {config[key]!r}, which codelaw cannot run.")
 
 
 def _pooling(file: Path) -> Pooling:
@@ -186,12 +176,10 @@ def _json(file: Path) -> Any:
         raise _wrong(f"{file} cannot be read: {_brief(error)}.") from error
 
 
-def _number(value: object, otherwise: int) -> int:
-    return value if isinstance(value, int) and value > 0 else otherwise
-
-
-def _bounded(value: object, otherwise: int) -> int:
-    return max(SHORTEST, min(_number(value, otherwise), otherwise if otherwise > SHORTEST else LONGEST, LONGEST))
+def _bounded(value: object, otherwise: object) -> int:
+    """The first of the two that is a length, or the usual one, within bounds."""
+    said = (one for one in (value, otherwise) if isinstance(one, int) and one > 0)
+    return max(SHORTEST, min(next(said, USUAL_LENGTH), LONGEST))
 
 
 def _wrong(message: str) -> EmbeddingFailure:

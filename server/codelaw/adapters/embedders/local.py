@@ -11,17 +11,17 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from codelaw.adapters.embedders.folder import ModelFolder, cut_at, load_tokenizer, load_weights, look_into
+from codelaw.adapters.embedders.folder import ModelFolder, load_tokenizer, load_weights, look_into
 from codelaw.adapters.embedders.hashing import arbitrary
 from codelaw.domain.errors import EmbeddingFailure
 from codelaw.ports.memories import Vector
 
 if TYPE_CHECKING:
-    from numpy import float32
-    from numpy.typing import NDArray
     from tokenizers import Tokenizer
+
+    from codelaw.adapters.embedders.encoders import BertEncoder, StaticEncoder
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -35,25 +35,11 @@ CHARACTERS_A_TOKEN = 24
 """Characters of a text that are looked at for each token that the model takes; a tokenizer holds Python's lock."""
 
 
-class Encoder(Protocol):
-    """A model that has been loaded; it is used in the thread only."""
-
-    length: int
-    """Most tokens of a text."""
-    at_once: int
-    """Tokens of one pass, padding included: about a tenth of a second, and nobody waits longer for his turn."""
-
-    @property
-    def dimension(self) -> int: ...
-
-    def encode(self, texts: Sequence[Sequence[int]], stopped: Callable[[], bool]) -> NDArray[float32] | None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class _Model:
     folder: ModelFolder
     tokenizer: Tokenizer
-    encoder: Encoder
+    encoder: BertEncoder | StaticEncoder
     unknown: int | None
     """The token of what a static model does not know."""
 
@@ -77,7 +63,7 @@ class LocalEmbedder:
     """
 
     def __init__(self, path: Path | None, *, model: str | None = None, dimension: int | None = None) -> None:
-        self._path = path
+        self._path = None if path is None else Path(os.path.expanduser(path)).absolute()  # noqa: PTH111 - it never raises
         self._name = model or (path.name if path is not None else "")
         self._wanted = dimension
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="codelaw-embedder")
@@ -138,24 +124,18 @@ class LocalEmbedder:
         return model, tokens
 
     def _load(self, path: Path) -> _Model:
-        folder = look_into(_real(path))
+        folder = look_into(path)
         tokenizer = load_tokenizer(folder)
         weights = load_weights(folder.path / "model.safetensors")
         bound_threads()
-        encoder: Encoder
-        if folder.kind == "bert":
-            from codelaw.adapters.embedders.encoders import BertEncoder  # noqa: PLC0415 - numpy
+        from codelaw.adapters.embedders.encoders import BertEncoder, StaticEncoder  # noqa: PLC0415 - numpy
 
-            encoder = BertEncoder(folder, weights)
-        else:
-            from codelaw.adapters.embedders.encoders import StaticEncoder  # noqa: PLC0415 - numpy
-
-            encoder = StaticEncoder(folder, weights)
+        encoder = (BertEncoder if folder.kind == "bert" else StaticEncoder)(folder, weights)
         if self._wanted is not None and self._wanted != encoder.dimension:
             message = f"embedding.dimension is {self._wanted}, but the model in {path} gives {encoder.dimension}."
             raise EmbeddingFailure(f"{message} Leave embedding.dimension unset.", lasting=True)
         if encoder.length < folder.length:
-            cut_at(tokenizer, encoder.length)
+            tokenizer.enable_truncation(encoder.length)  # pyright: ignore[reportUnknownMemberType]
         unknown = getattr(tokenizer.model, "unk_token", None)
         return _Model(folder, tokenizer, encoder, tokenizer.token_to_id(unknown) if isinstance(unknown, str) else None)
 
@@ -181,13 +161,6 @@ def batches(lengths: Sequence[int], at_once: int) -> list[list[int]]:
         else:
             found.append([place])
     return found
-
-
-def _real(path: Path) -> Path:
-    try:
-        return path.expanduser().absolute()
-    except (OSError, RuntimeError) as error:
-        raise EmbeddingFailure(f"embedding.path: {path} leads nowhere: {error}.", lasting=True) from error
 
 
 def _closed() -> EmbeddingFailure:

@@ -8,14 +8,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from codelaw.adapters.models.offline_reading import CitedLine, SeenTurn, Term, judge, read_turn, searches, terms
 from codelaw.adapters.models.offline_summary import summary_of
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call
-from codelaw.domain.models import CallBlock, Delta, Heard, ModelReply, ModelRequest, TextDelta, Usage
+from codelaw.domain.models import Delta, Heard, ModelReply, ModelRequest, TextDelta, Usage
 
 _INTRODUCTION = (
     "I am codelaw's offline reader, not a language model: I search the workspace and quote what I find. For answers "
@@ -32,11 +31,8 @@ _MOST_CITED, _OF_ONE_FILE, _MOST_ENTRIES = 12, 4, 30
 _LONGEST_LINE = 160
 
 
-@dataclass(frozen=True, slots=True)
-class _Action:
-    thought: str
-    tool: str
-    arguments: Mapping[str, Any]
+_Action = tuple[str, str, Mapping[str, Any]]
+"""A thought, a tool and its arguments."""
 
 
 class OfflineModel:
@@ -48,8 +44,9 @@ class OfflineModel:
         for start in range(0, len(text), _PIECE):
             on_delta(TextDelta(text[start : start + _PIECE]))
             await asyncio.sleep(0)
-        usage = Usage(input_tokens=_size(request), output_tokens=estimate(text))
-        return ModelReply(text, "tool_use" if calls else "end_turn", usage, calls)
+        sent = [*request.system, *(block for message in request.messages for block in message.blocks)]
+        size = sum(estimate(getattr(block, "text", "")) for block in sent)
+        return ModelReply(text, "tool_use" if calls else "end_turn", Usage(size, output_tokens=estimate(text)), calls)
 
     async def count(self, request: ModelRequest) -> int | None:
         """None: nobody counts."""
@@ -73,14 +70,14 @@ def _decide(request: ModelRequest) -> tuple[str, tuple[Call, ...]]:
     wanted = terms(turn.question)
     found = turn.found(wanted)
     action = _mention(turn) or _search(turn, wanted, found)
-    if request.tools:
-        if action is None:
-            return _answer(turn, wanted, found), ()
-        return action.thought, (Call(f"offline_{len(request.messages)}", action.tool, action.arguments),)
     if action is None:
-        return f"Thought: There is nothing more to look at.\nAction: Finish[{_answer(turn, wanted, found)}]", ()
-    arguments = json.dumps(action.arguments, ensure_ascii=False)
-    return f"Thought: {action.thought}\nAction: {action.tool}[{arguments}]", ()
+        answer = _answer(turn, wanted, found)
+        thought = "Thought: There is nothing more to look at.\nAction: Finish"
+        return answer if request.tools else f"{thought}[{answer}]", ()
+    thought, tool, arguments = action
+    if request.tools:
+        return thought, (Call(f"offline_{len(request.messages)}", tool, arguments),)
+    return f"Thought: {thought}\nAction: {tool}[{json.dumps(arguments, ensure_ascii=False)}]", ()
 
 
 def _mention(turn: SeenTurn) -> _Action | None:
@@ -88,9 +85,9 @@ def _mention(turn: SeenTurn) -> _Action | None:
     tried = {(step.tool, step.path): step.error for step in turn.steps}
     for path in turn.mentioned:
         if ("Read", path) not in tried:
-            return _Action(f"The user mentioned {path}, so I look at it first.", "Read", {"path": path})
+            return f"The user mentioned {path}, so I look at it first.", "Read", {"path": path}
         if "DIRECTORY" in tried["Read", path] and ("LS", path) not in tried:
-            return _Action(f"{path} is a folder.", "LS", {"path": path})
+            return f"{path} is a folder.", "LS", {"path": path}
     return None
 
 
@@ -100,7 +97,7 @@ def _search(turn: SeenTurn, wanted: list[Term], found: list[CitedLine]) -> _Acti
     if turn.indexed and wanted:
         if not any(step.tool == "search_code" for step in turn.steps):
             query = " ".join(turn.question.split())[:_QUERY]
-            return _Action("I look for it in the index.", "search_code", {"query": query, "limit": 6})
+            return "I look for it in the index.", "search_code", {"query": query, "limit": 6}
         if turn.placed:
             patterns = searches(turn.missing(wanted))[:1]
     if not turn.placed and sum(line.good for line in found) >= _ENOUGH:
@@ -108,7 +105,7 @@ def _search(turn: SeenTurn, wanted: list[Term], found: list[CitedLine]) -> _Acti
     done = {step.arguments.get("pattern") for step in turn.steps if step.tool == "Grep"}
     for pattern, purpose in patterns:
         if pattern not in done:
-            return _Action(f"I search for {purpose}.", "Grep", {"pattern": pattern, "case_sensitive": False})
+            return f"I search for {purpose}.", "Grep", {"pattern": pattern, "case_sensitive": False}
     return None
 
 
@@ -122,7 +119,9 @@ def _answer(turn: SeenTurn, wanted: Sequence[Term], found: Sequence[CitedLine]) 
         if turn.placed and not turn.mentioned and (not missing or missing & elsewhere[0].held):
             first = elsewhere[0]
             parts.insert(0, f"Most likely at `{first.path}:{first.number}`: {_quoted(first.text)}")
-        parts += [_listed(f"What I find for {named}", _spread(elsewhere))]
+        paths = [line.path for line in elsewhere]
+        few = [line for at, line in enumerate(elsewhere) if paths[:at].count(line.path) < _OF_ONE_FILE]
+        parts += [_listed(f"What I find for {named}", few[:_MOST_CITED])]
     elif not found and wanted:
         searched = [f"- `{step.arguments.get('pattern')}`" for step in turn.steps if step.tool == "Grep"]
         nothing = f"Nothing in the workspace holds {named}. I searched, without regard to case, for:"
@@ -155,33 +154,10 @@ def _mentioned(turn: SeenTurn, wanted: Sequence[Term], found: Sequence[CitedLine
             yield f"**{step.path}** is empty."
 
 
-def _spread(lines: Sequence[CitedLine]) -> Iterator[CitedLine]:
-    """The best lines, a few of each file."""
-    cited: list[str] = []
-    for line in lines:
-        if cited.count(line.path) < _OF_ONE_FILE and len(cited) < _MOST_CITED:
-            cited.append(line.path)
-            yield line
-
-
-def _listed(title: str, lines: Sequence[CitedLine] | Iterator[CitedLine]) -> str:
+def _listed(title: str, lines: Sequence[CitedLine]) -> str:
     return "\n".join([f"{title}:", *(f"- `{line.path}:{line.number}` {_quoted(line.text)}" for line in lines)])
 
 
 def _quoted(text: str) -> str:
-    if len(text) > _LONGEST_LINE:
-        text = text[:_LONGEST_LINE] + "…"
-    if "`" in text:
-        return f"`` {text} ``"
-    return f"`{text}`" if text else ""
-
-
-def _size(request: ModelRequest) -> int:
-    total = sum(estimate(block.text) for block in request.system)
-    for message in request.messages:
-        for block in message.blocks:
-            if isinstance(block, CallBlock):
-                total += estimate(json.dumps(dict(block.call.arguments), ensure_ascii=False, default=str))
-            else:
-                total += estimate(getattr(block, "text", ""))
-    return total
+    text = text if len(text) <= _LONGEST_LINE else text[:_LONGEST_LINE] + "…"
+    return f"`` {text} ``" if "`" in text else f"`{text}`" * bool(text)

@@ -45,11 +45,6 @@ class Term:
     exact: bool
     """An identifier or a quotation, not a plain word."""
 
-    @property
-    def weight(self) -> int:
-        """How much a line that holds it is worth."""
-        return 4 if self.exact else 2
-
 
 def terms(question: str) -> list[Term]:
     """Quotations and identifiers first, then the rarer words, longest first; at most six of each."""
@@ -65,15 +60,14 @@ def terms(question: str) -> list[Term]:
         elif len(found) >= 3 and found.lower() not in _STOP:
             words.append(found)
     names: dict[str, Term] = {}
-    for text in exact:
-        name = _own_name(text).lower()
-        if name:
-            names.setdefault(name, Term(text, name, exact=True))
     rare: dict[str, Term] = {}
+    for text in exact:
+        names.setdefault(name := _own_name(text).lower(), Term(text, name, exact=True))
+    names.pop("", None)
     for word in sorted(words, key=len, reverse=True):
-        if (root := stem(word)) not in names:
-            rare.setdefault(root, Term(word, root, exact=False))
-    return [*list(names.values())[:_MOST_WORDS], *list(rare.values())[:_MOST_WORDS]]
+        rare.setdefault(root := stem(word), Term(word, root, exact=False))
+    plain = [term for root, term in rare.items() if root not in names]
+    return [*list(names.values())[:_MOST_WORDS], *plain[:_MOST_WORDS]]
 
 
 def searches(wanted: Sequence[Term]) -> list[tuple[str, str]]:
@@ -162,7 +156,7 @@ def judge(row: Row, wanted: Sequence[Term]) -> CitedLine:
     _, path, number, text = row
     held = [term for term in wanted if term.stem in text.lower()]
     defines = _DEFINITION.match(text) is not None
-    score = sum(term.weight for term in held)
+    score = sum(4 if term.exact else 2 for term in held)
     if held:
         score += 3 * defines + min(2, sum(term.stem in path.lower() for term in wanted))
         score -= 3 if _LESSER.search(path) else 0
@@ -242,23 +236,27 @@ def read_turn(request: ModelRequest) -> SeenTurn:
     typed: list[str] = []
     calls: list[tuple[str, str, Mapping[str, Any]]] = []
     results: dict[str, str] = {}
-    for at, message in enumerate(request.messages[start:]):
-        for place, block in enumerate(message.blocks):
-            match block:
-                case CallBlock(call):
-                    calls.append((call.id, call.tool, call.arguments))
-                case ResultBlock(call_id, text):
-                    results[call_id] = text
-                case TextBlock(text) if message.role == "assistant":
-                    if action := _ACTION.search(text):
-                        calls.append((str(len(calls)), action[1], _arguments(action[2])))
-                case TextBlock(text) if text.startswith(_OBSERVATION):
-                    results[str(len(calls) - 1)] = text.removeprefix(_OBSERVATION)
-                # Only what was typed: fragments follow the first block, the recap follows an observation.
-                case TextBlock(text) if (at == 0 and place == 0) or (at > 0 and not text.startswith(_RECAP)):
-                    typed.append(text)
-                case _:
-                    pass
+    blocks = (
+        (message.role, place, block)
+        for message in request.messages[start:]
+        for place, block in enumerate(message.blocks)
+    )
+    for at, (role, place, block) in enumerate(blocks):
+        match block:
+            case CallBlock(call):
+                calls.append((call.id, call.tool, call.arguments))
+            case ResultBlock(call_id, text):
+                results[call_id] = text
+            case TextBlock(text) if role == "assistant":
+                if action := _ACTION.search(text):
+                    calls.append((str(len(calls)), action[1], _arguments(action[2])))
+            case TextBlock(text) if text.startswith(_OBSERVATION):
+                results[str(len(calls) - 1)] = text.removeprefix(_OBSERVATION)
+            # Only what was typed: fragments follow the first block, the recap follows an observation.
+            case TextBlock(text) if at == 0 or (at > place and not text.startswith(_RECAP)):
+                typed.append(text)
+            case _:
+                pass
     whole = "\n".join(typed)
     reminders = " ".join(_REMINDER.findall(whole))
     mentioned = dict.fromkeys(quoted or plain.rstrip(".") for quoted, plain in _MENTION.findall(reminders))
@@ -278,12 +276,9 @@ def read_turn(request: ModelRequest) -> SeenTurn:
 
 
 def _begins(message: ApiMessage) -> bool:
-    if message.role != "user":
-        return False
-    return not any(
-        isinstance(block, ResultBlock) or (isinstance(block, TextBlock) and block.text.startswith(_OBSERVATION))
-        for block in message.blocks
-    )
+    texts = (getattr(block, "text", "") for block in message.blocks if not isinstance(block, ResultBlock))
+    answers = [text.startswith(_OBSERVATION) for text in texts]
+    return message.role == "user" and len(answers) == len(message.blocks) and not any(answers)
 
 
 def _step(tool: str, arguments: Mapping[str, Any], result: str) -> TurnStep:

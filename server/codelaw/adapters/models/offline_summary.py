@@ -40,39 +40,34 @@ def _rolling(order: str) -> str:
     part, before = _PART.search(order), _BEFORE.search(order)
     lines = [line for line in (before[1] if before else "").split("\n") if line.startswith("* ")]
     parts = _SPEAKER.split(part[1] if part else "")
-    said = [pair for pair in zip(parts[1::2], parts[2::2], strict=True) if pair[0] in {"user", "assistant"}]
-    lines += [_line("*", *one) for one in _exchanges(said)]
+    lines += _exchanges("*", [*zip(parts[1::2], parts[2::2], strict=True)])
     kept = _newest(lines, _room(order, 200))
     return render("thread_offline", lines=kept, left_out=len(lines) - len(kept))
 
 
 def _archive(messages: Sequence[ApiMessage], order: str) -> str:
-    exchanges = list(_exchanges(_said(messages[:-1])))
-    earlier = sections("")
-    if exchanges and exchanges[0][0].startswith(render("draft", draft="").strip()):
-        earlier = sections(exchanges.pop(0)[0])
-    source = sum(len(text) for message in messages for text in _texts(message))
-    room = min(_room(order, _FEWEST_CHARACTERS), max(_FEWEST_CHARACTERS, source // 2))
-    objectives = earlier.objectives
-    if not objectives:
-        goal = one_line(exchanges[0][0], min(_GOAL, room // 3)) if exchanges else "none was stated"
-        objectives = render("summary_offline_goal", goal=goal)
+    said = _said(messages[:-1])
+    earlier = sections(said.pop(0)[1] if said and said[0][1].startswith(render("draft", draft="").strip()) else "")
+    room = min(_room(order, _FEWEST_CHARACTERS), max(_FEWEST_CHARACTERS, sum(len(text) for _, text in said) // 2))
+    goal = one_line(said[0][1], min(_GOAL, room // 3)) if said else "none was stated"
+    objectives = earlier.objectives or render("summary_offline_goal", goal=goal)
     lines = [line for line in earlier.milestones.split("\n") if line.strip()]
-    lines += [_line("* [✓]", *one) for one in exchanges]
+    lines += _exchanges("* [✓]", said)
     kept = _newest(lines, room - len(objectives) - 800)
     return render("summary_offline", objectives=objectives, milestones=kept, left_out=len(lines) - len(kept))
 
 
-def _exchanges(said: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """What each user's message asked, with the last thing that was answered to it."""
+def _exchanges(mark: str, said: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """A line for each user's message: what it asked, and the last thing that was answered to it."""
     question = answer = ""
     for role, text in [*said, ("user", "")]:
-        if role == "assistant":
+        if role == "user":
+            if question:
+                shown = one_line(answer, _QUOTED) or "answered"
+                yield f"{mark} {one_line(question, _QUOTED)} - {shown}"
+            question, answer = text, ""
+        elif role == "assistant":
             answer = text or answer
-            continue
-        if question:
-            yield question, answer
-        question, answer = text, ""
 
 
 def _said(messages: Sequence[ApiMessage]) -> list[tuple[str, str]]:
@@ -94,10 +89,6 @@ def _answer(text: str) -> str:
         return ""
     paragraphs = (finish["answer"] if finish else text).split("\n\n")
     return next((part for part in paragraphs if part.strip() and not part.startswith(_ITSELF)), "")
-
-
-def _line(mark: str, question: str, answer: str) -> str:
-    return f"{mark} {one_line(question, _QUOTED)} - {one_line(answer, _QUOTED) or 'answered'}"
 
 
 def _room(order: str, usual: int) -> int:
