@@ -16,7 +16,8 @@ import pytest
 
 from codelaw.adapters.models import anthropic
 from codelaw.adapters.models.anthropic import AnthropicModel
-from codelaw.adapters.models.anthropic_failures import kind_of_status, measures, retry_after
+from codelaw.adapters.models.anthropic_failures import kind_of_status, measures
+from codelaw.adapters.models.endpoints import retry_after
 from codelaw.agent.model_calls.recovery import refused
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.messages import Call
