@@ -15,7 +15,7 @@ from codelaw.context.tokens import estimate
 from codelaw.tools.toolbox import Toolbox, default_toolbox
 from tests.agent.conftest import Bench
 from tests.agent.talking import blocks, reports, said, small, system, talk, usage
-from tests.fakes.brought import Bringing, BroughtTool, issue_tool, many, text
+from tests.fakes.served import Bringing, BroughtTool, issue_tool, many, text
 from tests.loopback.script import VendorReply
 
 ISSUE = "mcp__github__create_issue"

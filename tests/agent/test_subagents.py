@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from codelaw.app import models
-from codelaw.app.brought.agents import BroughtAgents
+from codelaw.app.extensions.agents import BroughtAgents
 from codelaw.domain.events import ToolCallEvent, UsageEvent
 from codelaw.skills.agents import LONGEST_AGENT
 from tests.agent.conftest import Bench

@@ -16,7 +16,7 @@ from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.compressor import LISTED, SKILL, UNKNOWN, compress
 from codelaw.context.system.modules import skill_index
 from codelaw.context.tokens import estimate
-from codelaw.domain.brought import LoadedSkill, Sheet, Skill
+from codelaw.domain.extensions import LoadedSkill, Sheet, Skill
 from codelaw.domain.messages import Message, Metadata
 from codelaw.transcript.summaries.summary import archive_text, sizes
 

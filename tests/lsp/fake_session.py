@@ -24,7 +24,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from codelaw.domain.brought import AgentList, AgentSheet, BuiltInAgent, Sheet, Skill, UserCommand
 from codelaw.domain.chats import Chat, TurnResult
 from codelaw.domain.checkpoints import Checkpoint, CompactionReport
 from codelaw.domain.code import Position, Span
@@ -48,6 +47,7 @@ from codelaw.domain.events import (
     TurnEnded,
     TurnStarted,
 )
+from codelaw.domain.extensions import AgentList, AgentSheet, BuiltInAgent, Sheet, Skill, UserCommand
 from codelaw.domain.laws import LawState, NamedPath
 from codelaw.domain.media.images import Picture
 from codelaw.domain.memories import Memory, Recalled, Saved

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.domain.brought import AgentSheet, Sheet
+from codelaw.domain.extensions import AgentSheet, Sheet
 from codelaw.skills.agents import LONGEST_BODY, agent, name_of
 
 

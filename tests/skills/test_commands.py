@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.domain.brought import Sheet
+from codelaw.domain.extensions import Sheet
 from codelaw.skills.commands import LONGEST_COMMAND, CommandCall, call, command, expanded, name_of
 
 SHEET = Sheet("review", ".codelaw/commands/review.md", "file:///review.md", own=False)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from codelaw.domain.brought import Sheet
+from codelaw.domain.extensions import Sheet
 from codelaw.skills.front_matter import LONGEST_NAME
 from codelaw.skills.skill import LONGEST_BODY, body_of, name_of, parted, skill
 

@@ -12,8 +12,8 @@ from codelaw.domain.results import ToolResult
 from codelaw.tools.base import AnyTool
 from codelaw.tools.finding.find_tools import manual_of, nearest, unwrapped
 from codelaw.tools.toolbox import Toolbox, default_toolbox, ruled_tools
-from tests.fakes.brought import BroughtTool, issue_tool, many, text
 from tests.fakes.desk import Desk
+from tests.fakes.served import BroughtTool, issue_tool, many, text
 
 
 def deferring(*tools: AnyTool, skills: tuple[tuple[str, str], ...] = (), calling: bool = False) -> Toolbox:

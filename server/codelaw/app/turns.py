@@ -19,13 +19,13 @@ from codelaw.agent.inputs.learned import ShownLaws, TokenCalibration
 from codelaw.agent.inputs.turn_context import Agents, ModelFacts, SystemFacts, TurnInputs, TurnLimits
 from codelaw.agent.subagents.running import described
 from codelaw.app import choices, models
-from codelaw.app.bringing import Bringing, own_places
-from codelaw.app.brought.agents import BroughtAgents, own_agents
-from codelaw.app.brought.skills import Shelf, SkillFinder, load_called, own_skills
+from codelaw.app.extensions.agents import BroughtAgents, own_agents
+from codelaw.app.extensions.commands import Bringing, own_places
+from codelaw.app.extensions.skills import Shelf, SkillFinder, load_called, own_skills
 from codelaw.app.plans import ONCE, TurnPlan, TurnRequest, arranged, check_fit, history_settings, size_notices
 from codelaw.app.referring.referring import Around, Referring
 from codelaw.app.ruling import unreadable, visible, web_of
-from codelaw.app.servers.brought import BroughtServers
+from codelaw.app.servers.session_servers import BroughtServers
 from codelaw.context.system import law as laws
 from codelaw.context.system.law_check import hides
 from codelaw.context.system.modules import connectors, skill_index
@@ -162,7 +162,7 @@ class TurnMaker:
         mode = "ask" if restricted and asked.mode == "agent" else asked.mode
         shown, window = visible(self._workspace, settings), models.window_of(settings, name, self.profiles.reported)
         facts = self._model_facts(asked, name, window.tokens, agent)
-        brought = await self._servers.brought(settings, begin=checked, restricted=restricted, agent=agent)
+        brought = await self._servers.session_servers(settings, begin=checked, restricted=restricted, agent=agent)
         shelf = await self.shelf(shown, settings, restricted=restricted)
         index = await asyncio.to_thread(skill_index, shelf.offered, facts.window)
         kinds, kind_problem = await self.agents.kinds(

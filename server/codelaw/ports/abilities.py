@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from codelaw.domain.brought import LoadedSkill, Skill
+from codelaw.domain.extensions import LoadedSkill, Skill
 from codelaw.domain.results import ToolResult
 
 

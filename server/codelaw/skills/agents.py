@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from codelaw.domain.brought import AgentSheet, Sheet
+from codelaw.domain.extensions import AgentSheet, Sheet
 from codelaw.domain.safety.unseen import without_hidden
 from codelaw.skills.front_matter import Written, effort_of, plain_name, written
 

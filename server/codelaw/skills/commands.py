@@ -6,7 +6,7 @@ import re
 import shlex
 from dataclasses import dataclass
 
-from codelaw.domain.brought import Sheet, UserCommand
+from codelaw.domain.extensions import Sheet, UserCommand
 from codelaw.skills.front_matter import effort_of, written
 
 PLACES = ((".codelaw/commands", ".md"), (".claude/commands", ".md"), (".github/prompts", ".prompt.md"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from codelaw.domain.brought import Sheet, Skill
+from codelaw.domain.extensions import Sheet, Skill
 from codelaw.domain.safety.own_tags import openings
 from codelaw.domain.safety.unseen import concealed, without_hidden
 from codelaw.skills.front_matter import LONGEST, Written, effort_of, plain_name, written

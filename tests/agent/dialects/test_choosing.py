@@ -10,7 +10,7 @@ from codelaw.app.plans import arranged
 from codelaw.domain.chats import Dialect, DialectChoice
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.tools.toolbox import default_toolbox
-from tests.fakes.brought import many
+from tests.fakes.served import many
 
 THINKS, PLAIN, UNKNOWN = "claude-sonnet-5-5", "deepseek-chat", "my-model"
 

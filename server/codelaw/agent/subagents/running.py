@@ -19,9 +19,9 @@ from codelaw.agent.turn.pending import PendingMessages
 from codelaw.agent.turn.running import Ending, TurnRun, last_words
 from codelaw.agent.turn.turn import TurnLoop
 from codelaw.context.escaping import neutralise
-from codelaw.domain.brought import BuiltInAgent
 from codelaw.domain.chats import Mode, TurnStop
 from codelaw.domain.errors import Refusal, ToolFailure
+from codelaw.domain.extensions import BuiltInAgent
 from codelaw.domain.messages import Message, Metadata
 from codelaw.domain.results import ToolError, ToolResult
 from codelaw.templates.render import render

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from codelaw.app.in_force import SettingsInForce
-    from codelaw.app.servers.brought import BroughtServers
+    from codelaw.app.servers.session_servers import BroughtServers
     from codelaw.app.turns import TurnMaker
-    from codelaw.domain.brought import AgentList, Skill, UserCommand
+    from codelaw.domain.extensions import AgentList, Skill, UserCommand
     from codelaw.domain.files import Located
     from codelaw.ports.workspace import Workspace
 

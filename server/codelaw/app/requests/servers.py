@@ -14,7 +14,7 @@ from codelaw.settings.servers.written import shown
 if TYPE_CHECKING:
     from codelaw.agent.recording.recorder import Recorder
     from codelaw.app.in_force import SettingsInForce
-    from codelaw.app.servers.brought import BroughtServers
+    from codelaw.app.servers.session_servers import BroughtServers
 
 
 @dataclass(frozen=True, slots=True)

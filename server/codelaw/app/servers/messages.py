@@ -13,10 +13,10 @@ from codelaw.agent.inputs.gathering import Called
 from codelaw.context.escaping import one_name
 from codelaw.context.mentions import can_be_mentioned, resources_named
 from codelaw.context.observations.layout import foreign
-from codelaw.domain.brought import Sheet, UserCommand
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.events import Mention
+from codelaw.domain.extensions import Sheet, UserCommand
 from codelaw.domain.messages import Fragment
 from codelaw.domain.reports import MentionItem
 from codelaw.skills.commands import call

@@ -18,7 +18,7 @@ from codelaw.context.pictures import with_those_of
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demoted
 from codelaw.context.shortening.economy import anchors
-from codelaw.domain.brought import LoadedSkill
+from codelaw.domain.extensions import LoadedSkill
 from codelaw.domain.listing import as_list, as_object, parsed
 from codelaw.domain.messages import Fragment, Message
 from codelaw.domain.reports import Dropped

@@ -16,8 +16,8 @@ from codelaw.context.escaping import one_name
 from codelaw.context.observations.layout import foreign
 from codelaw.context.sections import Section, text_section
 from codelaw.context.tokens import estimate
-from codelaw.domain.brought import Skill
 from codelaw.domain.chats import Dialect, Mode
+from codelaw.domain.extensions import Skill
 from codelaw.domain.listing import clipped
 from codelaw.domain.messages import Fragment
 from codelaw.domain.safety.own_tags import escape, plain

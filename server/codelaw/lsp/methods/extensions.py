@@ -6,46 +6,49 @@ from typing import TYPE_CHECKING
 
 from codelaw.lsp.methods.permission import literal
 from codelaw.lsp.methods.routing import as_command, route
-from codelaw.protocol import brought
+from codelaw.protocol import extensions
 from codelaw.protocol import servers as wire
 
 if TYPE_CHECKING:
-    from codelaw.domain.brought import AgentSheet, Sheet
+    from codelaw.domain.extensions import AgentSheet, Sheet
     from codelaw.domain.served import ServerList, ServerState
     from codelaw.lsp.context import Context
 
 NONE = "No servers are written down: not in `mcp.servers`, `.mcp.json` or `.vscode/mcp.json`."
 
 
-@route("codelaw/command/list", brought.ListCommands, brought.CommandList)
-async def commands(context: Context, _params: brought.ListCommands) -> object:
+@route("codelaw/command/list", extensions.ListCommands, extensions.CommandList)
+async def commands(context: Context, _params: extensions.ListCommands) -> object:
     found = await context.session.extensions.commands()
-    return {"commands": [brought.UserCommand.of(one, **_named(one.sheet)) for one in found]}
+    return {"commands": [extensions.UserCommand.of(one, **_named(one.sheet)) for one in found]}
 
 
-@route("codelaw/skill/list", brought.ListSkills, brought.SkillList)
-async def skills(context: Context, _params: brought.ListSkills) -> object:
+@route("codelaw/skill/list", extensions.ListSkills, extensions.SkillList)
+async def skills(context: Context, _params: extensions.ListSkills) -> object:
     found = await context.session.extensions.skills()
     skills = [
-        brought.Skill.of(one, uri=one.sheet.uri, unreadable=not one.readable, **_named(one.sheet)) for one in found
+        extensions.Skill.of(one, uri=one.sheet.uri, unreadable=not one.readable, **_named(one.sheet)) for one in found
     ]
     return {"skills": skills}
 
 
-@route("codelaw/agent/list", brought.ListAgents, brought.AgentList)
-async def agents(context: Context, _params: brought.ListAgents) -> object:
+@route("codelaw/agent/list", extensions.ListAgents, extensions.AgentList)
+async def agents(context: Context, _params: extensions.ListAgents) -> object:
     found = await context.session.extensions.agents()
-    return {"enabled": found.enabled, "agents": [*map(brought.Agent.of, found.built_in), *map(_agent, found.brought)]}
+    return {
+        "enabled": found.enabled,
+        "agents": [*map(extensions.Agent.of, found.built_in), *map(_agent, found.brought)],
+    }
 
 
 def _named(sheet: Sheet) -> dict[str, str]:
     return {"name": sheet.name, "source": sheet.shown}
 
 
-def _agent(one: AgentSheet) -> brought.Agent:
+def _agent(one: AgentSheet) -> extensions.Agent:
     refused, uri = not one.counts, one.sheet.uri
     more = {"disallowed_tools": one.denied, "max_turns": one.steps, "refused": refused, "uri": uri, "mode": None}
-    return brought.Agent.of(one, **_named(one.sheet), **more)
+    return extensions.Agent.of(one, **_named(one.sheet), **more)
 
 
 @route("codelaw/mcp/list", wire.ListServers, wire.ServerList)

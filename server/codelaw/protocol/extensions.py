@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codelaw.domain import brought
+from codelaw.domain import extensions
 from codelaw.domain.chats import Mode
 from codelaw.domain.models import Effort
 from codelaw.protocol.base import OrNone, Params, Payload
@@ -12,7 +12,7 @@ class ListCommands(Params):
     pass
 
 
-class UserCommand(Payload, copies=brought.UserCommand, without="sheet body problem effort", maybe="arguments"):
+class UserCommand(Payload, copies=extensions.UserCommand, without="sheet body problem effort", maybe="arguments"):
     """A command that a message calls with `/name`; `source` is its file."""
 
     name: str
@@ -27,7 +27,7 @@ class ListSkills(Params):
     pass
 
 
-class Skill(Payload, copies=brought.Skill, without="sheet readable effort", maybe="problem shadowed"):
+class Skill(Payload, copies=extensions.Skill, without="sheet readable effort", maybe="problem shadowed"):
     """A skill; `source` is its `SKILL.md` as people know it.
 
     `shadowed` is the source of the skill of this name that counts instead, `problem` what is wrong with it. It can be

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.agent.inputs.gathering import Called
     from codelaw.app.chats import OpenChats
-    from codelaw.domain.brought import UserCommand
+    from codelaw.domain.extensions import UserCommand
     from codelaw.domain.permissions import Grant
     from codelaw.domain.reports import MentionItem
     from codelaw.domain.served import ServerSpec

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.texts import small_text
-from codelaw.domain.brought import Sheet
 from codelaw.domain.errors import ToolFailure
+from codelaw.domain.extensions import Sheet
 from codelaw.tools.paths import located
 
 if TYPE_CHECKING:

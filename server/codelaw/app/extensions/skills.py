@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from codelaw.adapters.texts import beginning, visible
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called
-from codelaw.app.brought.finding import files_below, opened_below, own_files_below, present
+from codelaw.app.extensions.finding import files_below, opened_below, own_files_below, present
 from codelaw.context.past.projection import loaded_fragment
-from codelaw.domain.brought import LoadedSkill, Sheet, Skill
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
+from codelaw.domain.extensions import LoadedSkill, Sheet, Skill
 from codelaw.settings.places import user_file
 from codelaw.skills.commands import call
 from codelaw.skills.skill import FILE, HEAD, LONGEST_BODY, PLACES, body_of, name_of, parted, skill

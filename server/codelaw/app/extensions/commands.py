@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called
-from codelaw.app.brought.finding import markdown_files, text_of
+from codelaw.app.extensions.finding import markdown_files, text_of
 from codelaw.context.escaping import one_name, quoted
-from codelaw.domain.brought import Sheet, UserCommand
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal, ToolFailure
+from codelaw.domain.extensions import Sheet, UserCommand
 from codelaw.domain.messages import Fragment
 from codelaw.settings.places import user_file
 from codelaw.skills.commands import LONGEST_COMMAND, PLACES, call, command, expanded, name_of

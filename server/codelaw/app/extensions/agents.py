@@ -12,12 +12,12 @@ from codelaw.agent.dialects.choosing import DialectFacts
 from codelaw.agent.inputs.turn_context import Kind
 from codelaw.agent.subagents.running import BUILT_IN, built_in, reported_built_in
 from codelaw.app import models
-from codelaw.app.brought.finding import markdown_files, text_of
 from codelaw.app.choices import problem
+from codelaw.app.extensions.finding import markdown_files, text_of
 from codelaw.app.models import Told
-from codelaw.domain.brought import AgentList, AgentSheet
 from codelaw.domain.chats import Mode, Notice
 from codelaw.domain.errors import ToolFailure
+from codelaw.domain.extensions import AgentList, AgentSheet
 from codelaw.settings.places import user_file
 from codelaw.skills.agents import ENDING, LONGEST_AGENT, PLACES, agent, name_of
 
