@@ -110,7 +110,7 @@ async def check(store: ChatStore, reported: dict[str, dict[str, Any]]) -> list[s
         expect(f"order of {name}", order, one["messages"])
         expect(f"own chat of {name}", [message.id for message in (await store.load(f"of {name}")).messages], one["own"])
     for id_ in messages[:: max(1, len(messages) // 100)]:
-        expect("results", await store.result(SHARED, id_), {"body": id_})
+        expect("results", (await store.results(SHARED, [id_])).get(id_), {"body": id_})
     return wrong
 
 

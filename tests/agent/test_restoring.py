@@ -109,7 +109,7 @@ async def test_what_cannot_be_restored_is_refused_or_told(bench: Bench, tmp_path
     assert elsewhere.read_text() == OLD
 
 
-@pytest.mark.parametrize("broken", ["mark_done", "mark_undone"])
+@pytest.mark.parametrize("broken", ["done", "undone"])
 async def test_a_death_in_the_middle_of_taking_a_restore_back_leaves_nothing_that_no_restore_knows(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, broken: str
 ):
@@ -118,11 +118,13 @@ async def test_a_death_in_the_middle_of_taking_a_restore_back_leaves_nothing_tha
     await bench.session.restore_files(chat, turns[0])
     store = await bench.session._chats.store()
 
-    async def full(*_: Any) -> None:
-        raise Refusal("store_unavailable", "the disk is full")
+    async def full(chat_id: str, numbers: Any, state: Any) -> None:
+        if state == broken:
+            raise Refusal("store_unavailable", "the disk is full")
+        await store.__class__.mark_changes(store, chat_id, numbers, state)
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, broken, full)
+        patch.setattr(store, "mark_changes", full)
         with pytest.raises(Refusal, match="full"):
             await bench.session.undo_restore(chat, turns[0])
     assert texts(bench) == [after[0], OLD, None], "written, and not marked"

@@ -269,7 +269,7 @@ async def test_a_death_between_writing_and_marking_is_no_harm(bench: Bench, monk
         raise Refusal("store_unavailable", "the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "mark_undone", full)
+        patch.setattr(store, "mark_changes", full)
         assert await refused(bench, chat, turn) == "store_unavailable"
     await bench.reopen()
     assert (bench.root / "b.txt").read_text() == "one\ntwo\nthree\nfour\n", "written, and not marked"

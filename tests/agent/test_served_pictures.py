@@ -96,7 +96,7 @@ async def test_a_fork_keeps_it_and_a_deleted_chat_does_not(bench: Bench, servers
     fork = await bench.session.fork(ended.chat_id, ended.turn_id)
     store = await bench.session._chats.store()
     ref = picture_ref(one.image.digest)
-    assert await store.result(ended.chat_id, ref) is not None
+    assert (await store.results(ended.chat_id, [ref])).get(ref) is not None
     await bench.session.delete(ended.chat_id)
     assert await store.results(ended.chat_id, [ref]) == {}
     bench.vendor.reset([bench.finish("here too")])

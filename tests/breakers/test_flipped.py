@@ -149,9 +149,9 @@ async def compare(path: Path, written: Written) -> Found:
                 lost = now is None or getattr(now, "code", "") == "record_damaged"
                 found.item(f"event {seq} of {chat_id}: {now}", same=now == event, reported=lost)
         for (chat_id, ref), body in written.results.items():
-            now = await reader.read(lambda store, chat_id=chat_id, ref=ref: store.result(chat_id, ref))
-            lost = now is None or isinstance(now, Refusal)
-            found.item(f"result {ref} of {chat_id}: {now}", same=now == body, reported=lost)
+            now = await reader.read(lambda store, chat_id=chat_id, ref=ref: store.results(chat_id, [ref]))
+            lost = not now or isinstance(now, Refusal)
+            found.item(f"result {ref} of {chat_id}: {now}", same=now == {ref: body}, reported=lost)
         for (chat_id, turn), changes in written.changes.items():
             now = await reader.read(lambda store, chat_id=chat_id, turn=turn: store.changes(chat_id, turn))
             lost = isinstance(now, Refusal) or bool(reader.notices) or any(one.encoding == DAMAGED for one in now)

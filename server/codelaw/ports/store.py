@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from codelaw.domain.chats import Chat, ChatHead, Notice, StoredChat, StoredTurn, Todo
 from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, ThreadSummary
@@ -166,8 +166,19 @@ class ChatStore(Protocol):
         """A planned change was not made."""
         ...
 
-    async def changes(self, chat_id: str, turn_id: str) -> Sequence[KeptChange]:
-        """What a turn did to files, oldest first; one that is damaged has the encoding `DAMAGED`.
+    async def changes(
+        self,
+        chat_id: str,
+        turn_id: str | None = None,
+        *,
+        since: bool = False,
+        of_file: tuple[str, int] | None = None,
+        numbers: Sequence[int] | None = None,
+    ) -> Sequence[KeptChange]:
+        """What a turn did to files, oldest first, with `since` also all turns behind it.
+
+        Or what was done to one file and not undone, by its uri, behind a number; or those with some hundred numbers,
+        as far as they are there. One that is damaged has the encoding `DAMAGED`.
 
         Raises:
             Refusal: `turn_not_found`.
@@ -178,23 +189,9 @@ class ChatStore(Protocol):
         """What was done to files in a chat and not undone, oldest first; the texts are left out: "" stands for one."""
         ...
 
-    async def changes_of_file(self, chat_id: str, uri: str, above: int) -> Sequence[KeptChange]:
-        """What was done to one file in a chat and not undone, oldest first, from the number behind `above` on."""
+    async def mark_changes(self, chat_id: str, numbers: Sequence[int], state: Literal["done", "undone"]) -> None:
+        """They were undone; or what was undone is there again."""
         ...
-
-    async def changes_by_number(self, chat_id: str, numbers: Sequence[int]) -> Sequence[KeptChange]:
-        """The changes with these numbers, at most some hundred; those that there are not are left out."""
-        ...
-
-    async def changes_since(self, chat_id: str, turn_id: str) -> Sequence[KeptChange]:
-        """As `changes`, of that turn and all turns behind it."""
-        ...
-
-    async def mark_done(self, chat_id: str, numbers: Sequence[int]) -> None:
-        """What was undone is there again."""
-        ...
-
-    async def mark_undone(self, chat_id: str, numbers: Sequence[int]) -> None: ...
 
     async def begin_revert(self, chat_id: str) -> None:
         """Keep turns and reverts of all servers away from a chat until `end_revert`, or this server's death.
@@ -208,10 +205,6 @@ class ChatStore(Protocol):
 
     async def is_alive(self, owner: str) -> bool:
         """Whether that server instance still lives."""
-        ...
-
-    async def result(self, chat_id: str, ref: str) -> dict[str, Any] | None:
-        """A full result by its ref (C-4)."""
         ...
 
     async def results(self, chat_id: str, refs: Collection[str]) -> dict[str, dict[str, Any]]:

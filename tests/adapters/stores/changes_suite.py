@@ -56,8 +56,8 @@ class ChangesSuite:
         await with_turn(store, "c2", "t2")
         one, two = [await store.plan_change("c1", CHANGE) for _ in range(2)]
         theirs = await store.plan_change("c2", replace(CHANGE, turn_id="t2"))
-        await store.mark_undone("c1", [two, theirs, 99])
-        await store.mark_undone("c1", [])
+        await store.mark_changes("c1", [two, theirs, 99], "undone")
+        await store.mark_changes("c1", [], "undone")
         assert [change.state for change in await store.changes("c1", "t1")] == ["planned", "undone"]
         assert [change.state for change in await store.changes("c2", "t2")] == ["planned"]
         assert one < two < theirs
@@ -70,26 +70,26 @@ class ChangesSuite:
         one, _, undone, two = [
             await store.plan_change("c1", change) for change in (made, CHANGE, replace(CHANGE, state="done"), other)
         ]
-        await store.mark_undone("c1", [undone])
+        await store.mark_changes("c1", [undone], "undone")
         await store.plan_change("c2", replace(made, turn_id="t2"))
         again = await open_store()
         assert list(await again.changes_of_chat("c1")) == [
             replace(made, number=one, after=""),
             replace(other, number=two, before=""),
         ]
-        assert list(await again.changes_of_file("c1", CHANGE.uri, 0)) == [replace(made, number=one)]
-        assert list(await again.changes_of_file("c1", CHANGE.uri, one)) == []
-        assert list(await again.changes_of_file("c1", NASTY, one)) == [replace(other, number=two)]
-        found = await again.changes_by_number("c1", [two, one, 10**9])
+        assert list(await again.changes("c1", of_file=(CHANGE.uri, 0))) == [replace(made, number=one)]
+        assert list(await again.changes("c1", of_file=(CHANGE.uri, one))) == []
+        assert list(await again.changes("c1", of_file=(NASTY, one))) == [replace(other, number=two)]
+        found = await again.changes("c1", numbers=[two, one, 10**9])
         assert list(found) == [replace(made, number=one), replace(other, number=two)]
 
     async def test_what_there_is_not_is_refused(self, open_store):
         store = await with_turn(await open_store())
         for awaitable in (
             store.plan_change(NASTY, CHANGE), store.settle_change(NASTY, 1, ""), store.withdraw_change(NASTY, 1),
-            store.changes(NASTY, "t1"), store.mark_undone(NASTY, [1]), store.begin_revert(NASTY),
+            store.changes(NASTY, "t1"), store.mark_changes(NASTY, [1], "undone"), store.begin_revert(NASTY),
             store.withdraw_turn(NASTY, 0, "t1", ""), store.changes_of_chat(NASTY),
-            store.changes_of_file(NASTY, "", 0), store.changes_by_number(NASTY, [1]),
+            store.changes(NASTY, of_file=("", 0)), store.changes(NASTY, numbers=[1]),
         ):  # fmt: skip
             assert await refusal(awaitable) == "chat_not_found"
         assert await refusal(store.changes("c1", NASTY)) == "turn_not_found"

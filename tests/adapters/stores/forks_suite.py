@@ -59,7 +59,7 @@ class ForksSuite:
         assert fork.turns == tuple(replace(turn, chat_id="c2") for turn in before.turns[:2])
         assert fork.notices == {"law_large"}
         assert fork.todos == (Todo("of t2", "pending"),), "as it was when that turn ended"
-        assert [await store.result("c2", f"f{n}") for n in (1, 2, 3)] == [
+        assert [(await store.results("c2", [f"f{n}"])).get(f"f{n}") for n in (1, 2, 3)] == [
             {"n": 1, "text": NASTY},
             {"n": 2, "text": NASTY},
             None,
@@ -93,7 +93,7 @@ class ForksSuite:
         assert [event.seq for event in await store.events("c1", 8)] == list(range(9, 13))
         await store.delete("c1")
         assert len((await store.load("c2")).messages) == 12
-        assert await store.result("c2", "f1") == {"n": 1, "text": NASTY}
+        assert (await store.results("c2", ["f1"])).get("f1") == {"n": 1, "text": NASTY}
 
     async def test_a_fork_of_nothing_is_empty(self, open_store):
         store = await with_turns(await open_store())

@@ -91,10 +91,10 @@ class StoreSuite:
         assert loaded.turns == (ended,)
         assert loaded.todos == (Todo(NASTY, "pending"), Todo("b", "completed"))
         assert loaded.notices == {"law_large"}
-        assert await again.result("c1", "r1") == {"data": {"text": NASTY}}
+        assert (await again.results("c1", ["r1"])).get("r1") == {"data": {"text": NASTY}}
         assert [*await again.begun(5)] == [("c1", 200.0)]
-        assert await again.result("c1", "r2") is None
-        assert await again.result("c2", "r1") is None
+        assert (await again.results("c1", ["r2"])).get("r2") is None
+        assert (await again.results("c2", ["r1"])).get("r1") is None
 
     async def test_many_results_come_in_one_read_without_those_that_are_missing(self, open_store):
         store = await open_store()
@@ -161,7 +161,7 @@ class StoreSuite:
         with pytest.raises(Exception, match=r"(?i)unique"):
             await store.append("c1", [said("m2"), said("m1")], [("r", {})])
         assert (await store.load("c1")).messages == (said("m1"),)
-        assert await store.result("c1", "r") is None
+        assert (await store.results("c1", ["r"])).get("r") is None
 
     async def test_chats_are_listed_by_the_folders_in_which_they_were_begun(self, open_store):
         store = await open_store()
@@ -239,7 +239,7 @@ class StoreSuite:
         loaded = await store.load("c1")
         assert (loaded.messages, loaded.turns, loaded.notices) == ((), (), frozenset())
         assert (loaded.checkpoints, loaded.demotions, loaded.settled, loaded.chat.generation) == ((), (), "", 0)
-        assert await store.result("c1", "r") is None
+        assert (await store.results("c1", ["r"])).get("r") is None
         assert await store.append_events("c1", "t1", [(1.0, ThoughtDelta("a", 1))]) == [1]
 
     async def test_every_kind_of_event_comes_back(self, open_store):

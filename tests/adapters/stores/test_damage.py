@@ -228,7 +228,7 @@ async def test_deltas_are_merged_around_an_unreadable_event(store, spoil, path):
 @pytest.mark.parametrize("junk", JUNK[:9], ids=lambda junk: repr(junk[:12]))
 async def test_an_unreadable_result_is_none(store, spoil, junk, caplog):
     spoil("results", "body", raw(junk))
-    assert await store.result("c1", "r1") is None
+    assert (await store.results("c1", ["r1"])).get("r1") is None
     await store.append("c1", [], [("r2", {"data": {"sound": True}})])
     assert await store.results("c1", ["r1", "r2"]) == {"r2": {"data": {"sound": True}}}
     assert "result r1 of chat c1 is damaged" in caplog.text
@@ -259,7 +259,7 @@ async def test_reading_what_is_damaged_changes_nothing(store, spoil, path):
     assert len(loaded.losses) == 5
     await store.list("x", 9, None)
     await store.events("c1", 0)
-    await store.result("c1", "r1")
+    (await store.results("c1", ["r1"])).get("r1")
     assert dump(path) == before
 
 

@@ -120,7 +120,7 @@ async def test_servers_killed_while_they_write_lose_nothing_that_was_stored(open
         ids = [message.id for message in (await store.load(chat_id)).messages]
         assert {f"m{what}", f"n{what}"} <= set(ids)
         assert len(ids) % 2 == 1, "the two of one transaction come together or not at all"
-        assert await store.result(chat_id, f"r{what}") == {"n": int(what)}
+        assert (await store.results(chat_id, [f"r{what}"])).get(f"r{what}") == {"n": int(what)}
         assert len(await store.events(chat_id, 0)) >= 2 * int(what)
 
 

@@ -101,7 +101,7 @@ async def test_of_a_torn_file_all_that_can_be_read_is_saved(open_store, path, fi
     for chat_id, whole in filled.items():
         assert await store.load(chat_id) == whole
         assert [event.seq for event in await store.events(chat_id, 0)] == [1, 2]
-    assert await store.result("c1", "r1") is None
+    assert (await store.results("c1", ["r1"])).get("r1") is None
     assert await store.grants() == [Grant("g1", "Bash(ls)", "always")]
     assert await store.append_events("c1", "t1", [(1.0, AnswerDelta("c", 1))]) == [3]
     connection = sqlite3.connect(path)
@@ -119,7 +119,7 @@ async def test_messages_whose_chat_is_lost_get_one(open_store, path, filled):
     for chat_id, whole in filled.items():
         loaded = await store.load(chat_id)
         assert (loaded.messages, loaded.turns, loaded.losses) == (whole.messages, whole.turns, ())
-        assert await store.result(chat_id, "r1") == {"of": chat_id}
+        assert (await store.results(chat_id, ["r1"])).get("r1") == {"of": chat_id}
         assert await store.append_events(chat_id, "t1", [(1.0, AnswerDelta("c", 1))]) == [3]
 
 

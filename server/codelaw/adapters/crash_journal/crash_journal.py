@@ -111,22 +111,12 @@ class CrashJournal:
             await asyncio.to_thread(self._images.release, name)
 
     async def _beat(self, images: FileSnapshots, name: str, saved: Callable[[], Sequence[int]]) -> None:
-        noted: Sequence[int] = ()
         try:
             while True:
                 await asyncio.sleep(BEAT_SECONDS)
-                noted = await self._noted(images, name, saved, noted)
-                await asyncio.to_thread(images.touch, name)
+                await asyncio.to_thread(images.touch, name, saved())
         finally:
-            await self._noted(images, name, saved, noted)
-
-    async def _noted(
-        self, images: FileSnapshots, name: str, saved: Callable[[], Sequence[int]], noted: Sequence[int]
-    ) -> Sequence[int]:
-        now = saved()
-        if [*now] != [*noted]:
-            await asyncio.to_thread(images.saved, name, now)
-        return now
+            await asyncio.to_thread(images.touch, name, saved())
 
     # Files that are written
 

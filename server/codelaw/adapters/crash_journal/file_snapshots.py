@@ -9,17 +9,16 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
-import json
 import logging
 import os
 import re
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
+from codelaw.adapters.stores.rows.codec import from_text, to_text
 from codelaw.adapters.texts import stamp_of
-from codelaw.domain.files import Folder, Located
 from codelaw.ports.journal import HeldFile, LeftCommand, LeftFile
 
 KEPT = 100_000_000
@@ -31,6 +30,22 @@ _SAVED = ".saved"
 """What the name of a file ends with that says which files of a command a person has saved."""
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    file: HeldFile
+    text: str | None
+    """The name of its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    database: str
+    call: tuple[str, ...]
+    """The ids of chat, turn and call."""
+    began: float
+    files: tuple[_Entry, ...]
 
 
 class FileSnapshots:
@@ -45,7 +60,7 @@ class FileSnapshots:
             below.mkdir(mode=0o700, exist_ok=True)
         self._edition = 0
         self._names: dict[str, str] = {}
-        """The text by the digest of the file, the longest unused first."""
+        """The text by the digest of the file."""
         self._sizes: dict[str, int] = {}
         self._used: dict[str, frozenset[str]] = {}
         """Texts by the command that runs."""
@@ -71,27 +86,22 @@ class FileSnapshots:
 
     def _held(self, call: tuple[str, str, str], files: Sequence[HeldFile], text: Callable[[str], str]) -> str:
         name = os.urandom(12).hex()
-        listed: list[dict[str, Any]] = []
-        used: set[str] = set()
-        for file in files:
-            kept = None if file.digest is None else self._kept(file.digest, text)
-            used |= set() if kept is None else {kept}
-            listed.append(_listed(file, kept))
-        chat, turn, call_id = call
-        ids = {"database": self._database, "chat": chat, "turn": turn, "call": call_id}
-        reported = {**ids, "began": time.time(), "files": listed}
-        _put(self._calls / name, json.dumps(reported).encode())
-        self._used[name] = frozenset(used)
+        listed = tuple(
+            _Entry(file, None)
+            if file.digest is None
+            else _Entry(replace(file, stamp=stamp_of(file.place.path)), self._kept(file.digest, text))
+            for file in files
+        )
+        _put(self._calls / name, to_text(_Listing(self._database, call, time.time(), listed)))
+        self._used[name] = frozenset(entry.text for entry in listed if entry.text is not None)
         return name
 
-    def touch(self, name: str) -> None:
-        """The server still lives."""
+    def touch(self, name: str, saved: Sequence[int]) -> None:
+        """The server still lives; a person has saved the files at these places: they are not the command's to undo."""
+        if saved:
+            _put(_saves(self._calls / name), to_text(saved))
         with contextlib.suppress(FileNotFoundError):
             os.utime(self._calls / name)
-
-    def saved(self, name: str, places: Sequence[int]) -> None:
-        """A person has saved the files at these places while the command ran: they are not its to undo."""
-        _put(_saves(self._calls / name), json.dumps([*places]).encode())
 
     def release(self, name: str) -> None:
         """Forget a command."""
@@ -99,30 +109,24 @@ class FileSnapshots:
         forget(self._calls / name)
 
     def _kept(self, digest: str, text: Callable[[str], str]) -> str:
-        name = self._names.pop(digest, None)
+        name = self._names.get(digest)
         if name is None or not (self._texts / name).exists():
-            content = text(digest).encode("utf-8", "surrogateescape")
-            name = hashlib.sha256(content).hexdigest()
+            content = text(digest)
+            name = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
             if not (self._texts / name).exists():
                 _put(self._texts / name, content)
             self._sizes[name] = len(content)
-        self._names[digest] = name
+            self._names[digest] = name
         return name
 
     def _trim(self, room: int) -> None:
-        """Remove the texts of no command that runs, but for the newest in as many bytes."""
-        running = frozenset[str]().union(*self._used.values())
-        spared: set[str] = set(running)
-        for digest, name in reversed([*self._names.items()]):
-            room -= 0 if name in spared else self._sizes[name]
-            if room < 0 and name not in spared:
-                del self._names[digest]
-            else:
-                spared.add(name)
-        for name in [*self._sizes]:
-            if name not in spared:
-                (self._texts / name).unlink(missing_ok=True)
-                del self._sizes[name]
+        """Remove the texts of no command that runs, where they take more bytes or nobody knows them any more."""
+        spare = self._sizes.keys() - frozenset[str]().union(*self._used.values())
+        if sum(self._sizes[name] for name in spare) > room:
+            self._names.clear()
+        for name in spare.difference(self._names.values()):
+            (self._texts / name).unlink(missing_ok=True)
+            del self._sizes[name]
 
 
 def left(folder: Path, database: str) -> list[tuple[Path, LeftCommand]]:
@@ -138,24 +142,23 @@ def left(folder: Path, database: str) -> list[tuple[Path, LeftCommand]]:
             continue
         try:
             alive = listing.stat().st_mtime
-            reported = json.loads(listing.read_bytes())
-            if reported["database"] != database:
-                if time.time() - alive > DAYS * 86_400:
-                    forget(listing)
-                continue
-            saved = _read_saves(listing)
-            call = (str(reported["chat"]), str(reported["turn"]), str(reported["call"]))
-            files = tuple(
-                _left(entry, folder / "texts", saved=place in saved) for place, entry in enumerate(reported["files"])
-            )
+            told = from_text(_Listing, listing.read_bytes())
+            if told.database == database:
+                saves = _saves(listing)
+                saved = from_text(tuple[int, ...], saves.read_bytes()) if saves.exists() else ()
+                files = tuple(
+                    LeftFile(entry.file, _text(folder, entry.text), _changed(entry.file.place.path), place in saved)
+                    for place, entry in enumerate(told.files)
+                )
+                chat_id, turn_id, call_id = told.call
+                found.append((listing, LeftCommand(chat_id, turn_id, call_id, alive, files, told.began)))
+            elif time.time() - alive > DAYS * 86_400:
+                forget(listing)
         except OSError as error:  # perhaps only now: it stays for the next time
             _log.warning("what was kept before a command cannot be read now: %s", error)
-            continue
-        except (ValueError, KeyError, TypeError) as error:
+        except ValueError as error:
             _log.warning("what was kept before a command cannot be read: %s", error)
             forget(listing)
-            continue
-        found.append((listing, LeftCommand(*call, alive, files, reported.get("began", 0.0))))
     return found
 
 
@@ -169,35 +172,6 @@ def _saves(listing: Path) -> Path:
     return listing.with_name(f"{listing.name}{_SAVED}")
 
 
-def _read_saves(listing: Path) -> list[int]:
-    try:
-        return json.loads(_saves(listing).read_bytes())
-    except FileNotFoundError:
-        return []
-
-
-def _listed(file: HeldFile, text: str | None) -> dict[str, Any]:
-    folder = file.place.folder
-    return {
-        "path": str(file.place.path),
-        "shown": file.place.shown,
-        "uri": file.place.uri,
-        "folder": [folder.name, str(folder.root), folder.uri],
-        "digest": file.digest,
-        "mode": file.mode,
-        "stamp": None if file.digest is None else stamp_of(file.place.path),
-        "text": text,
-    }
-
-
-def _left(entry: dict[str, Any], texts: Path, *, saved: bool) -> LeftFile:
-    name, root, uri = entry["folder"]
-    place = Located(Path(entry["path"]), entry["shown"], entry["uri"], Folder(name, Path(root), uri))
-    file = HeldFile(place, entry["digest"], entry["mode"], entry.get("stamp"))
-    text = None if entry["text"] is None else _text(texts / entry["text"])
-    return LeftFile(file, text, _changed(place.path), saved)
-
-
 def _changed(path: Path) -> float | None:
     try:
         return path.lstat().st_ctime
@@ -205,25 +179,25 @@ def _changed(path: Path) -> float | None:
         return None
 
 
-def _text(path: Path) -> str | None:
+def _text(folder: Path, name: str | None) -> str | None:
+    if name is None:
+        return None
     try:
-        content = path.read_bytes()
+        content = (folder / "texts" / name).read_bytes()
     except OSError as error:
         if error.errno not in {errno.ENOENT, errno.EIO}:
             raise
         return None
-    if hashlib.sha256(content).hexdigest() != path.name:
-        return None
-    return content.decode("utf-8", "surrogateescape")
+    return content.decode("utf-8", "surrogatepass") if hashlib.sha256(content).hexdigest() == name else None
 
 
-def _put(path: Path, content: bytes) -> None:
+def _put(path: Path, content: str) -> None:
     """Write a file that has its name only when it is whole."""
     part = path.with_name(f".{path.name}")
     try:
         descriptor = os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+            file.write(content.encode("utf-8", "surrogatepass"))
         part.replace(path)
     except OSError:
         part.unlink(missing_ok=True)

@@ -10,18 +10,20 @@ from typing import Any, Literal
 from codelaw.adapters.stores.repository import SqlRepository, reads, writes
 from codelaw.adapters.stores.rows.chat_rows import position_of, refuse_reverting, require
 from codelaw.adapters.stores.rows.checks import checksum, verify
-from codelaw.adapters.stores.rows.codec import Unreadable, legible, valid, whole
+from codelaw.adapters.stores.rows.codec import Unreadable, decoder, legible
 from codelaw.adapters.stores.rows.database import Session
 from codelaw.domain.edits import DAMAGED, KeptChange
 from codelaw.domain.errors import Refusal
 
-State = Literal["planned", "done", "undone", "unknown"]
 Encoding = Literal["utf-8", "binary", "lost", "folder"]
+Mark = Literal["done", "undone"]
 
+_COLUMNS = ("number", "turn_id", "call_id", "path", "uri", "before", "after", "encoding", "bom", "mode", "state")
 _CHANGES = (
     "SELECT number, turn_id, call_id, path, uri, before_text, after_text, encoding, bom, mode, state, checksum"
     " FROM changes WHERE chat_id = ?"
 )
+_STANDING = " AND state IN ('done', 'unknown')"
 FAST = 1
 """Of zlib's levels: a text waits for its place on the disk while it is compressed."""
 
@@ -54,76 +56,46 @@ class SqlChanges(SqlRepository):
         session.execute("DELETE FROM changes WHERE chat_id = ? AND number = ? AND state = 'planned'", (chat_id, number))
 
     @writes()
-    def mark_undone(self, session: Session, chat_id: str, numbers: Sequence[int]) -> None:
+    def mark_changes(self, session: Session, chat_id: str, numbers: Sequence[int], state: Mark) -> None:
         require(session, chat_id)
+        only = " AND state = 'undone'" if state == "done" else ""
         session.execute_many(
-            "UPDATE changes SET state = 'undone' WHERE chat_id = ? AND number = ?",
-            [(chat_id, number) for number in numbers],
-        )
-
-    @writes()
-    def mark_done(self, session: Session, chat_id: str, numbers: Sequence[int]) -> None:
-        session.execute_many(
-            "UPDATE changes SET state = 'done' WHERE chat_id = ? AND number = ? AND state = 'undone'",
-            [(chat_id, number) for number in numbers],
+            f"UPDATE changes SET state = ? WHERE chat_id = ? AND number = ?{only}",  # noqa: S608 - our own words
+            [(state, chat_id, number) for number in numbers],
         )
 
     @reads()
-    def changes(self, session: Session, chat_id: str, turn_id: str) -> list[KeptChange]:
+    def changes(
+        self,
+        session: Session,
+        chat_id: str,
+        turn_id: str | None = None,
+        *,
+        since: bool = False,
+        of_file: tuple[str, int] | None = None,
+        numbers: Sequence[int] | None = None,
+    ) -> list[KeptChange]:
         require(session, chat_id)
-        position_of(session, chat_id, turn_id)
-        rows = session.execute(f"{_CHANGES} AND turn_id = ? ORDER BY number", (chat_id, turn_id))
+        where, values = "", ()
+        if turn_id is not None:
+            turns = f"SELECT id FROM turns WHERE chat_id = ? AND position {'>=' if since else '='} ?"  # noqa: S608
+            where, values = f" AND turn_id IN ({turns})", (chat_id, position_of(session, chat_id, turn_id))
+        elif of_file is not None:
+            where, values = f" AND uri = ? AND number > ?{_STANDING}", of_file
+        elif numbers is not None:
+            where, values = f" AND number IN ({', '.join('?' * len(numbers))})", tuple(numbers)
+        rows = session.execute(f"{_CHANGES}{where} ORDER BY number", (chat_id, *values))
         return [_change(chat_id, row) for row in rows]
 
     @reads()
     def changes_of_chat(self, session: Session, chat_id: str) -> list[KeptChange]:
         require(session, chat_id)
         rows = session.execute(
-            "SELECT number, turn_id, call_id, path, uri, encoding, state, before_text IS NULL, after_text IS NULL"
-            " FROM changes WHERE chat_id = ? AND state IN ('done', 'unknown') ORDER BY number",
+            "SELECT number, turn_id, call_id, path, uri, before_text IS NULL, after_text IS NULL, encoding, 0, NULL,"  # noqa: S608 - ours
+            f" state FROM changes WHERE chat_id = ?{_STANDING} ORDER BY number",
             (chat_id,),
         )
-        return [
-            KeptChange(
-                number=number,
-                turn_id=legible(turn_id),
-                call_id=legible(call_id),
-                path=legible(path),
-                uri=legible(uri),
-                before=None if created else "",
-                after=None if removed else "",
-                encoding=legible(encoding),
-                state="done" if state == "done" else "unknown",
-            )
-            for number, turn_id, call_id, path, uri, encoding, state, created, removed in rows
-        ]
-
-    @reads()
-    def changes_of_file(self, session: Session, chat_id: str, uri: str, above: int) -> list[KeptChange]:
-        require(session, chat_id)
-        rows = session.execute(
-            f"{_CHANGES} AND uri = ? AND number > ? AND state IN ('done', 'unknown') ORDER BY number",
-            (chat_id, uri, above),
-        )
-        return [_change(chat_id, row) for row in rows]
-
-    @reads()
-    def changes_by_number(self, session: Session, chat_id: str, numbers: Sequence[int]) -> list[KeptChange]:
-        require(session, chat_id)
-        marks = ", ".join("?" for _ in numbers)
-        rows = session.execute(
-            f"{_CHANGES} AND number IN ({marks}) ORDER BY number",
-            (chat_id, *numbers),
-        )
-        return [_change(chat_id, row) for row in rows]
-
-    @reads()
-    def changes_since(self, session: Session, chat_id: str, turn_id: str) -> list[KeptChange]:
-        require(session, chat_id)
-        position = position_of(session, chat_id, turn_id)
-        behind = "SELECT id FROM turns WHERE chat_id = ? AND position >= ?"
-        rows = session.execute(f"{_CHANGES} AND turn_id IN ({behind}) ORDER BY number", (chat_id, chat_id, position))
-        return [_change(chat_id, row) for row in rows]
+        return [_known(row, *(None if missing else "" for missing in row[5:7])) for row in rows]
 
     @writes()
     def begin_revert(self, session: Session, chat_id: str) -> None:
@@ -153,33 +125,21 @@ def _unpacked(stored: Any) -> str | None:
 
 def _change(chat_id: str, row: tuple[Any, ...]) -> KeptChange:
     """One change; a damaged one says so, because a file of which one change is missing must not be undone."""
-    number, turn_id, call_id, path, uri, before, after, encoding, bom, mode, state, check = row
+    *stored, check = row
+    number, turn_id, call_id, path, uri, before, after, encoding, bom, mode, state = stored
     try:
         verify(check, chat_id, turn_id, call_id, path, uri, encoding, bom, mode, before)
-        return KeptChange(
-            number=number,
-            turn_id=whole(turn_id),
-            call_id=whole(call_id),
-            path=whole(path),
-            uri=whole(uri),
-            before=_unpacked(before),
-            after=_unpacked(after),
-            encoding=valid(Encoding, encoding),
-            bom=bool(valid(int, bom)),
-            mode=None if mode is None else valid(int, mode),
-            state=valid(State, state),
-        )
+        stored[5:7] = _unpacked(before), _unpacked(after)
+        found: KeptChange = decoder(KeptChange)(dict(zip(_COLUMNS, stored, strict=True)) | {"bom": bom == 1})
+        decoder(Encoding)(encoding)
     except Unreadable as error:
         logging.getLogger(__name__).warning("store: the change %s is damaged: %s", number, error)
-        reported: State = "undone" if state == "undone" else "done"
-        return KeptChange(
-            number=number,
-            turn_id=legible(turn_id),
-            call_id=legible(call_id),
-            path=legible(path),
-            uri=legible(uri),
-            before=None,
-            after=None,
-            encoding=DAMAGED,
-            state=reported,
-        )
+        return _known((*row[:7], DAMAGED, *row[8:10], "undone" if state == "undone" else "done"))
+    return found
+
+
+def _known(row: tuple[Any, ...], before: str | None = None, after: str | None = None) -> KeptChange:
+    """What can be said of a change without its texts."""
+    state = "unknown" if row[10] == "unknown" else "undone" if row[10] == "undone" else "done"
+    turn_id, call_id, path, uri = map(legible, row[1:5])
+    return KeptChange(row[0], turn_id, call_id, path, uri, before, after, legible(row[7]), state=state)

@@ -33,7 +33,7 @@ from codelaw.adapters.stores.rows.chat_rows import (
 from codelaw.adapters.stores.rows.checks import checksum, verify
 from codelaw.adapters.stores.rows.codec import Unreadable, from_text, legible, to_text, whole
 from codelaw.adapters.stores.rows.database import Session, cursor_at, cursor_place
-from codelaw.adapters.stores.rows.reading import Reading, in_order, missing, missing_turns
+from codelaw.adapters.stores.rows.reading import Reading, missing, missing_turns
 from codelaw.adapters.stores.search_keeper import SearchKeeper
 from codelaw.adapters.stores.sqlite.damage import is_damage
 from codelaw.domain.chats import Chat, ChatHead, Notice, StoredChat, StoredTurn, Todo
@@ -63,7 +63,9 @@ _TURNS = (
 )
 _NUMBERS = "SELECT 0, 0, 0, 0, 0, 0, 0, number FROM turns WHERE chat_id = ? ORDER BY position"
 """Turns of which nothing else is asked."""
-_MESSAGES = f"SELECT {MESSAGE} {OF_TURNS.format('messages')} ORDER BY turns.position, messages.position"
+_MESSAGES = (
+    f"SELECT {MESSAGE} {OF_TURNS.format('messages')} ORDER BY turns.position, messages.number, messages.position"
+)
 
 
 class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
@@ -160,7 +162,7 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
         messages = session.execute(
             f"SELECT {MESSAGE} FROM messages"  # noqa: S608 - our own words
             " LEFT JOIN turns ON turns.chat_id = messages.chat_id AND turns.id = messages.turn_id"
-            " WHERE messages.chat_id = ? ORDER BY turns.position, messages.position",
+            " WHERE messages.chat_id = ? ORDER BY turns.position, messages.number, messages.position",
             (chat_id,),
         ).fetchall()
         turns = session.execute(f"{_TURNS} = ? ORDER BY position", (chat_id,)).fetchall()
@@ -180,7 +182,7 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
         reading = Reading()
         return StoredChat(
             chat=self._chat(_running(session, [row[0]]), reading, row),
-            messages=reading.messages(in_order(messages)),
+            messages=reading.all(reading.message, messages),
             turns=reading.all(reading.turn, [turn[:9] for turn in turns]),
             todos=reading.todos((row[15], row[17], row[0])),
             notices=frozenset(reading.all(reading.text, notices)),
@@ -210,7 +212,7 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
         # What happened between two turns belongs to the page of the earlier one: pages have no gap and no overlap.
         reading = Reading()
         rows = session.execute(_MESSAGES, (chat_id, first, until)).fetchall()
-        messages = reading.messages(in_order(rows))
+        messages = reading.all(reading.message, rows)
         events = events_between(session, chat_id, first, until)
         said = {row[1]: row[2] for row in found if row[0] >= first}
         losses = (*reading.losses, *missing(said, rows))
@@ -305,9 +307,6 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
     @reads(now=True)
     def is_alive(self, session: Session, owner: str) -> bool:  # noqa: ARG002 - asked in a thread of the database
         return self.owners.is_alive(owner)
-
-    async def result(self, chat_id: str, ref: str) -> dict[str, Any] | None:
-        return (await self.results(chat_id, (ref,))).get(ref)
 
     @reads()
     def results(self, session: Session, chat_id: str, refs: Collection[str]) -> dict[str, dict[str, Any]]:

@@ -219,8 +219,8 @@ class FileUndo:
         """Remember that they are undone."""
         # In this order: what a death in between leaves is found and marked the next time.
         if self.again:
-            await self.store.mark_done(self.chat_id, self.again)
-        await self.store.mark_undone(self.chat_id, [change.number for change in self.changes])
+            await self.store.mark_changes(self.chat_id, self.again, "done")
+        await self.store.mark_changes(self.chat_id, [change.number for change in self.changes], "undone")
 
     def _bytes(self, text: str, now: bytes | None, *, binary: bool) -> bytes:
         """The bytes of a text, in the manner of what is there, else of what was there."""

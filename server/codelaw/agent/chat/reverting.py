@@ -65,7 +65,7 @@ async def checkpoint(chat: AgentChat, turn_id: str) -> CheckpointReport:
     Raises:
         Refusal: `turn_not_found`.
     """
-    kept = await chat.house.store.changes_since(chat.chat.id, turn_id)
+    kept = await chat.house.store.changes(chat.chat.id, turn_id, since=True)
     found = [await file.look() for file in _files(chat, by_turns(kept))]
     undoable = any(change.turn_id == turn_id for change in _restores(kept))
     return CheckpointReport(tuple(one for one in found if one is not None), undoable=undoable)
@@ -81,7 +81,7 @@ async def restore(chat: AgentChat, turn_id: str, overwrite: Collection[str]) -> 
     """
     async with _alone(chat):
         done = _Done(chat, turn_id)
-        kept = await chat.house.store.changes_since(chat.chat.id, turn_id)
+        kept = await chat.house.store.changes(chat.chat.id, turn_id, since=True)
         for file in _files(chat, by_turns(kept)):
             if (found := await file.look()) is not None:
                 file.journal = _journal(chat, turn_id, file.changes)
@@ -242,7 +242,7 @@ async def _undo_folders(chat: AgentChat, changes: Sequence[KeptChange]) -> None:
         except (CannotUndo, ToolFailure):
             continue  # it is empty, or in use: nothing of it is lost
     if done:
-        await chat.house.store.mark_undone(chat.chat.id, done)
+        await chat.house.store.mark_changes(chat.chat.id, done, "undone")
 
 
 def _files(chat: AgentChat, kept: Sequence[KeptChange]) -> list[FileUndo]:

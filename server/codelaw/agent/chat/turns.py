@@ -111,7 +111,7 @@ def _run_of(agent: AgentChat, record: TurnRecord, typed: str, inputs: TurnInputs
     """What the turn works on, with what this chat's tools may use."""
 
     async def result(ref: str) -> dict[str, object] | None:
-        return agent.past.result(ref) or await agent.house.store.result(agent.chat.id, ref)
+        return agent.past.result(ref) or (await agent.house.store.results(agent.chat.id, [ref])).get(ref)
 
     house, memory = agent.house, agent.house.memory
     # The addresses that the user has named: in what is sent now, and in all that was (T-8).

@@ -241,9 +241,10 @@ class Chats:
         """
         agent = await self.opened.get(chat_id)
         await agent.outbox.drain()
-        row = await (await self.opened.store()).result(chat_id, picture_ref(digest))
+        ref = picture_ref(digest)
+        row = (await (await self.opened.store()).results(chat_id, [ref])).get(ref, {})
         try:
-            content = base64.b64decode(str((row or {}).get("data", "")), validate=True)
+            content = base64.b64decode(str(row.get("data", "")), validate=True)
             return image_of(content).media_type, content
         except (ValueError, NoImage):
             message = "This picture is not in the chat any more, or damaged."

@@ -82,7 +82,7 @@ class Records:
             text = await asyncio.to_thread(transcript, stored.chat, reported, events)
             return await asyncio.to_thread(self.redaction.text, text, shapes=True)
         refs = dict.fromkeys(message.metadata.ref for message in stored.messages if message.metadata.ref is not None)
-        results = {ref: body for ref in refs if (body := await store.result(chat_id, ref)) is not None}
+        results = await store.results(chat_id, refs)
         text = await asyncio.to_thread(record, stored, results, events)
         return await asyncio.to_thread(self.redaction.text, text, shapes=True)
 

@@ -115,7 +115,7 @@ class Files:
         wanted = moves(found)
         if not wanted:
             return found
-        kept = {change.number: change for change in await store.changes_by_number(chat_id, wanted)}
+        kept = {change.number: change for change in await store.changes(chat_id, numbers=wanted)}
         return await asyncio.to_thread(renamed, found, kept)
 
     async def reviewed(self, chat_id: str, uri: str, above: int = 0) -> ReviewedFile:
@@ -124,7 +124,7 @@ class Files:
         Raises:
             Refusal: `chat_not_found`; `nothing_to_undo` where it did nothing.
         """
-        found = by_turns(await (await self.opened.store()).changes_of_file(chat_id, uri, above))
+        found = by_turns(await (await self.opened.store()).changes(chat_id, of_file=(uri, above)))
         if not found:
             raise Refusal(
                 "nothing_to_undo", "This chat has changed nothing in that file.", "Look at its changes again."

@@ -13,16 +13,12 @@ from typing import Any
 
 from codelaw.adapters.stores.rows.codec import Unreadable
 
-NUL = "\0"
-_PLAIN = 10**15
-"""Whole numbers below it are spelt without an exponent as reals."""
-
 
 def checksum(owner: Any, *fields: Any) -> int:
     """The checksum of fields as they are written or read, in a chat (or wherever else the row belongs)."""
     parts = [field if type(field) is str else _text(field) for field in fields]
     try:
-        written = NUL.join(parts).encode()
+        written = "\0".join(parts).encode()
     except (TypeError, UnicodeEncodeError):  # bytes, or half a character, which is stored as bytes
         written = b"\0".join(map(_bytes, parts))
     return zlib.crc32(written) ^ _of_owner(owner)
@@ -36,21 +32,6 @@ def verify(stored: Any, owner: Any, *fields: Any) -> None:
     """
     if stored != checksum(owner, *fields):
         raise Unreadable("altered since it was written")
-
-
-def as_written(stored: Any, owner: Any, *fields: Any) -> bool:
-    """As `verify`, for a row of texts whose last field is a number: False also where one of them is not text.
-
-    The quick way for the many rows of a long chat; what it denies may still be right, which is for `verify` to say.
-    """
-    *texts, number = fields
-    if type(number) is not int or not 0 <= number < _PLAIN:
-        return False
-    try:
-        written = f"{NUL.join(texts)}{NUL}{number}.0".encode()
-    except (TypeError, UnicodeEncodeError):
-        return False
-    return zlib.crc32(written) ^ _of_owner(owner) == stored
 
 
 def moved(column: str, old: str, new: str) -> tuple[str, tuple[int, int]]:

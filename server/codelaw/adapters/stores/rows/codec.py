@@ -14,6 +14,7 @@ import typing
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 T = TypeVar("T")
@@ -59,11 +60,16 @@ def salvaged(kind: type[T], text: str | bytes) -> T:
         values = parsed(text)
     except Unreadable:
         return kind()
+    return kind(**salvaged_values(kind, cast("dict[str, Any]", values)) if isinstance(values, dict) else {})
+
+
+def salvaged_values(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that can be read; never raises."""
     kept: dict[str, Any] = {}
-    for name, decode in _fields(kind).items() if isinstance(values, dict) else ():
+    for name, decode in _fields(kind).items():
         with suppress(Unreadable, KeyError):
             kept[name] = decode(values[name])
-    return kind(**kept)
+    return kept
 
 
 def salvaged_items(kind: type[T], text: str | bytes) -> tuple[T, ...]:
@@ -107,15 +113,6 @@ def whole(stored: str | bytes) -> str:
         raise Unreadable(str(error)) from error
 
 
-def valid(kind: Any, value: Any) -> Any:
-    """`value`, when it is one that a field of type `kind` may have.
-
-    Raises:
-        Unreadable: it is not.
-    """
-    return decoder(kind)(value)
-
-
 def legible(stored: object) -> str:
     """What can be read of a column that should hold a text; never raises."""
     try:
@@ -134,6 +131,8 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in cast("list[Any]", value)]
     if isinstance(value, frozenset | set):
         return sorted(plain(item) for item in cast("set[Any]", value))
+    if isinstance(value, Path):
+        return str(value)
     return _fields_of(value)
 
 
@@ -178,7 +177,11 @@ def decoder(kind: Any) -> Decode:
         return lambda value: value
     if kind is float:
         return _float
-    if kind in (str, int, bool):
+    if kind is str:
+        return _text
+    if kind is Path:
+        return lambda value: Path(_text(value))
+    if kind in (int, bool):
         return _exactly(kind)
     if kind is dict or origin in (Mapping, dict):
         return _exactly(dict)
@@ -199,6 +202,13 @@ def _exactly(kind: Any) -> Decode:
         return value if type(value) is kind else _expect(kind, value)
 
     return decode
+
+
+def _text(value: Any) -> str:
+    """A column may hold bytes, JSON never."""
+    if type(value) is str:
+        return value
+    return whole(value) if type(value) is bytes else _expect(str, value)
 
 
 def _one_of(allowed: tuple[Any, ...], value: Any) -> Any:

@@ -8,13 +8,13 @@ from array import array
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from sys import byteorder
-from typing import Any, get_args
+from typing import Any
 
 from codelaw.adapters.stores.rows.checks import verify
-from codelaw.adapters.stores.rows.codec import Unreadable, legible, valid, whole
+from codelaw.adapters.stores.rows.codec import Unreadable, decoder, legible
 from codelaw.adapters.stores.rows.database import Session
 from codelaw.domain.errors import Refusal
-from codelaw.domain.memories import Category, Memory, MemoryScope, Places
+from codelaw.domain.memories import Memory, MemoryScope, Places
 from codelaw.memory.words import words
 from codelaw.ports.memories import Vector
 
@@ -88,9 +88,6 @@ def look_around(session: Session, wanted: int) -> None:
 
 MAX_LISTED = 500
 COLUMNS = "id, text, category, scope, belongs_to, confidence, created_at, used_at, uses, checksum"
-_OPTIONAL_TIME = float | None
-_CATEGORIES = frozenset(get_args(Category))
-_SCOPES = frozenset(get_args(MemoryScope))
 
 Embedded = tuple[str, Vector]
 """The name of an embedder, and the vector."""
@@ -115,29 +112,12 @@ def counting(places: Places, scope: MemoryScope | None = None) -> Condition:
 
 def memory(row: Sequence[Any]) -> Memory | None:
     """The entry of a row of `COLUMNS`; None for a damaged one, which nobody can vouch for."""
-    id_, text, category, scope, belongs_to, confidence, created_at, used_at, uses, check = row
     try:
-        verify(check, *(id_, text, category, scope, belongs_to, confidence, created_at))
-        return Memory(
-            id=whole(id_),
-            text=whole(text),
-            category=_one_of(_CATEGORIES, category),
-            scope=_one_of(_SCOPES, scope),
-            belongs_to=whole(belongs_to),
-            confidence=float(valid(float, confidence)),
-            created_at=float(valid(float, created_at)),
-            used_at=valid(_OPTIONAL_TIME, used_at),
-            uses=valid(int, uses),
-        )
+        verify(row[-1], *row[:7])
+        return decoder(Memory)(dict(zip(COLUMNS.split(", "), row[:-1], strict=False)))
     except Unreadable as error:
-        logging.getLogger(__name__).warning("store: the memory %s is damaged: %s", legible(id_), error)
+        logging.getLogger(__name__).warning("store: the memory %s is damaged: %s", legible(row[0]), error)
         return None
-
-
-def _one_of(allowed: frozenset[Any], value: Any) -> Any:
-    if value not in allowed:
-        raise Unreadable(f"{value!r:.40} is none of the known")
-    return value
 
 
 def memories(rows: Iterable[Sequence[Any]]) -> list[Memory]:
