@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.agent.dialects.grammar import FINISH, Opening, settled_end
+from codelaw.agent.dialects.grammar import settled_end
 from codelaw.agent.dialects.react import React
 from codelaw.agent.dialects.scanning import GrowingText
 from codelaw.agent.turn.model_call import Joint
@@ -95,7 +95,7 @@ class Counted(str):
 
 def test_an_answer_of_brackets_and_blanks_is_settled_by_reading_it_once():
     text = Counted("so" + " ]" * 1_000)
-    assert settled_end(text, Opening(0, FINISH, 0)) == len("so")
+    assert settled_end(text, "]") == len("so")
     assert 0 < Counted.read <= 4 * len(text)
 
 

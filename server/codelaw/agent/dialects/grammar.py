@@ -18,18 +18,14 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 FINISH = "Finish"
 _INVENTED = re.compile(r"^(?:\[(?:tool|user|assistant)\]|[ \t>*_]*Observation[*_]*:)", re.MULTILINE)
 _THOUGHT_LABEL = re.compile(r"\A\s*(?:```[\w-]*[ \t]*\n\s*)?[>*_]*Thought[*_]*:[*_]*[ \t]*\n?")
 _FORMAL = re.compile(r"\A\s*(?:```[\w-]*[ \t]*\n\s*)?[ \t>*_`]*(?:(?:Thought|Action)[*_]*:|Finish[ \t]*\[)")
-_LABEL_BEGUN = re.compile(
-    r"[ \t>*_`]*(?:A(?:c(?:t(?:i(?:on?)?)?)?)?|F(?:i(?:n(?:i(?:sh?)?)?)?)?)?\Z|[ \t>*_`]*(?:Action|Finish)"
-)
 _CLOSING = re.compile(r"\s*(?:\]`?|\Z)")
 _MARK = re.compile(r'["\\\\{}\[\]]')
-_BLANK = re.compile(r"\s*")
 MAX_DEPTH = 64
 """Levels of nesting that arguments may have; more is no work for a tool, and no JSON writer likes it."""
 
@@ -46,23 +42,23 @@ _DECODER = json.JSONDecoder(strict=False, parse_constant=_finite, parse_float=_f
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Where an action begins: its label, its name and the place behind its `[`."""
+    """Where an action begins, or something that looks like one."""
 
     start: int
+    """Of its label."""
     name: str
+    """Empty where only a label stands."""
     inside: int
+    """Behind its `[`, or behind the label."""
     wrap: tuple[str, ...] = ()
     """What was opened around it and is closed behind it, the outermost first: a code fence, bold, a backtick."""
+    place: Literal["plain", "alone", "quoted"] = "plain"
+    """Outside of code fences, alone in one, or in one among other lines."""
 
 
 def is_formal(text: str) -> bool:
     """Whether a reply speaks in the dialect from its first word."""
     return _FORMAL.match(text) is not None
-
-
-def label_begun(line: str) -> bool:
-    """Whether an unfinished line is, or may still become, the beginning of an action."""
-    return _LABEL_BEGUN.match(line) is not None
 
 
 def thought_of(text: str) -> str:
@@ -76,9 +72,9 @@ def said(text: str) -> str:
 
 
 def thought_start(text: str) -> int | None:
-    """Where the thought's own words begin; None without a label."""
+    """Where the thought's own words begin; None without a label, or while these have not come."""
     label = _THOUGHT_LABEL.match(text)
-    return _behind_blank(text, label.end()) if label else None
+    return len(text) - len(words) if label and (words := text[label.end() :].lstrip()) else None
 
 
 def answer_end(text: str, opening: Opening) -> tuple[int, bool]:
@@ -97,9 +93,8 @@ def answer_end(text: str, opening: Opening) -> tuple[int, bool]:
     return max(opening.inside, len(whole)), False
 
 
-def settled_end(text: str, opening: Opening) -> int:
-    """Up to where an answer stays as it is, whatever follows: before what may yet close the Finish."""
-    marks = "]" + "".join(opening.wrap)
+def settled_end(text: str, marks: str) -> int:
+    """Up to where a text stays as it is, whatever follows: before blanks and `marks` that may yet be its end."""
     end = len(text)
     while end and (text[end - 1] in marks or text[end - 1].isspace()):
         end -= 1
@@ -107,53 +102,26 @@ def settled_end(text: str, opening: Opening) -> int:
 
 
 class CallEnd:
-    """Finds the `]` behind one JSON object while it arrives; looks at every character once."""
+    """Finds the `]` that closes a call while it arrives; looks at every character once."""
 
     def __init__(self, inside: int) -> None:
-        self.place = self._place = inside
+        self.place = inside
         """Before it, all has been looked at."""
-        self._depth = 0
-        self._quoted = self._closed = False
+        self._depth = 1
+        self._quoted = False
 
     def look(self, text: str, base: int = 0) -> int | None:
         """The place behind the `]`, when it has arrived; `text` is the reply from `base` on, at or before `place`."""
-        self._place = self.place - base
-        end = self._look(text)
-        self.place = self._place + base
-        return None if end is None else end + base
-
-    def _look(self, text: str) -> int | None:
-        if not self._closed and self._depth == 0 and not self._begin(text):
-            return None
-        while not self._closed:
-            mark = _MARK.search(text, self._place)
+        while self._depth:
+            mark = _MARK.search(text, self.place - base)
             if mark is None or (mark[0] == "\\" and mark.end() == len(text)):
-                self._place = len(text) if mark is None else mark.start()
+                self.place = base + (len(text) if mark is None else mark.start())
                 return None
-            self._take(mark)
-        self._place = _behind_blank(text, self._place)
-        return self._place + 1 if text[self._place : self._place + 1] == "]" else None
-
-    def _begin(self, text: str) -> bool:
-        self._place = _behind_blank(text, self._place)
-        first = text[self._place : self._place + 1]
-        self._closed = first == "]"
-        return self._closed or first == "{"
-
-    def _take(self, mark: re.Match[str]) -> None:
-        self._place = mark.end() + (mark[0] == "\\")
-        if mark[0] == '"':
-            self._quoted = not self._quoted
-        elif not self._quoted and mark[0] in "{[":
-            self._depth += 1
-        elif not self._quoted and mark[0] in "}]":
-            self._depth -= 1
-            self._closed = self._depth == 0
-
-
-def _behind_blank(text: str, place: int) -> int:
-    blank = _BLANK.match(text, place)
-    return blank.end() if blank else place
+            self.place = base + mark.end() + (mark[0] == "\\")
+            self._quoted ^= mark[0] == '"'
+            if not self._quoted:
+                self._depth += (mark[0] in "{[") - (mark[0] in "}]")
+        return self.place
 
 
 def unfit_arguments(value: Any, depth: int = 0) -> str | None:

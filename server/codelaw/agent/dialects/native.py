@@ -179,7 +179,7 @@ def _plain(message: Message) -> str:
     acted = (bool(facts.calls) or facts.answer is not None or facts.interrupted) and not facts.native
     if acted and facts.answer is not None:
         said = facts.answer
-    elif acted and (action := find(said, {call.tool for call in facts.calls}).action) is not None:
+    elif acted and (action := find(said, {call.tool for call in facts.calls})) is not None and action.name:
         said = grammar.thought_of(said[: action.start])
     return f"{said.rstrip()}\n{mark}".strip()
 

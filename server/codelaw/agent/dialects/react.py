@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 
 from codelaw.agent.dialects import grammar
 from codelaw.agent.dialects.base import Channel, Dialect, InvalidCall, ParsedReply, ReplyStream, call_id
-from codelaw.agent.dialects.scanning import LONG, Scan, find
+from codelaw.agent.dialects.scanning import GrowingText, Scan, find
 from codelaw.agent.dialects.spelling import Spelling, picture_blocks, user_blocks
 from codelaw.context.observations.text import tool_texts
 from codelaw.context.sections import action_text
@@ -55,14 +56,13 @@ class React(Dialect):
         text = reply.text
         if not text.strip():
             return ParsedReply(kept="")
-        found = find(text, self._tools)
-        action = found.action
+        action = find(text, self._tools)
         if action is None:
-            if found.failed is not None:
-                kept = text[: grammar.invented_from(text, found.failed)]
-                return _unreadable(kept, "unknown", "The action could not be read.", step)
             answer = grammar.said(text)
             return ParsedReply(kept=text, answer=answer) if answer.strip() else ParsedReply(kept="")
+        if not action.name:
+            kept = text[: grammar.invented_from(text, action.start)]
+            return _unreadable(kept, "unknown", "The action could not be read.", step)
         thought = grammar.thought_of(text[: action.start])
         if action.name == grammar.FINISH:
             end, _ = grammar.answer_end(text, action)
@@ -76,8 +76,8 @@ class React(Dialect):
 
     def cut(self, reply: ModelReply, step: str) -> ParsedReply | None:
         """A cut tool call is answered with an error; cut thoughts and answers are continued."""
-        action = find(reply.text, self._tools).action
-        if action is None or action.name == grammar.FINISH:
+        action = find(reply.text, self._tools)
+        if action is None or action.name in {"", grammar.FINISH}:
             return None
         problem = "Your reply was cut off by the output limit, so this call was not run. Write smaller pieces."
         call = Call(call_id(step, 0), action.name, {})
@@ -90,8 +90,8 @@ class React(Dialect):
 
     def whole(self, reply: ModelReply) -> bool | None:
         """Whether the call is complete or the Finish closed; of plain text nobody can tell."""
-        action = find(reply.text, self._tools).action
-        if action is None:
+        action = find(reply.text, self._tools)
+        if action is None or not action.name:
             return None
         if action.name == grammar.FINISH:
             # A bracket of the answer's own may stand where it was cut.
@@ -108,6 +108,37 @@ def _unreadable(text: str, tool: str, problem: str, step: str, thought: str = ""
     return ParsedReply(kept=text, thought=thought, unreadable=InvalidCall(Call(call_id(step, 0), tool, {}), problem))
 
 
+_LEAD = 256
+"""Characters among which the label of a thought is looked for while a reply arrives."""
+
+
+@dataclass(slots=True)
+class _Shown:
+    """What of a channel's text has been shown while it arrives."""
+
+    channel: Channel
+    begin: int
+    marks: str = ""
+    """What may yet end it, besides blanks."""
+    until: int = field(init=False)
+    """Up to here it has been shown,"""
+    _seen: int = field(init=False)
+    """and up to here only blanks and marks follow that."""
+
+    def __post_init__(self) -> None:
+        self.until = self._seen = self.begin
+
+    def more(self, text: GrowingText, end: int) -> Iterator[tuple[Channel, str]]:
+        """What of the text up to `end` can be shown now."""
+        if end <= self._seen:
+            return
+        settled = grammar.settled_end(text.part(self._seen, end), self.marks)
+        if settled:
+            shown, self.until = self.until, self._seen + settled
+            yield self.channel, text.part(shown, self.until)
+        self._seen = end
+
+
 class ReactStream(ReplyStream):
     """Shows a reply as it arrives: the thought up to the action, then the inside of Finish.
 
@@ -117,111 +148,59 @@ class ReactStream(ReplyStream):
 
     def __init__(self, tools: AbstractSet[str] = frozenset()) -> None:
         self._scan = Scan(tools)
+        self._thought: _Shown | None = None
+        self._answer: _Shown | None = None
         self._call: grammar.CallEnd | None = None
-        self._behind: int | None = None
+        self._behind = 0
         """Behind the complete call, and behind all that only closes what was opened around it."""
         self._fit: bool | None = None
         """Whether the complete call can be read; None before it is complete."""
-        self._begin: int | None = None
-        """Where the thought's own words begin, once that is known."""
-        self._again = 0
-        """Length of the text at which their beginning is looked for again."""
-        self._seen = 0
-        """Up to here the thought has been shown, or only blanks follow what was."""
-        self._reported: int | None = None
-        """The same of the answer, with what may yet close the Finish."""
-        self._thought = self._answer = 0
-        """Characters of each already shown."""
 
     def feed(self, text: str) -> Iterator[tuple[Channel, str]]:
         """More text; gives what can be shown now."""
-        self._scan.feed(text)
-        yield from self._show_thought()
-        action = self._scan.action
-        if action is None:
-            return
-        if action.name == grammar.FINISH:
-            yield from self._show_answer(action)
-        else:
-            self.enough = self.enough or self._goes_on(action)
+        scan, reply = self._scan, self._scan.text
+        scan.feed(text)
+        if self._thought is None and len(reply) - len(text) <= _LEAD:
+            begin = grammar.thought_start(reply.text)
+            self._thought = None if begin is None else _Shown("thought", begin)
+        if self._thought is not None:
+            yield from self._thought.more(reply, scan.thought_end)
+        if scan.action is not None and scan.action.name == grammar.FINISH:
+            marks = "]" + "".join(scan.action.wrap)
+            self._answer = self._answer or _Shown("answer", scan.action.inside, marks)
+            yield from self._answer.more(reply, len(reply))
+        elif scan.action is not None and self._fit is not False:
+            self._go_on(scan.action)
 
     def finish(self, reading: ParsedReply) -> Iterator[tuple[Channel, str]]:
         """The rest, once the reply has been read."""
-        if len(reading.thought) > self._thought:
-            piece, self._thought = reading.thought[self._thought :], len(reading.thought)
-            yield "thought", piece
-        if reading.answer is not None and len(reading.answer) > self._answer:
-            piece, self._answer = reading.answer[self._answer :], len(reading.answer)
-            yield "answer", piece
-
-    def _show_answer(self, action: grammar.Opening) -> Iterator[tuple[Channel, str]]:
-        text, begin = self._scan.text, action.inside if self._reported is None else self._reported
-        end = begin + grammar.settled_end(text.part(begin), action)
-        self._reported = len(text)
-        if end > begin:
-            shown = action.inside + self._answer
-            self._answer = end - action.inside
-            yield "answer", text.part(shown, end)
+        told: tuple[tuple[Channel, str, _Shown | None], ...] = (
+            ("thought", reading.thought, self._thought),
+            ("answer", reading.answer or "", self._answer),
+        )
+        for channel, text, shown in told:
+            if rest := text[0 if shown is None else shown.until - shown.begin :]:
+                yield channel, rest
 
     @property
     def whole(self) -> bool:
         """A complete call that can be run has arrived, whether or not more follows (R-3)."""
-        action = self._scan.action
-        return action is not None and self._behind is not None and self._fits(action)
+        return self._fit is True
 
-    def _goes_on(self, action: grammar.Opening) -> bool:
-        """Whether a complete call has come and more behind it."""
-        if self._fit is False:
-            return False
+    def _go_on(self, action: grammar.Opening) -> None:
+        """Find out whether the call is complete, and more has come behind it."""
         text = self._scan.text
-        if self._behind is None:
-            self._call = self._call or grammar.CallEnd(action.inside)
-            place = self._call.place
-            self._behind = self._call.look(text.part(place), place)
-        if self._behind is None:
-            return False
-        if not text.part(self._behind).strip("`*_ \t\r\n"):
-            self._behind = len(text)
-            return False
-        return self._fits(action)
-
-    def _fits(self, action: grammar.Opening) -> bool:
         if self._fit is None:
+            self._call = self._call or grammar.CallEnd(action.inside)
+            end = self._call.look(text.part(self._call.place), self._call.place)
+            if end is None:
+                return
             try:
-                grammar.arguments_at(self._scan.text.text, action.inside)
-                self._fit = True
+                grammar.arguments_at(text.text, action.inside)
             except ValueError:
                 self._fit = False
-        return self._fit
-
-    def _show_thought(self) -> Iterator[tuple[Channel, str]]:
-        if self._begin is None:
-            self._begin = self._thought_begin()
-            if self._begin is None:
                 return
-            self._seen = self._begin
-        text, end = self._scan.text, self._thought_end()
-        if end <= self._seen:
-            return
-        solid = len(text.part(self._seen, end).rstrip())
-        if solid:
-            shown, until = self._begin + self._thought, self._seen + solid
-            self._thought = until - self._begin
-            yield "thought", text.part(shown, until)
-        self._seen = end
-
-    def _thought_begin(self) -> int | None:
-        text = self._scan.text
-        if len(text) > LONG and len(text) < self._again:
-            return None
-        self._again = 2 * len(text)
-        begin = grammar.thought_start(text.text)
-        return begin if begin is not None and begin < len(text) else None
-
-    def _thought_end(self) -> int:
-        scan = self._scan
-        if scan.action is not None:
-            return scan.action.start
-        if scan.label is not None:
-            return scan.label
-        return scan.line.start if scan.line.held else len(scan.text)
+            self._fit, self._behind = True, end
+        if text.part(self._behind).strip("`*_ \t\r\n"):
+            self.enough = True
+        self._behind = len(text)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import SEEK_END, StringIO
 from typing import Literal
 
-from codelaw.agent.dialects.grammar import FINISH, CallEnd, Opening, answer_end, is_formal, label_begun
+from codelaw.agent.dialects.grammar import FINISH, CallEnd, Opening, answer_end, is_formal
 
 
 class GrowingText:
@@ -48,44 +48,33 @@ class GrowingText:
         return self._held.read(max(0, (self._length if end is None else end) - begin))
 
 
-_LABEL = re.compile(r"(?P<lead>[ \t>*_]*+)Action(?P<inner>[*_]*):(?P<after>[*_]*)[ \t]*")
-_NAME = re.compile(r"(?P<quote>\s*```[\w-]*[ \t]*\n|[ \t]*`)?\s*(?P<name>[A-Za-z_][\w.-]*)[ \t]*\[")
-_NAME_BEGUN = re.compile(r"(?:\s*```[\w-]*[ \t]*\n|[ \t]*`)?\s*(?:[A-Za-z_][\w.-]*[ \t]*)?\Z|\s*`{1,3}[\w-]*[ \t]*\Z")
-_BARE = re.compile(r"[ \t]*(?P<quote>`?)[ \t]*Finish[ \t]*\[")
+# All is bounded, so that a line is decided after a few hundred characters, however it arrives.
+_LABEL = re.compile(r"(?P<lead>[ \t>*_]{0,64}+)Action(?P<inner>[*_]{0,8}):(?P<after>[*_]{0,8})[ \t]{0,64}")
+_QUOTE = r"\s{0,64}```[\w-]{0,32}[ \t]{0,64}\n|[ \t]{0,64}`"
+_NAME = re.compile(rf"(?P<quote>{_QUOTE})?\s{{0,64}}(?P<name>[A-Za-z_][\w.-]{{0,127}})[ \t]{{0,64}}\[")
+_NAME_BEGUN = re.compile(
+    rf"(?:{_QUOTE})?\s{{0,64}}(?:[A-Za-z_][\w.-]{{0,127}}[ \t]{{0,64}})?\Z"
+    r"|\s{0,64}`{1,3}[\w-]{0,32}[ \t]{0,64}\Z"
+)
+_BARE = re.compile(r"[ \t]{0,64}(?P<quote>`?)[ \t]{0,64}Finish[ \t]{0,64}\[")
+_BEGUN = re.compile(
+    r"[ \t>*_`]{0,64}(?:A(?:c(?:t(?:i(?:o(?:n[*_]{0,8})?)?)?)?)?|F(?:i(?:n(?:i(?:s(?:h[ \t]{0,64})?)?)?)?)?)?\Z"
+)
+_BLANK = re.compile(r"\s{0,64}\Z")
 _FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})(?P<info>[^\n`]*)(?:\n|\Z)")
 _SPEAKS = re.compile(r"^[ \t>*_]*(?:Thought|Action|Observation)[*_]*:|^\[(?:tool|user|assistant)\]", re.MULTILINE)
 _WORD = re.compile(r"[ \t]*`?(?P<word>[A-Za-z_][\w.-]*)`?[ \t]*(?P<open>[({]|$)?", re.MULTILINE)
 _SOLID = re.compile(r"\S")
-_LEAD = " \t>*_`"
-"""What may stand before a label."""
-_QUIET = re.compile(r"[\w.\-\s>*`~]*")
-"""What may go on for any length between the beginning of a label and what tells whether it is one."""
-LONG = 1024
-"""Characters of what is not yet decided, from which on it is read again only when there is an eighth more of it."""
-
-Place = Literal["plain", "alone", "quoted"]
-"""Where a label stands: outside of code fences, alone in one, or in one among other lines."""
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """Something that looks like an action; without an opening, only its label does."""
-
-    start: int
-    end: int
-    """Behind the label, or behind the `[`."""
-    place: Place
-    opening: Opening | None = None
 
 
 @dataclass(slots=True)
 class Labels:
-    """Finds the labels of a reply line by line, while it arrives."""
+    """Finds what looks like an action line by line, while the reply arrives."""
 
     place: int = 0
     """Before it, all has been looked at."""
-    settled: bool = False
-    """Nothing that follows in the unfinished line at `place` changes what was found there."""
+    open: bool = True
+    """What begins at `place` may yet become an action."""
     _mark: str = ""
     """Of the code fence that is open."""
     _fence: int = 0
@@ -97,18 +86,18 @@ class Labels:
     _said_inside: bool = False
     """and in it."""
 
-    def found(self, text: str, *, last: bool, base: int = 0) -> Iterator[Label]:
+    def found(self, text: str, *, last: bool, base: int = 0) -> Iterator[Opening]:
         """The next labels, of which more may follow unless it is the `last`; `text` is the reply from `base` on."""
+        self.open = True
         while self.place < base + len(text):
             begin = self.place - base
             newline = text.find("\n", begin)
             label = self._at(text, begin, last=last, base=base)
             if newline < 0 and not last:
-                self.settled = bool(label)
-                if label and label.opening:
+                self.open = label is None or (not label and _BEGUN.match(text, begin) is not None)
+                if label:
                     yield label
                 return
-            self.settled = False
             if label is None:
                 return
             end = len(text) if newline < 0 else newline + 1
@@ -129,92 +118,74 @@ class Labels:
             self._said_inside = self._said_inside or not blank
         self._said = self._said or not blank
 
-    def _at(self, text: str, begin: int, *, last: bool, base: int) -> Label | Literal[False] | None:
+    def _at(self, text: str, begin: int, *, last: bool, base: int) -> Opening | Literal[False] | None:
         """The label that begins here; False: none does; None: more text is needed to tell."""
         label = _LABEL.match(text, begin)
         if label is None:
             bare = _BARE.match(text, begin)
-            if bare is None:
-                return False
-            return self._opened(Opening(begin + base, FINISH, bare.end() + base, _marks(bare["quote"])))
+            return bare is not None and self._opened(begin + base, FINISH, bare.end() + base, bare["quote"])
         name = _NAME.match(text, label.end())
         if name is None:
             if not last and _NAME_BEGUN.match(text, label.end()):
                 return None
-            return Label(begin + base, label.end() + base, self._standing())
-        if not last and name["name"] != FINISH and not _SOLID.search(text, name.end()):
+            return Opening(begin + base, "", label.end() + base, (), self._standing)
+        if not last and name["name"] != FINISH and _BLANK.match(text, name.end()):
             return None  # what follows tells whether it is meant
         lead = label["lead"]
         bold = "" if label["inner"] or label["after"] else lead[len(lead.rstrip("*_")) :]
-        wrap = _marks(bold, (name["quote"] or "").strip()[:3])
-        return self._opened(Opening(begin + base, name["name"], name.end() + base, wrap))
+        return self._opened(begin + base, name["name"], name.end() + base, bold, (name["quote"] or "").strip()[:3])
 
-    def _opened(self, opening: Opening) -> Label:
-        place = self._standing()
-        if place == "alone":
-            opening = Opening(self._fence, opening.name, opening.inside, (self._mark, *opening.wrap))
-        return Label(opening.start, opening.inside, place, opening)
+    def _opened(self, start: int, name: str, inside: int, *wrap: str) -> Opening:
+        opening = Opening(start, name, inside, tuple(filter(None, wrap)), self._standing)
+        if opening.place == "alone":
+            opening = replace(opening, start=self._fence, wrap=(self._mark, *opening.wrap))
+        return opening
 
-    def _standing(self) -> Place:
+    @property
+    def _standing(self) -> Literal["plain", "alone", "quoted"]:
         if not self._mark:
             return "plain"
         return "quoted" if self._said_inside and self._said_before else "alone"
 
 
-def _marks(*marks: str) -> tuple[str, ...]:
-    return tuple(filter(None, marks))
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyAction:
-    """What a whole reply does: acts, tried to (`failed` is where), or neither."""
-
-    action: Opening | None = None
-    failed: int | None = None
-
-
-def find(text: str, tools: AbstractSet[str] = frozenset()) -> ReplyAction:
-    """What a whole reply does; `tools` are the names that a call may have."""
+def find(text: str, tools: AbstractSet[str] = frozenset()) -> Opening | None:
+    """Where a whole reply acts, or, without a name, tries to; `tools` are the names that a call may have."""
     formal = is_formal(text)
     labels, alone, failed = Labels(), None, None
-    prose, looked = False, 0
+    prose, looked, end = False, 0, None
     for label in labels.found(text, last=True):
         meant = is_meant(text, label, tools, formal=formal)
         if alone is not None:
-            prose = prose or _prose(text, alone.end, label.start)
+            prose = prose or _prose(text, end or 0, label.start)
             if not prose or (formal and _SPEAKS.search(text, looked, label.start)):
-                return ReplyAction(alone.opening)
+                return alone
             looked = max(looked, label.start)
-            if meant and label.opening and label.place == "plain":
-                return ReplyAction(label.opening)
-        elif meant and label.opening and label.place == "plain":
-            return ReplyAction(label.opening)
-        elif meant and label.opening and label.place == "alone":
-            end = _end_alone(text, label.opening, formal=formal)
+        if meant and label.place == "plain" and label.name:
+            return label
+        if meant and alone is None and label.place == "plain":
+            failed = failed or label
+        if meant and alone is None and label.place == "alone" and label.name:
+            end = _end_alone(text, label, formal=formal)
             if end == len(text):
-                return ReplyAction(label.opening)
+                return label
             if end is not None:
-                alone, labels.place, looked = Label(label.start, end, "alone", label.opening), end, end
-        elif meant and label.place == "plain" and failed is None:
-            failed = label.start
-    if alone is not None and (formal or not _prose(text, alone.end, len(text))):
-        return ReplyAction(alone.opening)
-    return ReplyAction(failed=failed)
+                alone, labels.place, looked = label, end, end
+    if alone is not None and (formal or not _prose(text, end or 0, len(text))):
+        return alone
+    return failed
 
 
-def is_meant(text: str, label: Label, tools: AbstractSet[str], *, formal: bool, base: int = 0) -> bool:
+def is_meant(text: str, label: Opening, tools: AbstractSet[str], *, formal: bool, base: int = 0) -> bool:
     """Whether a label is meant as one: always in a reply that speaks in the dialect, else in front of a call.
 
     `text` is the reply from `base` on.
     """
-    if formal:
+    if formal or label.name in tools or label.name == FINISH:
         return True
-    if label.opening is None:
-        word = _WORD.match(text, label.end - base)
+    if not label.name:
+        word = _WORD.match(text, label.inside - base)
         return word is not None and word["open"] is not None and (word["word"] in tools or word["word"] == FINISH)
-    if label.opening.name in tools or label.opening.name == FINISH:
-        return True
-    first = _SOLID.search(text, label.end - base)
+    first = _SOLID.search(text, label.inside - base)
     return first is not None and first[0] in {"{", "]"}
 
 
@@ -233,31 +204,6 @@ def _prose(text: str, begin: int, end: int) -> bool:
 
 
 @dataclass(slots=True)
-class UnfinishedLine:
-    """The unfinished line at the end of a reply."""
-
-    start: int = 0
-    held: bool = True
-    """It is, or may still become, the beginning of an action."""
-    _end: int = 0
-    _head: str = ""
-    """Its first words, until they tell."""
-    _reported: bool = False
-
-    def feed(self, piece: str) -> None:
-        """More of the reply."""
-        newline = piece.rfind("\n")
-        if newline >= 0:
-            self.start = self._end + newline + 1
-            self._head, self.held, self._reported = "", True, False
-        self._end += len(piece)
-        if not self._reported:
-            self._head = (self._head + piece[newline + 1 :]).lstrip(_LEAD)
-            self.held = label_begun(self._head)
-            self._reported = not self.held or self._head.startswith(("Action", FINISH))
-
-
-@dataclass(slots=True)
 class Scan:
     """A reply as it arrives, and its action as soon as nothing that follows can change it.
 
@@ -267,49 +213,37 @@ class Scan:
     tools: AbstractSet[str] = frozenset()
     text: GrowingText = field(default_factory=GrowingText)
     action: Opening | None = None
-    label: int | None = None
+    _label: int | None = None
     """The first label, meant or not: what stands before it is a thought."""
-    line: UnfinishedLine = field(default_factory=UnfinishedLine)
     _labels: Labels = field(default_factory=Labels)
     _formal: bool | None = None
     """Whether the reply speaks in the dialect; None before it is asked."""
     _doubt: bool = False
     """Something stood alone in a code fence: the end of the reply decides."""
-    _again: int = 0
-    """Length of the text at which what is undecided for long is read again."""
+
+    @property
+    def thought_end(self) -> int:
+        """Up to where the thought goes as far as is known."""
+        if self._label is not None:
+            return self._label
+        return self._labels.place if self._labels.open else len(self.text)
 
     def feed(self, piece: str) -> None:
         """More of the reply."""
-        across = self.line.start > self._labels.place
         self.text.add(piece)
-        self.line.feed(piece)
-        if self.action is None and not self._doubt and not self._tells_nothing(piece, across=across):
-            self._look()
-
-    def _tells_nothing(self, piece: str, *, across: bool) -> bool:
-        """Whether the piece need not be looked at; `across`: what is undecided began in an earlier line."""
-        place, length = self._labels.place, len(self.text)
-        if place == self.line.start and (self._labels.settled or not self.line.held):
-            return True
-        if length - place <= LONG or length >= self._again:
-            return False
-        return (across or "\n" not in piece) and _QUIET.fullmatch(piece) is not None
-
-    def _look(self) -> None:
+        if self.action is not None or self._doubt or not (self._labels.open or "\n" in piece):
+            return
         base = self._labels.place
         text = self.text.part(base)
         for label in self._labels.found(text, last=False, base=base):
-            self.label = label.start if self.label is None else self.label
-            if label.opening is None or label.place == "quoted":
-                continue
-            if label.place == "alone":
+            self._label = label.start if self._label is None else self._label
+            if label.name and label.place == "alone":
                 self._doubt = True
                 return
-            if self._formal is None:
+            if self._formal is None and label.name:
                 # What stands before the first label tells, and never changes.
-                self._formal = is_formal(self.text.part(0, label.end))
-            if is_meant(text, label, self.tools, formal=self._formal, base=base):
-                self.action = label.opening
+                self._formal = is_formal(self.text.part(0, label.inside))
+            meant = label.name and is_meant(text, label, self.tools, formal=bool(self._formal), base=base)
+            if meant and label.place == "plain":
+                self.action = label
                 return
-        length = len(self.text)
-        self._again = length + (length - self._labels.place) // 8
