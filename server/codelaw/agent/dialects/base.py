@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Literal
@@ -35,7 +34,7 @@ from codelaw.tools.toolbox import Toolbox
 
 
 class Binding:
-    """Leaves out what does not go back; remembers the digests of the messages of the last request by identity."""
+    """Leaves out what does not go back."""
 
     def __init__(self, maker: str = "", *, binds: bool = False) -> None:
         """`maker`: whose items are sent; `binds`: they count only behind the request that they were made for."""
@@ -43,8 +42,6 @@ class Binding:
         self.binds = binds
         self.refused: frozenset[str] = frozenset()
         """Those that the maker did not take, by their first items."""
-        self._known: dict[int, tuple[ApiMessage, AbstractSet[str], bytes]] = {}
-        self._bare: dict[int, tuple[ApiMessage, frozenset[str], ApiMessage]] = {}
 
     def bound(self, request: ModelRequest) -> ModelRequest:
         """The request with those kept items alone that go back, and with the digest of all else."""
@@ -57,10 +54,11 @@ class Binding:
             if any(item.bound for item in kept.items)
         ]
         going = _chained(groups, prefixes) if self.binds else [kept for _, kept in groups]
-        ids = frozenset(kept.id for kept in going)
-        bare: dict[int, tuple[ApiMessage, frozenset[str], ApiMessage]] = {}
-        messages = tuple(self._left(message, ids, bare) for message in request.messages)
-        self._bare = bare
+        ids = {kept.id for kept in going}
+        messages = tuple(
+            _without(message, [one for one in _sealed(message.blocks) if one.of.id not in ids and not self._stays(one)])
+            for message in request.messages
+        )
         return replace(request, messages=messages, prefix=prefixes[-1], after=going[-1].id if going else "")
 
     def refuse(self, request: ModelRequest) -> None:
@@ -71,40 +69,17 @@ class Binding:
         """The digest of what stands in front of each message, and of the whole."""
         tools = json.dumps([[tool.name, tool.description, tool.input_schema] for tool in request.tools], sort_keys=True)
         digest = _digest(str(request.searching), tools, *(block.text for block in request.system))
-        found, known = [digest.hex()[:32]], dict[int, tuple[ApiMessage, AbstractSet[str], bytes]]()
-        shown = frozenset(request.images)
+        found = [digest.hex()[:32]]
         for message in request.messages:
-            entry = self._known.get(id(message))
-            if entry is None or entry[0] is not message or entry[1] != shown:
-                entry = (message, shown, _digest(message.role, *self._texts(message.blocks, shown)))
-            known[id(message)] = entry
-            digest = sha256(digest + entry[2]).digest()
+            digest = sha256(digest + _digest(message.role, *self._texts(message.blocks, request.images))).digest()
             found.append(digest.hex()[:32])
-        self._known = known
         return found
-
-    def _left(
-        self,
-        message: ApiMessage,
-        ids: frozenset[str],
-        bare: dict[int, tuple[ApiMessage, frozenset[str], ApiMessage]],
-    ) -> ApiMessage:
-        """The message without items that do not go back: the same object where that is so for all of its items."""
-        out = frozenset(kept.id for kept in _kept(message.blocks)) - ids
-        if not out:
-            return message
-        entry = self._bare.get(id(message))
-        if entry is None or entry[0] is not message or entry[1] != out:
-            gone = [block for block in _sealed(message.blocks) if block.of.id in out and not self._stays(block)]
-            entry = (message, out, _without(message, gone))
-        bare[id(message)] = entry
-        return entry[2]
 
     def _stays(self, block: KeptBlock) -> bool:
         """Whether its maker wants it whatever stands in front."""
         return block.of.maker == self.maker and not block.item.bound
 
-    def _texts(self, blocks: Iterable[Block], shown: AbstractSet[str]) -> Iterable[str]:
+    def _texts(self, blocks: Iterable[Block], shown: Container[str]) -> Iterable[str]:
         """What is sent of blocks: of a picture that is not `shown` the words instead."""
         for block in blocks:
             match block:
@@ -136,33 +111,22 @@ def _sealed(blocks: Iterable[Block]) -> list[KeptBlock]:
 
 
 def _without(message: ApiMessage, gone: Sequence[Block]) -> ApiMessage:
+    """The message without these blocks; the same object where there are none."""
+    if not gone:
+        return message
     left = tuple(block for block in message.blocks if not any(block is one for one in gone))
     return ApiMessage(message.role, left or (TextBlock("…"),))
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """Kept items of which each names the one before it."""
-
-    count: int
-    last: KeptItems
-    before: _Row | None
-
-
-def _chained(groups: Sequence[tuple[int, KeptItems]], prefixes: Sequence[str]) -> list[KeptItems]:
+def _chained(groups: Sequence[tuple[int, KeptItems]], prefixes: Sequence[str]) -> Sequence[KeptItems]:
     """Of those that stand behind what they were made for the longest row in which each names the one before it."""
-    rows: dict[str, _Row] = {}
-    longest: _Row | None = None
+    rows: dict[str, tuple[KeptItems, ...]] = {}
+    longest: tuple[KeptItems, ...] = ()
     for place, kept in groups:
         if kept.prefix == prefixes[place]:
-            before = rows.get(kept.after)
-            row = rows[kept.id] = _Row(1 if before is None else before.count + 1, kept, before)
-            longest = row if longest is None or row.count >= longest.count else longest
-    found: list[KeptItems] = []
-    while longest is not None:
-        found.append(longest.last)
-        longest = longest.before
-    return found[::-1]
+            row = rows[kept.id] = (*rows.get(kept.after, ()), kept)
+            longest = row if len(row) >= len(longest) else longest
+    return longest
 
 
 def _kept(blocks: Iterable[Block]) -> list[KeptItems]:

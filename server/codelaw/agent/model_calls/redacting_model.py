@@ -3,27 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.models import (
-    ApiMessage,
-    Begun,
-    CallBlock,
-    Delta,
-    Heard,
-    ImageBlock,
-    KeptBlock,
-    ModelReply,
-    ModelRequest,
-    ResultBlock,
-    TextBlock,
-    TextDelta,
-    ThinkingDelta,
-    Usage,
-)
+from codelaw.domain.models import Begun, Delta, Heard, ModelReply, ModelRequest, TextDelta, ThinkingDelta, Usage
 from codelaw.domain.safety.redaction import Redaction
 from codelaw.ports.model import ChatModel
 
@@ -39,18 +24,11 @@ class _Clean:
         """The request without known values; what is known already is not looked through again."""
         edition = redaction.edition
         known = self.known[1] if self.known[0] == edition else {}
-        # Each entry holds its object, so that no other one can have its id while the entry is kept.
-        current = {
-            id(one): entry
-            for one in (*request.messages, request.tools)
-            if (entry := known.get(id(one))) is not None and entry[0] is one
-        }
-        fresh = [message for message in request.messages if id(message) not in current]
-        # Mostly nothing secret stands in any of them, and one look at all their texts together says so.
-        holds = redaction.holds("\0".join(text for message in fresh for text in _texts(message)))
-        current |= {id(one): (one, redaction.value(one) if holds else one) for one in fresh}
-        if id(request.tools) not in current:
-            current[id(request.tools)] = (request.tools, redaction.value(request.tools))
+        current: dict[int, tuple[Any, Any]] = {}
+        for one in (*request.messages, request.tools):
+            # Each entry holds its object, so that no other one can have its id while the entry is kept.
+            entry = known.get(id(one))
+            current[id(one)] = entry if entry is not None and entry[0] is one else (one, redaction.value(one))
         self.known = edition, current
         rest = redaction.value(replace(request, messages=(), tools=(), images={}))
         messages, tools = (current[id(one)][1] for one in request.messages), current[id(request.tools)][1]
@@ -93,10 +71,7 @@ class RedactingModel:
             return report(TextDelta, text.feed(delta.text))
 
         try:
-            # A long chat takes a while to be spelt, looked through and written: others have a turn in between.
-            await asyncio.sleep(0)
-            clean = self._clean.request(request, self.redaction)
-            await asyncio.sleep(0)
+            clean = await asyncio.to_thread(self._clean.request, request, self.redaction)
             reply = await self.model.reply(clean, feed)
         except ModelFailure as failure:
             failure.partial = self.redaction.text(failure.partial)
@@ -133,37 +108,3 @@ class RedactingModel:
     async def close(self) -> None:
         """As the model's own."""
         await self.model.close()
-
-
-def _texts(message: ApiMessage) -> Iterator[str]:
-    """All texts of a message, but its role."""
-    for block in message.blocks:
-        match block:
-            case TextBlock():
-                yield block.text
-            case ImageBlock():
-                yield block.instead
-            case ResultBlock():
-                yield block.call_id
-                yield block.text
-                yield block.instead
-            case KeptBlock():
-                pass
-            case CallBlock():
-                yield block.call.id
-                yield block.call.tool
-                yield from _texts_of(block.call.arguments)
-
-
-def _texts_of(value: Any) -> Iterator[str]:
-    """All texts in JSON values, the names among them."""
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, Mapping):
-            waiting += cast("Mapping[str, Any]", one)
-            waiting += cast("Mapping[str, Any]", one).values()
-        elif isinstance(one, list | tuple):
-            waiting += cast("list[Any]", one)
