@@ -37,8 +37,6 @@ _RULES = frozenset({".gitignore", ".git"})
 
 @dataclass(frozen=True, slots=True)
 class _Directory:
-    root: str
-    """The workspace folder that it was found from."""
     shown: str
     """What stands before the names of its files when they are shown."""
     stamp: int
@@ -57,11 +55,11 @@ class Tree:
 
     folders: tuple[Folder, ...]
     hiding: Hiding | None
-    directories: Mapping[str, _Directory]
-    """By absolute path, parents before children."""
-    rules: Mapping[str, int]
-    """The stamps of the files that say what is hidden, those above the folders included."""
     exact: bool
+    directories: Mapping[str, _Directory] = field(default_factory=dict[str, _Directory])
+    """By absolute path."""
+    rules: Mapping[str, int] = field(default_factory=dict[str, int])
+    """The stamps of the files that say what is hidden, those above the folders included."""
 
 
 def surveyed(
@@ -75,180 +73,143 @@ def surveyed(
     exact: bool = False,
 ) -> Survey:
     """Look at the folders; `shown` says how an absolute path is shown."""
+    nothing = Tree(tuple(folders), hiding, exact)
     last = since.tree if since is not None else None
-    look = _Look(tuple(folders), budget, hiding, shown, exact)
-    known = isinstance(last, Tree) and (last.folders, last.hiding, last.exact) == (look.folders, hiding, exact)
-    if not (known and isinstance(last, Tree) and look.follow(last)):
-        look = _Look(tuple(folders), budget, hiding, shown, exact, whole=True)
+    same = isinstance(last, Tree) and (last.folders, last.hiding, last.exact) == (nothing.folders, hiding, exact)
+    tree = last if isinstance(last, Tree) and same else nothing
+    look = _Look(tree, budget, shown)
+    if tree is nothing or not look.follow():
+        look = _Look(nothing, budget, shown)
         look.begin()
-    survey = look.survey()
-    if exact:
-        return _compared(last, survey) if known and isinstance(last, Tree) else _stamped(survey)
-    return replace(survey, open=frozenset(look.open(buffers)))
+    now = None if budget.stopped else replace(nothing, directories=look.directories, rules=look.rules)
+    survey = Survey(look.changed, frozenset(), look.last is nothing, stopped=budget.stopped, tree=now)
+    if not exact:
+        gone = _gone(look.last, now).keys() - look.changed.keys()
+        return replace(survey, gone=frozenset(gone), open=frozenset(look.open(buffers)))
+    if tree is nothing or now is None:
+        stamps = {stamp: one.shown + name for one in look.directories.values() for name, stamp in one.files.items()}
+        return replace(survey, stamps=stamps)
+    return _compared(tree, now, survey)
 
 
-@dataclass(slots=True)
 class _Look:
-    folders: tuple[Folder, ...]
-    budget: WalkBudget
-    hiding: Hiding | None
-    shown: Callable[[str], str]
-    exact: bool
-    whole: bool = False
-    now: int = field(default_factory=time.time_ns)
-    changed: dict[str, float] = field(default_factory=dict[str, float])
-    gone: set[str] = field(default_factory=set[str])
-    directories: dict[str, _Directory] = field(default_factory=dict[str, _Directory])
-    rules: dict[str, int] = field(default_factory=dict[str, int])
-    ignores: dict[str, IgnoreTree] = field(default_factory=dict[str, IgnoreTree])
-
-    def survey(self) -> Survey:
-        stopped = self.budget.stopped
-        tree = None if stopped else Tree(self.folders, self.hiding, self.directories, self.rules, self.exact)
-        gone = frozenset(self.gone - self.changed.keys())
-        return Survey(self.changed, gone, self.whole, stopped=stopped, tree=tree)
+    def __init__(self, last: Tree, budget: WalkBudget, shown: Callable[[str], str]) -> None:
+        self.last = last
+        self.changed: dict[str, float] = {}
+        self.directories: dict[str, _Directory] = {}
+        self.rules: dict[str, int] = {}
+        self._budget = budget
+        self._shown = shown
+        self._exact = last.exact
+        self._stamp = content_stamp if last.exact else _stamp
+        self._now = time.time_ns()
+        self._ignores = {str(folder.root): IgnoreTree(folder.root) for folder in last.folders}
+        self._hides_otherwise = False
+        """A rule that hides files has changed, so that everything must be listed."""
 
     def begin(self) -> None:
         """List everything."""
-        for folder in self.folders:
-            for path in _ruling(folder.root):
-                self.rules[path] = self._rule(path)
-            self._below(str(folder.root), str(folder.root))
+        self.rules = {path: self._rule(path) for folder in self.last.folders for path in _ruling(folder.root)}
+        self._walk()
 
-    def follow(self, last: Tree) -> bool:
+    def follow(self) -> bool:
         """Look at what is known; False where everything must be listed."""
-        self.rules = {path: self._rule(path) for path in last.rules}
-        if self.rules != last.rules:
+        self.rules = {path: self._rule(path) for path in self.last.rules}
+        if self.rules != self.last.rules:
             return False
-        self.directories = dict(last.directories)
-        for path, known in last.directories.items():
-            if self.exact and self.budget.late():
-                return True
-            if path in self.directories and not self._look_at(path, known):
-                return False
-        for folder in self.folders:
-            if str(folder.root) not in self.directories:
-                self._below(str(folder.root), str(folder.root))
-        return True
+        self._walk()
+        return not self._hides_otherwise
 
     def open(self, buffers: Sequence[Buffer]) -> Iterator[str]:
         """The open documents with a file, or a place for one, that is not hidden."""
         for buffer in buffers:
             path = str(buffer.path)
-            folder, _, name = path.rpartition("/")
-            known = self.directories.get(folder)
-            if known is not None and name in known.files:
-                yield known.shown + name
-                continue
-            holding = [one for one in self.folders if buffer.path is not None and one.root in buffer.path.parents]
-            hidden = [self._ignored(str(one.root)).hides(str(one.root), path) for one in holding]
-            if not all(hidden) and not self._denied(self.shown(path)):
-                yield self.shown(path)
+            holding = [one.root for one in self.last.folders if buffer.path and one.root in buffer.path.parents]
+            hidden = [self._ignores[str(root)].hides(str(root), path) for root in holding]
+            if not all(hidden) and not self._denied(self._shown(path)):
+                yield self._shown(path)
 
-    def _look_at(self, path: str, known: _Directory) -> bool:
-        facts = _facts(path)
+    def _walk(self) -> None:
+        for root, ignores in self._ignores.items():
+            waiting = [root]
+            while waiting and not self._budget.late() and not self._hides_otherwise:
+                path = waiting.pop()
+                found = None if path in self.directories else self._directory(path, ignores)
+                if found is not None:
+                    self.directories[path] = found
+                    waiting += (f"{path.rstrip('/')}/{name}" for name in found.folders)
+
+    def _directory(self, path: str, ignores: IgnoreTree) -> _Directory | None:
+        """A folder as it is now; None where there is none."""
+        facts = _facts(path)  # before its names: what comes between changes it
         if facts is None or not stat.S_ISDIR(facts.st_mode):
-            self._drop(path)
-            return True
-        if known.stamp != _stamp(facts):
-            return self._list_again(path, known)
+            return None
+        known = self.last.directories.get(path)
+        same = known is not None and known.stamp == _stamp(facts)
+        return (self._followed(path, known) if known and same else None) or self._listed(path, ignores, facts, known)
+
+    def _followed(self, path: str, known: _Directory) -> _Directory | None:
+        """A folder that has not changed, with the files in it that have; None where one is gone."""
         differing: dict[str, int] = {}
-        begin, lstat, stamp = f"{path.rstrip('/')}/", os.lstat, content_stamp if self.exact else _stamp
+        begin, lstat, stamp = f"{path.rstrip('/')}/", os.lstat, self._stamp
         for name, was in known.files.items():
             try:
                 facts = lstat(begin + name)
             except OSError:
-                return self._list_again(path, known)
+                return None
             if stamp(facts) != was:
                 differing[name] = self._met(known.shown + name, facts)
-        if differing:
-            self.directories[path] = replace(known, files={**known.files, **differing})
-        return True
+        return replace(known, files={**known.files, **differing}) if differing else known
 
-    def _list_again(self, path: str, known: _Directory) -> bool:
-        """List a folder that has changed; False where its rules have."""
-        now = self._listed(path, known.root, known)
-        if now is None:
-            self._drop(path)
-            return True
-        if now.rules != known.rules:
-            return False
-        self.directories[path] = now
-        self.gone.update(known.shown + name for name in known.files.keys() - now.files.keys())
-        for name in known.folders - now.folders:
-            self._drop(f"{path.rstrip('/')}/{name}")
-        for name in now.folders - known.folders:
-            self._below(f"{path.rstrip('/')}/{name}", known.root)
-        return True
-
-    def _drop(self, path: str) -> None:
-        """Forget a folder and all below it."""
-        inner = f"{path}/"
-        for one in [one for one in self.directories if one == path or one.startswith(inner)]:
-            known = self.directories.pop(one)
-            self.gone.update(known.shown + name for name in known.files)
-
-    def _below(self, start: str, root: str) -> None:
-        """List a folder that is new, and all below it."""
-        waiting = [start]
-        while waiting and not self.budget.stopped:
-            path = waiting.pop()
-            found = None if path in self.directories else self._listed(path, root, None)
-            if found is None:
-                continue
-            self.directories[path] = found
-            for name in found.rules:
-                for rule in _rule_files(f"{path.rstrip('/')}/{name}"):
-                    self.rules[rule] = self._rule(rule)
-            waiting += (f"{path.rstrip('/')}/{name}" for name in found.folders)
-
-    def _listed(self, path: str, root: str, known: _Directory | None) -> _Directory | None:
-        """A folder as it is now, None where there is none; what was shown of it before is not hidden by any rule."""
-        facts = _facts(path)  # before its names: what comes between changes it
-        if facts is None or not stat.S_ISDIR(facts.st_mode):
-            return None
-        prefix = self.shown(f"{path.rstrip('/')}/x")[:-1]
+    def _listed(self, path: str, ignores: IgnoreTree, facts: os.stat_result, known: _Directory | None) -> _Directory:
+        """A folder with its names; what was shown of it before is not hidden by any rule."""
+        prefix = self._shown(f"{path.rstrip('/')}/x")[:-1]
         files: dict[str, int] = {}
         folders: set[str] = set()
-        rules: set[str] = set()
-        level = self._ignored(root).level(path)
-        listed = _entries(path)
+        level, listed = ignores.level(path), _entries(path)
+        names = {entry.name for entry in listed or ()}
         for entry in listed or ():
-            if not self.budget.spend():
+            if not self._budget.spend():
                 break
-            if entry.name in _RULES:
-                rules.add(entry.name)
             if entry.is_symlink():
                 continue
             is_folder = entry.is_dir(follow_symlinks=False)
             was = known.files.get(entry.name) if known is not None and not is_folder else None
-            if was is None and level.skips(entry.path, entry.name, folder=is_folder, hidden=self.exact, ignored=False):
+            if was is None and level.skips(entry.path, entry.name, folder=is_folder, hidden=self._exact, ignored=False):
                 continue
             if is_folder:
                 folders.add(entry.name)
             elif entry.is_file(follow_symlinks=False) and (was is not None or not self._denied(prefix + entry.name)):
                 own = _facts(entry.path)
                 if own is not None:
-                    stamp = content_stamp(own) if self.exact else _stamp(own)
+                    stamp = self._stamp(own)
                     files[entry.name] = stamp if stamp == was else self._met(prefix + entry.name, own)
-        stamp = UNSURE if self._young(facts) else _stamp(facts)
-        others: frozenset[str] | None = frozenset()
-        if self.exact:
-            others = None if listed is None else frozenset({one.name for one in listed} - files.keys() - folders)
-        return _Directory(root, prefix, stamp, files, folders=frozenset(folders), rules=frozenset(rules), others=others)
+        rules = frozenset(names & _RULES)
+        self._hides_otherwise = self._hides_otherwise or (known is not None and known.rules != rules)
+        for rule in (rule for name in rules for rule in _rule_files(f"{path.rstrip('/')}/{name}")):
+            self.rules.setdefault(rule, self._rule(rule))
+        return _Directory(
+            prefix,
+            UNSURE if self._young(facts) else _stamp(facts),
+            files,
+            folders=frozenset(folders),
+            rules=rules,
+            others=None
+            if listed is None
+            else frozenset(names - files.keys() - folders)
+            if self._exact
+            else frozenset(),
+        )
 
     def _met(self, shown: str, facts: os.stat_result) -> int:
         """Note a file that is new or has changed; gives its stamp."""
-        if self.exact:
-            self.changed[shown] = facts.st_ctime
-            return content_stamp(facts)
-        young = self._young(facts)
+        young = not self._exact and self._young(facts)
         self.changed[shown] = NEVER if young else facts.st_ctime
-        return UNSURE if young else _stamp(facts)
+        return UNSURE if young else self._stamp(facts)
 
     def _young(self, facts: os.stat_result) -> bool:
         apart = TICK_NS if facts.st_mtime_ns % 1_000_000 else COARSE_NS
-        return abs(self.now - facts.st_mtime_ns) < apart
+        return abs(self._now - facts.st_mtime_ns) < apart
 
     def _rule(self, path: str) -> int:
         """The stamp of a file that says what is hidden; of a folder, that it is there; 0 where nothing is."""
@@ -258,15 +219,10 @@ class _Look:
             return 0
         if stat.S_ISDIR(facts.st_mode):
             return facts.st_ino
-        return self.now if self._young(facts) else _stamp(facts)  # the moment equals that of no other look
-
-    def _ignored(self, root: str) -> IgnoreTree:
-        if root not in self.ignores:
-            self.ignores[root] = IgnoreTree(Path(root))
-        return self.ignores[root]
+        return self._now if self._young(facts) else _stamp(facts)  # the moment equals that of no other look
 
     def _denied(self, shown: str) -> bool:
-        return self.hiding is not None and self.hiding.hides(shown)
+        return self.last.hiding is not None and self.last.hiding.hides(shown)
 
 
 def _ruling(root: Path) -> Iterator[str]:
@@ -305,50 +261,42 @@ def _stamp(facts: os.stat_result) -> int:
     return hash((facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino))
 
 
-def _compared(last: Tree, survey: Survey) -> Survey:
-    """What has become of the files of an exact look since the last one."""
-    now = survey.tree
-    if not isinstance(now, Tree):
-        return survey
-    changed: dict[str, float] = {}
-    new: dict[str, tuple[str, int]] = {}
-    for path, folder in now.directories.items():
-        then = last.directories.get(path)
-        if then is folder:
-            continue
-        before: Mapping[str, int] = {} if then is None else then.files
-        for name, stamp in folder.files.items():
-            shown = folder.shown + name
-            if name in before:
-                if before[name] != stamp:
-                    changed[shown] = survey.changed.get(shown, 0.0)
-            elif _was_free(last, path, name):
-                new[shown] = path, stamp
-            else:
-                changed[shown] = survey.changed.get(shown, 0.0)
+def _gone(last: Tree, now: Tree | None) -> dict[str, int]:
+    """The files that are not there any more, as shown, with their stamps; none where the look ended early."""
     gone: dict[str, int] = {}
-    for path, then in last.directories.items():
-        folder = now.directories.get(path)
+    for path, then in last.directories.items() if now is not None else ():
+        folder = now.directories.get(path) if now is not None else None
         if folder is not then:
             files: Mapping[str, int] = {} if folder is None else folder.files
             gone |= {then.shown + name: stamp for name, stamp in then.files.items() if name not in files}
+    return gone
+
+
+def _compared(last: Tree, now: Tree, survey: Survey) -> Survey:
+    """What has become of the files of an exact look since the last one."""
+    changed: dict[str, float] = {}
+    new: dict[str, int] = {}
+    for path, folder in now.directories.items():
+        then = last.directories.get(path)
+        before: Mapping[str, int] = {} if then is None else then.files
+        for name, stamp in folder.files.items() if then is not folder else ():
+            shown = folder.shown + name
+            if before.get(name) == stamp:
+                continue
+            if name not in before and _was_free(last, path, name):
+                new[shown] = stamp
+            else:
+                changed[shown] = survey.changed.get(shown, 0.0)
+    gone = _gone(last, now)
     sources = {stamp: shown for shown, stamp in gone.items()}
-    made = {shown: sources.pop(stamp, None) for shown, (_, stamp) in new.items()}
     return replace(
         survey,
         changed=changed,
         gone=frozenset(gone),
-        made=made,
+        made={shown: sources.pop(stamp, None) for shown, stamp in new.items()},
         made_folders=_folders(now, last, lambda path: _was_free(last, *os.path.split(path))),
         gone_folders=_folders(last, now, lambda path: not os.path.lexists(path)),
     )
-
-
-def _stamped(survey: Survey) -> Survey:
-    """A first exact look, with what its files are known by."""
-    found = survey.tree.directories.values() if isinstance(survey.tree, Tree) else ()
-    stamps = {stamp: one.shown + name for one in found for name, stamp in one.files.items()}
-    return replace(survey, stamps=stamps)
 
 
 def _folders(there: Tree, absent: Tree, sure: Callable[[str], bool]) -> tuple[str, ...]:
