@@ -10,7 +10,7 @@ import pytest
 
 from codelaw.domain.chats import Notice
 from codelaw.domain.files import Entry, FileImage, Located
-from codelaw.tools.changing.snapshots import MAX_BELOW, MAX_NAMED, FileImages, imaged, keep, kept
+from codelaw.tools.changing.snapshots import MAX_BELOW, MAX_NAMED, kept
 from tests.fakes.desk import Desk, folder, make_desk
 
 
@@ -20,15 +20,12 @@ class Kept:
 
     changes: dict[str, tuple[bytes | None, bytes | None]] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
+    held: Sequence[tuple[Located, FileImage | None]] = ()
 
-    async def plan(self, place: Located, before: object, after: object) -> int:
+    async def plan(self, *_: object) -> int:
         raise AssertionError("a command is not planned")
 
-    async def settle(self, number: int, after: str | None) -> None:
-        raise AssertionError("a command is not planned")
-
-    async def withdraw(self, number: int) -> None:
-        raise AssertionError("a command is not planned")
+    settle = withdraw = plan
 
     def touched(self) -> Sequence[Located]:
         return ()
@@ -37,6 +34,7 @@ class Kept:
         assert what == "lost"
 
     async def hold(self, files: Sequence[tuple[Located, FileImage | None]]) -> str:
+        self.held = files
         return "held"
 
     async def release(self, name: str, *, stored: bool) -> None:
@@ -106,19 +104,25 @@ async def test_the_disk_counts_and_not_what_the_editor_shows(desk: Desk):
     assert await changed(desk, "echo x >> a.txt") == {"a.txt": (b"disk\n", b"disk\nx\n")}
 
 
+async def held(desk: Desk, command: str) -> dict[str, FileImage]:
+    """What is kept before a command."""
+    journal = Kept()
+    async with kept(command, replace(desk.environment, journal=journal)):
+        pass
+    return {place.shown: image for place, image in journal.held if image is not None}
+
+
 async def test_images_are_bounded(desk: Desk):
     desk.put("large.bin", b"x" * (MAX_NAMED + 1))
-    desk.put("most.bin", b"x" * MAX_NAMED)
+    for number in range(30):
+        desk.put(f"{number}.bin", b"x" * MAX_NAMED)
     for number in range(MAX_BELOW + 50):
         desk.put(f"many/{number}", "x")
-    journal = Kept()
-    env = replace(desk.environment, journal=journal)
-    images = await imaged("cat large.bin most.bin many .", env)
-    names = [place.shown for place, image in images.files if image is not None]
-    assert "large.bin" not in names
-    assert len([name for name in names if name.startswith("many/")]) == MAX_BELOW
-    words = " ".join(f"none{number}" for number in range(5_000))
-    assert len((await imaged(words, env)).files) <= 300
+    images = await held(desk, "cat large.bin 1.bin many . " + " ".join(f"none{number}" for number in range(5_000)))
+    assert {"1.bin"} == {name for name in images if name in {"large.bin", "1.bin"}}
+    assert len([name for name in images if name.startswith("many/")]) == MAX_BELOW
+    images = await held(desk, "cat *.bin")
+    assert sum(len(image.content) for image in images.values()) == 20_000_000
 
 
 async def test_a_folder_is_listed_once_however_many_words_lead_there(desk: Desk, monkeypatch: pytest.MonkeyPatch):
@@ -132,47 +136,9 @@ async def test_a_folder_is_listed_once_however_many_words_lead_there(desk: Desk,
         return await real(place, hidden=hidden, ignored=ignored)
 
     monkeypatch.setattr(desk.environment.workspace, "entries", entries)
-    images = await imaged("cat many/*.txt many/*.py many/*.h many", replace(desk.environment, journal=Kept()))
-    found = {place.shown for place, image in images.files if image is not None}
-    assert found == {"many/a.txt", "many/b.py", "many/c.h"}
+    images = await held(desk, "cat many/*.txt many/*.py many/*.h many")
+    assert images.keys() == {"many/a.txt", "many/b.py", "many/c.h"}
     assert listed.count(desk.root / "many") == 1
-
-
-async def test_what_was_too_large_to_keep_is_told_when_it_changed(desk: Desk):
-    for name in ("large.bin", "same.bin"):
-        desk.put(name, b"x" * (MAX_NAMED + 1))
-    for number in range(MAX_BELOW + 50):
-        desk.put(f"many/{number}", "x")
-    journal = Kept()
-    env = replace(desk.environment, journal=journal)
-    for command, lost in {
-        "cat large.bin same.bin; ls many": [],
-        "echo y >> large.bin; cat same.bin": ["large.bin"],
-    }.items():
-        journal.notices.clear()
-        async with kept(command, env):
-            await env.processes.run(command, cwd=desk.root, timeout=150)
-        assert [
-            name for name in ("large.bin", "same.bin") if any(name in one.message for one in journal.notices)
-        ] == lost
-    async with kept("rm -r many", env):
-        await env.processes.run("rm -r many", cwd=desk.root, timeout=150)
-    assert journal.notices[-1].code == "undo_partial"
-    assert "many" in journal.notices[-1].message
-
-
-async def test_all_images_together_are_bounded(desk: Desk):
-    for number in range(30):
-        desk.put(f"{number}.bin", b"x" * MAX_NAMED)
-    env = replace(desk.environment, journal=Kept())
-    images = await imaged("cat *.bin", env)
-    assert sum(len(image.content) for _, image in images.files if image is not None) == 20_000_000
-
-
-async def test_outside_a_turn_nothing_is_kept(desk: Desk):
-    desk.put("a.txt", "x")
-    assert await imaged("rm a.txt", desk.environment) == FileImages()
-    await keep(FileImages(), None, desk.environment)
 
 
 async def test_with_several_folders_the_command_works_in_the_first(tmp_path: Path):
@@ -187,4 +153,4 @@ async def test_with_several_folders_the_command_works_in_the_first(tmp_path: Pat
     "command", ["", "   ", "\\", "'", "a" * 70_000, "\udc80 x", "*" * 300, "[", "a\0b", "/" * 5_000]
 )
 async def test_odd_commands_are_no_harm(desk: Desk, command: str):
-    await keep(await imaged(command, replace(desk.environment, journal=Kept())), None, desk.environment)
+    assert await held(desk, command) == {}
