@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
-from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from codelaw.tools.changing.diffs import changes
 from codelaw.tools.changing.matching import in_style
 
-MAX_PRODUCT = 40_000
-"""Lines of one text times lines of the other up to which they are compared thoroughly; beyond it only lines that each
-has once are recognised, and where there is none the whole stretch counts as changed (S-6)."""
-MAX_DEPTH = 12
 _MIXED = "mixed"
 
 
@@ -106,11 +100,11 @@ def _check(mine: Sequence[_Hunk], others: Sequence[_Hunk]) -> None:
 
 def _hunks(base: list[str], new: list[str]) -> list[_Hunk]:
     """What changed from `base` to `new`, in order; parts that only add or only remove stand as late as they can."""
-    raw = list(_joined(_changes(base, new)))
+    raw = changes(base, new)
     hunks: list[_Hunk] = []
-    for place, (i1, i2, j1, j2) in enumerate(raw):
+    for place, (_, i1, i2, j1, j2) in enumerate(raw):
         floor = hunks[-1].end if hunks else 0
-        ceiling = raw[place + 1][0] if place + 1 < len(raw) else len(base)
+        ceiling = raw[place + 1][1] if place + 1 < len(raw) else len(base)
         up = down = 0
         if i1 == i2 or j1 == j2:
             text, start, end = (new, j1, j2) if i1 == i2 else (base, i1, i2)
@@ -121,78 +115,3 @@ def _hunks(base: list[str], new: list[str]) -> list[_Hunk]:
         lines = tuple(new[j1 + down : j2 + down])
         hunks.append(_Hunk(i1 + down, i2 + down, lines, i1 - up, i2 + down))
     return hunks
-
-
-_Change = tuple[int, int, int, int]
-
-
-def _joined(changes: Iterator[_Change]) -> Iterator[_Change]:
-    """Changes with no unchanged line between them are one."""
-    last: _Change | None = None
-    for change in changes:
-        if last is None:
-            last = change
-        elif last[1] == change[0] and last[3] == change[2]:
-            last = last[0], change[1], last[2], change[3]
-        else:
-            yield last
-            last = change
-    if last is not None:
-        yield last
-
-
-def _changes(base: list[str], new: list[str]) -> Iterator[_Change]:
-    todo = [(0, len(base), 0, len(new), 0)]
-    while todo:
-        i1, i2, j1, j2, depth = todo.pop()
-        while i1 < i2 and j1 < j2 and base[i1] == new[j1]:
-            i1, j1 = i1 + 1, j1 + 1
-        while i1 < i2 and j1 < j2 and base[i2 - 1] == new[j2 - 1]:
-            i2, j2 = i2 - 1, j2 - 1
-        if i1 == i2 and j1 == j2:
-            continue
-        if i1 == i2 or j1 == j2:
-            yield i1, i2, j1, j2
-        elif (i2 - i1) * (j2 - j1) <= MAX_PRODUCT:
-            matcher = difflib.SequenceMatcher(None, base[i1:i2], new[j1:j2], autojunk=False)
-            for tag, a, b, c, d in matcher.get_opcodes():
-                if tag != "equal":
-                    yield i1 + a, i1 + b, j1 + c, j1 + d
-        else:
-            anchors = _anchors(base[i1:i2], new[j1:j2]) if depth < MAX_DEPTH else []
-            if not anchors:
-                yield i1, i2, j1, j2
-                continue
-            ends = [(i1, j1), *((i1 + i + 1, j1 + j + 1) for i, j in anchors)]
-            starts = [*((i1 + i, j1 + j) for i, j in anchors), (i2, j2)]
-            parts = [(a, c, b, d, depth + 1) for (a, b), (c, d) in zip(ends, starts, strict=True)]
-            todo += reversed(parts)
-
-
-def _anchors(base: list[str], new: list[str]) -> list[tuple[int, int]]:
-    """Lines that both have exactly once: the longest row of them that is in order in both."""
-    once, also = Counter(base), Counter(new)
-    where = {line: j for j, line in enumerate(new) if also[line] == 1}
-    return _rising([(i, where[line]) for i, line in enumerate(base) if once[line] == 1 and line in where])
-
-
-def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest subsequence whose second numbers rise (patience sorting)."""
-    tops: list[int] = []
-    """By length, the second number that the best row of that length ends with."""
-    last: list[int] = []
-    before: list[int] = []
-    for place, (_, j) in enumerate(pairs):
-        pile = bisect_left(tops, j)
-        before.append(last[pile - 1] if pile else -1)
-        if pile == len(tops):
-            tops.append(j)
-            last.append(place)
-        else:
-            tops[pile], last[pile] = j, place
-    row: list[tuple[int, int]] = []
-    place = last[-1] if last else -1
-    while place >= 0:
-        row.append(pairs[place])
-        place = before[place]
-    return row[::-1]
