@@ -75,7 +75,6 @@ def test_the_settings_alone_read_the_environment(trees: dict[str, ast.Module]) -
     handing_on = {
         "cli/spawn",
         "adapters/processes/local",
-        "adapters/workspace/fallback",
         "adapters/workspace/rg",
         "adapters/workspace/search",
     }

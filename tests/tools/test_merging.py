@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from codelaw.tools.changing.merging import Clash, merged
+from codelaw.tools.changing.diffs import Clash, merged
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from codelaw.adapters.workspace.ignore import (
     MAX_BYTES,
     MAX_PATTERNS,
     MAX_POINTER,
-    MAX_READ,
     IgnoreTree,
     oversized,
 )
@@ -149,20 +148,14 @@ def test_what_does_not_count_of_an_ignore_file_is_told(tmp_path: Path) -> None:
     assert oversized(tmp_path) is None
 
 
-def test_an_ignore_file_without_an_end_is_known(tmp_path: Path):
-    folders = {name: tmp_path / name for name in ("plain", "pipe", "device", "sparse", "pointed", "none")}
-    for folder in folders.values():
-        folder.mkdir()
-    (folders["plain"] / ".gitignore").write_text("a\n")
-    os.mkfifo(folders["pipe"] / ".gitignore")
-    (folders["device"] / ".gitignore").symlink_to("/dev/zero")
-    with (folders["sparse"] / ".gitignore").open("wb") as file:
-        file.truncate(MAX_READ + 1)
-    (folders["pointed"] / ".git").write_text("gitdir: other\n")
-    (folders["pointed"] / "other").mkdir()
-    os.mkfifo(folders["pointed"] / "other" / "commondir")
-    trees = {name: IgnoreTree(folder) for name, folder in folders.items()}
-    for name, tree in trees.items():
-        tree.level(str(folders[name]))
-    found = {name for name, tree in trees.items() if tree.endless}
-    assert found == {"pipe", "device", "sparse", "pointed"}
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+async def test_a_search_comes_to_an_end_where_an_ignore_file_has_none(
+    desk: Desk, kind: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("codelaw.tools.reading.listing.GREP_SECONDS", 10.0 if kind == "pipe" else 60.0)
+    desk.put("a.txt", "needle\n")
+    if kind == "pipe":
+        os.mkfifo(desk.root / ".gitignore")
+    else:
+        (desk.root / ".gitignore").symlink_to("/dev/zero")
+    assert (await desk("Grep", pattern="needle")).data["total"] == 1

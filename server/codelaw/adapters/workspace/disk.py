@@ -12,7 +12,6 @@ from pathlib import Path
 from codelaw.adapters.processes.rules.repositories import kept
 from codelaw.adapters.workspace import places
 from codelaw.adapters.workspace.expression import read_expression
-from codelaw.adapters.workspace.fallback import FileSearch
 from codelaw.adapters.workspace.ignore import IgnoreTree
 from codelaw.adapters.workspace.overlay import EitherHiding, VisibleDocuments, edit_of, part_at, text_of
 from codelaw.adapters.workspace.replacing import (
@@ -25,7 +24,7 @@ from codelaw.adapters.workspace.replacing import (
     replace_file,
     unrecorded,
 )
-from codelaw.adapters.workspace.search import find_rg, search_lines
+from codelaw.adapters.workspace.search import FileSearch, find_rg, search_lines
 from codelaw.adapters.workspace.surveying import surveyed
 from codelaw.adapters.workspace.walk import WalkBudget, entries_in, files_below, kind_of, mtime_of, stamp_of
 from codelaw.domain.errors import ToolFailure

@@ -14,28 +14,18 @@ from typing import NoReturn
 
 from codelaw.domain.errors import ToolFailure
 
-Spelling = tuple[str, str]
-"""A part of a pattern for `rg` and for Python."""
-
 _META = frozenset("\\.+*?()|[]{}^$#&-~")
 _CONTROL = {"t": "\t", "f": "\f", "v": "\v", "a": "\a"}
-_SETS: dict[str, Spelling] = {
-    "d": (r"\d", r"\d"),
-    "w": (r"\p{L}\p{N}_", r"\w"),
-    "s": (
-        r"\t\x0b\x0c\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}",
-        r"\t\x0b\x0c\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000",
-    ),
+_WORD = r"\p{L}\p{N}_"
+_SETS = {
+    "d": r"\d",
+    "w": _WORD,
+    "s": r"\t\x0b\x0c\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000",
 }
-# Undecodable bytes reach Python as lone surrogates; no set of `rg` matches such a byte.
-_NEVER: Spelling = (r"\r\n", r"\r\n\udc80-\udcff")
-_PLAIN: dict[str, Spelling] = {
-    "^": (r"(?:^\x{feff}?)", r"(?:^\ufeff?)"),
-    "$": (r"(?:\r?$)", r"(?:\r?$)"),
-    "|": ("|", "|"),
-    r"\b": (r"\b", r"\b"),
-    r"\B": (r"\B", r"(?!\b)"),
-}
+_PYTHON = {_WORD: r"\w", r"\B": r"(?!\b)", r"\r\n]": r"\r\n\udc80-\udcff]"}
+"""What Python spells otherwise; no literal character is spelt so. Undecodable bytes reach it as lone surrogates, and no
+set of `rg` matches such a byte."""
+_PLAIN = {"^": r"(?:^\ufeff?)", "$": r"(?:\r?$)", "|": "|", r"\b": r"\b", r"\B": r"\B"}
 """What takes no characters, or none of its own."""
 _LINE_BREAK = "a line break (lines are matched one by one)"
 _REFUSED_ESCAPES = {
@@ -78,8 +68,9 @@ def read_expression(pattern: str, *, case_sensitive: bool) -> Expression:
     """
     flags = _LEADING_FLAGS.match(pattern)
     ignore_case = not case_sensitive or (flags is not None and "i" in flags[1])
-    parts = list(_PatternReader(pattern, flags.end() if flags else 0).read())
-    rust, python = ("".join(part[engine] for part in parts) for engine in (0, 1))
+    python = rust = "".join(_PatternReader(pattern, flags.end() if flags else 0).read())
+    for ours, theirs in _PYTHON.items():
+        python = python.replace(ours, theirs)
     try:
         re.compile(python, re.MULTILINE | (re.IGNORECASE if ignore_case else 0))
     except (re.error, OverflowError, RecursionError) as error:
@@ -94,7 +85,7 @@ class _PatternReader:
         self.pattern = pattern
         self.at = at
 
-    def read(self) -> Iterator[Spelling]:
+    def read(self) -> Iterator[str]:
         repeatable, groups = False, 0
         while token := _TOKEN.match(self.pattern, self.at):
             kind, text = token.lastgroup, token[0]
@@ -109,16 +100,15 @@ class _PatternReader:
             if groups < 0:
                 self._refuse("a ) without its (")
             if kind == "open":
-                text = "(?i:" if text == "(?i:" else "(?:"
-                yield text, text
+                yield "(?i:" if text == "(?i:" else "(?:"
             elif kind == "close":
-                yield ")", ")"
+                yield ")"
             elif kind == "set":
                 yield self._set(negated=text == "[^")
             elif text in _PLAIN:
                 yield _PLAIN[text]
             elif text == ".":
-                yield f"[^{_NEVER[0]}]", f"[^{_NEVER[1]}]"
+                yield _bracketed("", negated=True)
             elif text == "(":
                 self._refuse(f"the group {self.pattern[self.at - 1 : self.at + 5]}")
             elif text[1:].lower() in _SETS and kind == "escape":
@@ -131,14 +121,14 @@ class _PatternReader:
     def _refuse(self, what: str) -> NoReturn:
         raise ToolFailure("INVALID_PARAM", f"pattern = {self.pattern[:200]!r}: {what} is not supported by Grep.")
 
-    def _quantifier(self, text: str, way: str, *, repeatable: bool) -> Spelling:
+    def _quantifier(self, text: str, way: str, *, repeatable: bool) -> str:
         if not repeatable:
             self._refuse(f"{text} with nothing before it that can be repeated")
         if way == "+":
             self._refuse(f"the possessive quantifier {text}+")
         if any(int(number) > 1000 for number in re.findall(r"\d+", text)):
             self._refuse(f"{text} (at most 1000 repetitions)")
-        return text + way, text + way
+        return text + way
 
     def _character(self, token: str) -> str:
         """The one character that a token stands for."""
@@ -173,8 +163,8 @@ class _PatternReader:
             yield token[0]
         self.at += 1
 
-    def _set(self, *, negated: bool) -> Spelling:
-        inside: list[Spelling] = []
+    def _set(self, *, negated: bool) -> str:
+        inside: list[str] = []
         others: list[str] = []
         for token in (members := self._members()):
             name = token[1:].lower() if token.startswith("\\") else ""
@@ -192,33 +182,26 @@ class _PatternReader:
                 if high < low:
                     self._refuse(f"the reversed range {low}-{high}")
                 inside += _range(low, high)
-        joined = "".join(one for one, _ in inside), "".join(other for _, other in inside)
         if negated:
-            return _bracketed(joined, negated=True)
-        parts = [_bracketed(joined)] if inside else []
-        parts += [_bracketed(_SETS[name], negated=True) for name in others]
-        return f"(?:{'|'.join(one for one, _ in parts)})", f"(?:{'|'.join(other for _, other in parts)})"
+            return _bracketed("".join(inside), negated=True)
+        parts = [_bracketed("".join(inside))] if inside else []
+        return f"(?:{'|'.join([*parts, *(_bracketed(_SETS[name], negated=True) for name in others)])})"
 
 
-def _bracketed(inside: Spelling, *, negated: bool = False) -> Spelling:
-    if negated:
-        return f"[^{inside[0]}{_NEVER[0]}]", f"[^{inside[1]}{_NEVER[1]}]"
-    return f"[{inside[0]}]", f"[{inside[1]}]"
+def _bracketed(inside: str, *, negated: bool = False) -> str:
+    return rf"[^{inside}\r\n]" if negated else f"[{inside}]"
 
 
-def _range(low: str, high: str) -> Iterator[Spelling]:
+def _range(low: str, high: str) -> Iterator[str]:
     """The characters from the one to the other without line breaks and surrogates, which no set may match."""
     begin, end = ord(low), ord(high)
     for first, last in ((10, 10), (13, 13), (0xD800, 0xDFFF), (end + 1, end + 1)):
         if begin < first <= end + 1:
             one, other = _literal(chr(begin)), _literal(chr(first - 1))
-            yield (one[0], one[1]) if begin == first - 1 else (f"{one[0]}-{other[0]}", f"{one[1]}-{other[1]}")
+            yield one if begin == first - 1 else f"{one}-{other}"
         begin = max(begin, last + 1) if first <= end else begin
 
 
-def _literal(char: str) -> Spelling:
+def _literal(char: str) -> str:
     """One character for both engines."""
-    if char in _META:
-        return f"\\{char}", f"\\{char}"
-    code = ord(char)
-    return (char, char) if char.isprintable() else (f"\\x{{{code:x}}}", f"\\U{code:08x}")
+    return char if char.isprintable() and char not in _META else f"\\U{ord(char):08x}"

@@ -18,8 +18,6 @@ MAX_BYTES = 128 << 10
 """An ignore file larger than this is not read (S-6)."""
 MAX_PATTERNS = 2_000
 """Of one ignore file; those beyond do not count."""
-MAX_READ = 16 << 20
-"""Bytes of an ignore file beyond which nobody is to read it to its end, `rg` neither."""
 MAX_KEPT = 64
 """Ignore files whose rules are kept from one operation to the next."""
 MAX_POINTER = 10_000
@@ -119,15 +117,6 @@ def oversized(folder: Path) -> str | None:
     return f"{path} has {lines} patterns; the first {MAX_PATTERNS} count." if lines > MAX_PATTERNS else None
 
 
-def _endless(path: Path) -> bool:
-    """Whether a pipe, a device or a file without measure lies there, or a link to one."""
-    try:
-        facts = path.stat()
-    except (OSError, ValueError):
-        return False
-    return facts.st_size > MAX_READ if stat.S_ISREG(facts.st_mode) else not stat.S_ISDIR(facts.st_mode)
-
-
 class IgnoreTree:
     """The ignore rules below one workspace folder, read once each; made anew for every operation."""
 
@@ -137,8 +126,6 @@ class IgnoreTree:
         self.in_repository = top is not None
         self._top = str(top or folder)
         self._levels: dict[str, Level] = {}
-        self.endless = False
-        """Who reads the files met so far to their end, as `rg` does, comes to none soon."""
 
     def level(self, folder: str) -> Level:
         """The rules that hold in a folder, at or below the top of its repository."""
@@ -146,15 +133,12 @@ class IgnoreTree:
         if known is not None:
             return known
         path = Path(folder)
-        git, read = path / ".git", [path / ".gitignore"]
-        above = None
+        git, above, exclude = path / ".git", None, None
         if os.path.exists(git):  # noqa: PTH110 - never raises
-            read += [exclude_file(git), git, _pointed(git) / "commondir"]
+            exclude = _read(exclude_file(git))
         elif folder != self._top and folder.startswith(self._top):
             above = self.level(str(path.parent))
-        self.endless = self.endless or any(map(_endless, read))
-        exclude = _read(read[1]) if len(read) > 1 else None
-        level = self._levels[folder] = Level(folder, _read(read[0]), exclude, above)
+        level = self._levels[folder] = Level(folder, _read(path / ".gitignore"), exclude, above)
         return level
 
     def hides(self, start: str, path: str) -> bool:

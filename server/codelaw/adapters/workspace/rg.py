@@ -11,7 +11,7 @@ import sys
 import time
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from codelaw.adapters.asking import started
@@ -32,15 +32,49 @@ _PLAIN_NAME = re.compile(r"[\w.*?+-]+")
 Line = tuple[int, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a program printed before it ended, or before the time was up."""
+
+    out: bytes
+    errors: bytes
+    code: int
+    late: bool
+
+
+async def run(argv: Sequence[str], folders: Sequence[Path], deadline: float, text: bytes | None = None) -> Ended:
+    """Run a program on `text` until a deadline (monotonic seconds), its memory bounded.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    environment = await asyncio.to_thread(own_environment, os.environ, folders)
+    out, errors, late = bytearray(), bytearray(), False
+    stdin = DEVNULL if text is None else PIPE
+    async with started(*argv, env=environment, stdin=stdin, stderr=PIPE, limit=1 << 20) as process:
+        if sys.platform == "linux":  # where the system can bound another process
+            with contextlib.suppress(OSError):  # it has ended already
+                resource.prlimit(process.pid, resource.RLIMIT_DATA, (MAX_MEMORY, MAX_MEMORY))
+        try:
+            async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
+                await asyncio.gather(
+                    _feed(process.stdin, text), _collect(process.stdout, out), _collect(process.stderr, errors)
+                )
+                await process.wait()
+        except TimeoutError:
+            late = True
+    return Ended(bytes(out), bytes(errors), process.returncode or 0, late)
+
+
 @dataclass(slots=True)
 class Run:
-    """The `rg` calls of one search, under one deadline (monotonic seconds); `folders` are the workspace's."""
+    """The `rg` calls of one search, under one deadline; `folders` are the workspace's."""
 
     program: str
     expression: Expression
     deadline: float
     folders: Sequence[Path] = ()
-    late: bool = field(default=False)
+    late: bool = False
 
     async def output(self, arguments: list[str], text: bytes | None = None) -> bytes:
         """What `rg` prints; what it has printed when the time is up.
@@ -50,35 +84,17 @@ class Run:
             OSError: it cannot be started, or is too old for what is asked.
         """
         case = "--ignore-case" if self.expression.ignore_case else "--case-sensitive"
-        environment = await asyncio.to_thread(own_environment, os.environ, self.folders)
-        out = bytearray()
-        errors = bytearray()
-        async with started(
-            self.program,
-            *("--no-config", "--color=never", "--no-messages", "--encoding=none", "--no-mmap", case),
-            *arguments,
-            env=environment,
-            stdin=DEVNULL if text is None else PIPE,
-            stderr=PIPE,
-            limit=1 << 20,
-        ) as process:
-            _bound(process.pid)
-            try:
-                async with asyncio.timeout(max(0.0, self.deadline - time.monotonic())):
-                    await asyncio.gather(
-                        _feed(process.stdin, text), _collect(process.stdout, out), _collect(process.stderr, errors)
-                    )
-                    await process.wait()
-            except TimeoutError:
-                self.late = True
-        if not self.late and process.returncode is not None and process.returncode < 0:
-            raise OSError(f"rg was ended by signal {-process.returncode}")
-        if process.returncode == 2 and errors and not out:
-            said = errors.decode("utf-8", "replace").strip()[-300:]
+        always = ("--no-config", "--color=never", "--no-messages", "--encoding=none", "--no-mmap", case)
+        ended = await run((self.program, *always, *arguments), self.folders, self.deadline, text)
+        self.late = self.late or ended.late
+        if not ended.late and ended.code < 0:
+            raise OSError(f"rg was ended by signal {-ended.code}")
+        if ended.code == 2 and ended.errors and not ended.out:
+            said = ended.errors.decode("utf-8", "replace").strip()[-300:]
             if "regex" in said:
                 raise ToolFailure("INVALID_PARAM", f"pattern: {said}")
             raise OSError(f"rg refuses to run: {said}")
-        return bytes(out)
+        return ended.out
 
 
 async def files(run: Run, place: str, glob: str | None, *, parents: bool) -> list[str]:
@@ -144,13 +160,6 @@ def shown_line(line: bytes) -> str:
     """A line as it is told: without its break, undecodable bytes replaced, cut."""
     text = line[: 4 * MAX_TEXT].decode("utf-8", "replace").removesuffix("\r")
     return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
-
-
-def _bound(pid: int) -> None:
-    """Bound what the process may take, where the system can say so of another process."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError):  # it has ended already
-            resource.prlimit(pid, resource.RLIMIT_DATA, (MAX_MEMORY, MAX_MEMORY))
 
 
 async def _feed(stream: asyncio.StreamWriter | None, text: bytes | None) -> None:

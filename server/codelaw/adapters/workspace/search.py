@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
+import stat
 import sys
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from os.path import dirname
 from pathlib import Path
 from typing import Any
 
-from codelaw.adapters.programs import find_program, usable
+from codelaw.adapters.programs import find_program, own_python, usable
 from codelaw.adapters.workspace import rg
-from codelaw.adapters.workspace.fallback import (
-    MAX_VISITS,
-    FileSearch,
-    TextSource,
-    file_mtime,
-    search_by_child,
-    searchable,
-)
+from codelaw.adapters.workspace import scan as program
+from codelaw.adapters.workspace.expression import Expression
 from codelaw.adapters.workspace.ignore import IgnoreTree
-from codelaw.adapters.workspace.walk import WalkBudget, files_below
+from codelaw.adapters.workspace.rg import run, shown_line
+from codelaw.adapters.workspace.walk import WalkBudget, files_below, mtime_of
+from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer, Hit, Hits, Located
 
-PATIENCE_SECONDS = 1.0
-"""How long `rg` may take before its ignore files are looked at."""
+SHARE = 0.7
+"""Of the time, for `rg`: an ignore file without an end, which it reads for ever, leaves some (S-6)."""
 MOST_LEFT_OUT = 500
 """Paths that `rg` is told to leave out; each is tried on every file."""
 
@@ -46,40 +45,12 @@ async def search_lines(search: FileSearch, buffers: Sequence[Buffer], program: s
     covered = frozenset(str(buffer.path) for buffer in buffers if buffer.path is not None)
     found = None
     if program is not None:
-        run = rg.Run(program, search.expression, deadline, search.folders)
+        run = rg.Run(program, search.expression, deadline - (1 - SHARE) * search.seconds, search.folders)
         with contextlib.suppress(OSError):  # it vanished, cannot be started or took too much: the other way does it
-            found = await _unless_misled(_by_rg(search, run, opened, covered), search.starts, deadline)
-    return found or await search_by_child(search, opened, covered, deadline)
-
-
-async def _unless_misled(
-    search: Coroutine[Any, Any, Hits | None], starts: Sequence[Located], deadline: float
-) -> Hits | None:
-    """What `rg` finds; None when it is still at it after a while, and an ignore file would keep it for ever (S-6)."""
-    searching = asyncio.ensure_future(search)
-    tasks: list[asyncio.Future[Any]] = [searching]
-    budget = WalkBudget(MAX_VISITS, max(0.0, deadline - time.monotonic()))
-    try:
-        await asyncio.wait({searching}, timeout=PATIENCE_SECONDS)
-        if not searching.done():
-            looking = asyncio.ensure_future(asyncio.to_thread(_misled, starts, budget))
-            tasks.append(looking)
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            if not searching.done() and await looking:
-                return None
-        return await searching
-    finally:
-        budget.stopped = budget.stopped or "the search has ended"
-        searching.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _misled(starts: Sequence[Located], budget: WalkBudget) -> bool:
-    for start in starts:
-        tree = IgnoreTree(start.folder.root)
-        if any(tree.endless for _ in files_below(str(start.path), tree, budget)) or tree.endless:
-            return True
-    return False
+            found = await _by_rg(search, run, opened, covered)
+    if found is None or (found.stopped and not found.hits):
+        return await search_by_child(search, opened, covered, deadline)
+    return found
 
 
 async def _by_rg(search: FileSearch, run: rg.Run, opened: list[TextSource], covered: frozenset[str]) -> Hits | None:
@@ -177,3 +148,117 @@ def _opened(search: FileSearch, buffers: Sequence[Buffer]) -> list[TextSource]:
             if not hidden and search.matches(start, path):
                 opened[path] = TextSource(path, search.shown(path), file_mtime(buffer.path), buffer.text)
     return list(opened.values())
+
+
+MAX_VISITS = 500_000
+
+
+@dataclass(frozen=True, slots=True)
+class TextSource:
+    """A text to be searched: a buffer's, or a file's when `text` is None."""
+
+    path: str
+    shown: str
+    mtime: float
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileSearch:
+    """What is searched, and where."""
+
+    starts: Sequence[Located]
+    expression: Expression
+    matches: Callable[[Located, str], bool]
+    """Whether a file, by its absolute path below a start, is asked for."""
+    shown: Callable[[str], str]
+    """How an absolute path is shown."""
+    glob: str | None
+    limit: int
+    seconds: float
+    folders: Sequence[Path] = ()
+    """All of the workspace's: no program is taken from them (S-8)."""
+    denied: Callable[[str], bool] | None = None
+    """Whether a rule withholds a file, by its path as shown: such a file is not even opened (S-1)."""
+
+    def stopped(self, *, late: bool) -> str:
+        """Why the search ended early."""
+        return f"stopped after {self.seconds:g} s" if late else ""
+
+
+async def search_by_child(
+    search: FileSearch, opened: Sequence[TextSource], covered: frozenset[str], deadline: float
+) -> Hits:
+    """The hits of a search, newest files first; `covered` are the paths that buffers stand for."""
+    budget = WalkBudget(MAX_VISITS, max(0.0, deadline - time.monotonic()))
+    files = await asyncio.to_thread(_files, search, covered, budget)
+    sources = sorted([*opened, *files.values()], key=lambda source: (-source.mtime, source.path))
+    request = {
+        "pattern": search.expression.python,
+        "ignore_case": search.expression.ignore_case,
+        "limit": search.limit,
+        "items": [{"path": one.path} if one.text is None else {"text": one.text} for one in sources],
+    }
+    python = await asyncio.to_thread(own_python, search.folders)
+    text = await asyncio.to_thread(lambda: json.dumps(request).encode())
+    ended = await run((python, "-I", "-S", "-B", str(Path(program.__file__))), search.folders, deadline, text)
+    if not ended.late and ended.code != 0:
+        raise RuntimeError(f"the search child ended with exit code {ended.code}")
+    # The last line is not whole when the time was up.
+    said: list[list[Any]] = await asyncio.to_thread(lambda: [json.loads(line) for line in ended.out.split(b"\n")[:-1]])
+    hits = tuple(Hit(sources[int(one[0])].shown, one[1], shown_line(one[2].encode())) for one in said if len(one) == 3)
+    counts: dict[int, int] = {one[0]: one[1] for one in said if len(one) == 2}
+    return Hits(
+        hits=hits,
+        total=max(sum(counts.values()), len(hits)),
+        files=max(len(counts), len({hit.shown for hit in hits})),
+        from_buffers=tuple(sources[index].shown for index in counts if sources[index].text is not None),
+        stopped=budget.stopped or search.stopped(late=ended.late),
+        engine="python",
+    )
+
+
+def searchable(starts: Sequence[Located]) -> list[Located]:
+    """The starts that are on disk; a single file only when it is text, which `rg` would not check.
+
+    Raises:
+        ToolFailure: ACCESS_DENIED: one cannot be looked at.
+    """
+    kept: list[Located] = []
+    for start in starts:
+        try:
+            mode = start.path.stat().st_mode
+            if stat.S_ISDIR(mode) or (stat.S_ISREG(mode) and not _has_nul(start.path)):
+                kept.append(start)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise ToolFailure("ACCESS_DENIED", f"{start.shown} cannot be searched: {error.strerror}.") from error
+    return kept
+
+
+def file_mtime(path: Path) -> float:
+    """When a file was changed; the future where it is not there."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return float("inf")
+
+
+def _has_nul(path: Path) -> bool:
+    with path.open("rb") as file:
+        return any(b"\0" in chunk for chunk in iter(lambda: file.read(1 << 20), b""))
+
+
+def _files(search: FileSearch, covered: frozenset[str], budget: WalkBudget) -> dict[str, TextSource]:
+    found: dict[str, TextSource] = {}
+    for start in searchable(search.starts):
+        if start.path.is_file():
+            below = [(str(start.path), file_mtime(start.path))]
+        else:
+            entries = files_below(str(start.path), IgnoreTree(start.folder.root), budget)
+            below = ((entry.path, mtime_of(entry)) for entry in entries)
+        for path, mtime in below:
+            if path not in covered and search.matches(start, path):
+                found[path] = TextSource(path, search.shown(path), mtime)
+    return found

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from codelaw.domain.edits import DAMAGED, UNKNOWN_TEXTS, KeptChange, ReviewedFile, TurnChange, by_turns
 from codelaw.domain.results import FileChange
 from codelaw.domain.safety.redaction import Redaction
-from codelaw.tools.changing.diffs import difference
+from codelaw.tools.changing.diffs import Clash, difference, merged
 from codelaw.tools.changing.matching import same_lines
-from codelaw.tools.changing.merging import Clash, merged
 
 MOST_MOVED = 100
 """Files that one turn made, or removed, up to which it is looked at whether some were renamed."""
