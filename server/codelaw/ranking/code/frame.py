@@ -244,17 +244,17 @@ def _postings(
     lengths: npt.NDArray[Any],
     path: float,
     k1: float,
-    mean: Floats | None,
+    known: Floats | None,
     *,
     files: Integers | None = None,
 ) -> Postings:
     """The postings of chunks; of whole files where `files` says the file of each chunk.
 
-    `mean` is that of the terms of an owner, where another frame says it.
+    `known` is the mean of the terms of an owner, where another frame says it.
     """
     every_term, every_owner, every_count = entries
-    if mean is None:
-        mean = np.maximum(lengths.mean(axis=0), 1e-9) if len(lengths) else np.ones(FIELDS)
+    usual = np.maximum(lengths.mean(axis=0), 1e-9) if len(lengths) else np.ones(FIELDS)
+    mean: Floats = usual if known is None else known
     shares = (WEIGHTS / (1 - LENGTH + LENGTH * lengths / mean)).astype(np.float32)
     most = len(every_term)
     owners, weights = np.empty(most, np.int32), np.empty(most, np.float32)
