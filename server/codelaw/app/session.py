@@ -233,7 +233,7 @@ class Session:
         changed, settings.restricted = settings.restricted == trusted, not trusted
         self.code.index.commits.trusted = trusted
         if not trusted:
-            self.servers.session_servers.stop()
+            self.servers.brought.stop()
         for folder in self.chats.workspace.folders if changed else ():
             self.permissions.record_trust(folder.root, trusted=trusted, why="The editor's restricted mode")
 
@@ -252,7 +252,7 @@ class Session:
         """Stop every turn, end every process, and give the store back."""
         chats, recall = self.chats, self.contexts.recall
         # At the same time: turns have processes, which must not outlive us because something else is slow to end.
-        background = [recall.stop(), chats.turns.profiles.close(), self.servers.session_servers.close()]
+        background = [recall.stop(), chats.turns.profiles.close(), self.servers.brought.close()]
         await asyncio.gather(chats.opened.stop(), *background)
         await self.permissions.recorder.settled()
         await chats.opened.close()

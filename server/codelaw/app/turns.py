@@ -162,7 +162,7 @@ class TurnMaker:
         mode = "ask" if restricted and asked.mode == "agent" else asked.mode
         shown, window = visible(self._workspace, settings), models.window_of(settings, name, self.profiles.reported)
         facts = self._model_facts(asked, name, window.tokens, agent)
-        brought = await self._servers.session_servers(settings, begin=checked, restricted=restricted, agent=agent)
+        brought = await self._servers.brought(settings, begin=checked, restricted=restricted, agent=agent)
         shelf = await self.shelf(shown, settings, restricted=restricted)
         index = await asyncio.to_thread(skill_index, shelf.offered, facts.window)
         kinds, kind_problem = await self.agents.kinds(
