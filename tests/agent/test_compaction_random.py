@@ -116,7 +116,7 @@ class Busy:
 
     async def holds(self) -> None:
         agent = await self.bench.session._chats.get(self.chat)
-        await until(lambda: agent.idle and not agent.steering.in_flight)
+        await until(lambda: agent.idle and agent.following is None)
         vendor = self.bench.vendor
         assert vendor.refused == []
         for request in vendor.messages[self.looked :]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.agent.turn.elicitation import IN_WORDS, answer, form
+from codelaw.agent.turn.live_call import IN_WORDS, answer, form
 from codelaw.domain.permissions import ApprovalAnswer
 from codelaw.domain.served import Offer, ServedTool, ServerAnswer, ServerQuestion
 from tests.agent.conftest import Bench

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from codelaw.agent.turn.live_output import AT_ONCE, IN_ALL, LiveOutput
+from codelaw.agent.turn.live_call import AT_ONCE, IN_ALL, LiveOutput
 from codelaw.domain.events import Event, ToolOutputEvent
 from codelaw.domain.safety.redaction import Redaction
 

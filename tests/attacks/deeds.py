@@ -156,7 +156,7 @@ async def called(
     )
     executor = Executor(run)
     for number, (name, given) in enumerate(calls):
-        await executor.execute(planned([Call(f"call-{number}", name, dict(given))], desk.toolbox), said)
+        await executor.execute([planned(Call(f"call-{number}", name, dict(given)), desk.toolbox)], said)
     await outbox.drain()
     return Answers(turn.heard, asked.questions)
 

@@ -220,7 +220,7 @@ class Session:
         """What must be true after each operation."""
         if self.chat is not None:
             agent = await self.bench.session._chats.get(self.chat)
-            await until(lambda: agent.idle and not agent.steering.in_flight)
+            await until(lambda: agent.idle and agent.following is None)
         requests = self.bench.vendor.messages
         for request in requests[self.looked :]:
             assert request.refused is None, f"{request.refused}"

@@ -261,5 +261,5 @@ class OpenChats:
 
 def _can_go(agent: AgentChat) -> bool:
     """Whether all but the ledger can be made again from the store."""
-    busy = not agent.idle or agent.rolling.in_flight or agent.steering.in_flight
+    busy = not agent.idle or agent.rolling.in_flight or agent.following is not None
     return not busy and agent.pending.empty and not agent.gate.grants and not agent.losses

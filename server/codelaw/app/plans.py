@@ -18,7 +18,7 @@ from codelaw.transcript.repair.hygiene import turn_limit
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Dialect
     from codelaw.agent.inputs.gathering import UserMessage
-    from codelaw.agent.inputs.law_files import Law
+    from codelaw.agent.turn.laws import Law
     from codelaw.agent.turn.pending import Steer
     from codelaw.context.tokens import Window
     from codelaw.domain.chats import Chat, Strategy

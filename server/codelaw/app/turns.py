@@ -14,10 +14,10 @@ from codelaw.adapters.models.anthropic import AnthropicModel
 from codelaw.agent.dialects.choosing import SWITCHED, DialectFacts, begun
 from codelaw.agent.inputs.attachments import editor_fragment
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called, MomentFacts, UserMessage, question
-from codelaw.agent.inputs.law_files import find_law
-from codelaw.agent.inputs.learned import ShownLaws, TokenCalibration
 from codelaw.agent.inputs.turn_context import Agents, ModelFacts, SystemFacts, TurnInputs, TurnLimits
+from codelaw.agent.services import ShownLaws, TokenCalibration
 from codelaw.agent.subagents.running import described
+from codelaw.agent.turn.laws import find_law
 from codelaw.app import choices, models
 from codelaw.app.extensions.agents import BroughtAgents, own_agents
 from codelaw.app.extensions.commands import Bringing, own_places

@@ -142,16 +142,16 @@ def left(folder: Path, database: str) -> list[tuple[Path, LeftCommand]]:
             continue
         try:
             alive = listing.stat().st_mtime
-            told = from_text(_Listing, listing.read_bytes())
-            if told.database == database:
+            reported = from_text(_Listing, listing.read_bytes())
+            if reported.database == database:
                 saves = _saves(listing)
                 saved = from_text(tuple[int, ...], saves.read_bytes()) if saves.exists() else ()
                 files = tuple(
                     LeftFile(entry.file, _text(folder, entry.text), _changed(entry.file.place.path), place in saved)
-                    for place, entry in enumerate(told.files)
+                    for place, entry in enumerate(reported.files)
                 )
-                chat_id, turn_id, call_id = told.call
-                found.append((listing, LeftCommand(chat_id, turn_id, call_id, alive, files, told.began)))
+                chat_id, turn_id, call_id = reported.call
+                found.append((listing, LeftCommand(chat_id, turn_id, call_id, alive, files, reported.began)))
             elif time.time() - alive > DAYS * 86_400:
                 forget(listing)
         except OSError as error:  # perhaps only now: it stays for the next time

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.chat import crash_recovery as crash
-from codelaw.agent.chat.steering import SteerQueue
 from codelaw.agent.compaction.compacting import Compacting
 from codelaw.agent.compaction.compaction_plan import Cause
 from codelaw.agent.compaction.thread_summary import Rolling
+from codelaw.agent.inputs.attachments import check_pictures, pictures_in
 from codelaw.agent.recording.history import Past
 from codelaw.agent.recording.outbox import Outbox
 from codelaw.agent.recording.pictures import Pictures
 from codelaw.agent.turn.pending import PendingMessages
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import NoticeEvent
+from codelaw.domain.events import NoticeEvent, SteerEvent
 from codelaw.tools.freshness import Ledger
 from codelaw.tools.todo_list import TodoList
 from codelaw.tools.watching import TreeWatch
@@ -61,6 +62,12 @@ class AgentChat:
     running: TurnTask | None = None
     opened: TurnRecord | None = None
     """What has been said in the running turn."""
+    ended: str = ""
+    """The turn that ended last."""
+    following: asyncio.Task[None] | None = None
+    """Starts the turn that steers become which were not reported when the answer came (R-9)."""
+    followed: TurnTask | None = None
+    """That turn, once it has begun."""
     outbox: Outbox = field(init=False)
     past: Past = field(init=False)
     """The finished rounds."""
@@ -68,7 +75,6 @@ class AgentChat:
     rolling: Rolling = field(init=False)
     pending: PendingMessages = field(init=False)
     """Steers and reminders that the model has not been told yet."""
-    steering: SteerQueue = field(init=False)
     pictures: Pictures = field(init=False)
     checkpoints: tuple[Checkpoint, ...] = ()
     """Those of the newest look."""
@@ -95,7 +101,6 @@ class AgentChat:
         self.rolling = Rolling(self.past, self.outbox)
         self.pending = PendingMessages(house.workspace, self.gate)
         self.pictures = Pictures(chat.id, house.store)
-        self.steering = SteerQueue(self.outbox, self.pending, self.pictures)
 
     @property
     def idle(self) -> bool:
@@ -172,6 +177,50 @@ class AgentChat:
     def release(self) -> None:
         """Give back a claim without having started a turn."""
         self.starting = False
+
+    async def steer(self, steer: Steer) -> None:
+        """Queue a message for the model's next step, or the next turn; returns once it cannot be lost.
+
+        Raises:
+            Refusal: `turn_not_found`; `invalid_attachment`: the pictures of all that waits are too many.
+        """
+        self._refuse_idle()
+        pictures = pictures_in(steer.attachments)
+        check_pictures([*(one for other in self.pending.waiting for one in pictures_in(other.attachments)), *pictures])
+        if pictures:
+            # Kept from now on: who takes the message back, or gets it back, has them again.
+            await self.pictures.keep(pictures)
+            self._refuse_idle()
+        self.pending.steer(steer)
+        step = self.opened.step or None if self.opened is not None else None
+        await self._report_steer(SteerEvent(steer.text, step, steer.id, "waiting", images=steer.images))
+
+    async def unsteer(self, steer_id: str) -> bool:
+        """Take back a steer that still waits; False when it does not (any more)."""
+        steer = self.pending.withdraw(steer_id)
+        if steer is None:
+            return False
+        await self._report_steer(SteerEvent(steer.text, None, steer.id, "withdrawn", images=steer.images))
+        return True
+
+    async def _report_steer(self, event: SteerEvent) -> None:
+        self.outbox.post(self.ended if self.opened is None else self.opened.id, event)
+        await self.outbox.drain()
+
+    def _refuse_idle(self) -> None:
+        if self.opened is None and self.following is None:
+            raise Refusal("turn_not_found", "No turn is running in this chat.", "Send the message instead.")
+
+    def give_back(self, after: str) -> None:
+        """Return all that waits: it will not be sent."""
+        for steer in self.pending.take():
+            self.outbox.post(after, SteerEvent(steer.text, None, steer.id, "returned", images=steer.images))
+
+    async def next(self, after: str) -> TurnTask | None:
+        """The turn that follows the turn `after`, once it has begun."""
+        if self.following is not None:
+            await asyncio.shield(self.following)
+        return self.followed if after == self.ended else None
 
     async def compact(self, inputs: TurnInputs, scope: Scope) -> CompactionReport:
         """Compact now, keeping exactly `keep_rounds` rounds; joins a compaction in flight, which `scope` stops (K-8).

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.turn.running import Ending
 from codelaw.domain.chats import Notice, TurnError
-from codelaw.domain.errors import Refusal
 from codelaw.domain.permissions import ApprovalOption, ApprovalQuestion
 
 if TYPE_CHECKING:
@@ -29,8 +26,6 @@ STAYS = "chat_stays_offline"
 TOOL = "Send"
 """What the question calls itself where a call names its tool."""
 
-_log = logging.getLogger(__name__)
-
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
@@ -43,19 +38,11 @@ class Leaving:
     """Makes the answer durable. A chat that stays, or was put offline meanwhile, goes on with what it gives."""
 
     async def settled(self, opened: TurnRecord, inputs: TurnInputs) -> TurnInputs | Ending:
-        """What the turn goes on with, or how it has ended. Never raises but for a second cancel."""
-        try:
-            settled = await self._asked(opened, inputs)
-        except asyncio.CancelledError:
-            return Ending("cancelled", why="cancelled by the user")
-        except Refusal as refusal:
-            settled = TurnError(refusal.code, refusal.message, refusal.hint)
-        except Exception:  # noqa: BLE001 - a bug ends the turn, not the server (R-10)
-            _log.exception("turn %s failed", opened.id)
-            settled = TurnError("internal_error", "codelaw failed inside; the log says why.", "Please report it.")
-        return Ending("failed", error=settled, why=settled.message) if isinstance(settled, TurnError) else settled
+        """What the turn goes on with, or how it has ended.
 
-    async def _asked(self, opened: TurnRecord, inputs: TurnInputs) -> TurnInputs | TurnError:
+        Raises:
+            Refusal: the answer could not be made durable.
+        """
         options = (
             ApprovalOption("send", f"Send this chat to {self.host}", "allow_chat"),
             ApprovalOption("cancel", "Do not send", "reject"),
@@ -75,7 +62,8 @@ class Leaving:
             case "send" | "stay" as chosen:
                 decided = await self.decide(chosen)
             case _:
-                return not_confirmed(self.model, self.host)
+                error = not_confirmed(self.model, self.host)
+                return Ending("failed", error=error, why=error.message)
         if decided is None:
             opened.notice(Notice("info", "chat_sent", f"From here on this chat goes to {self.host}."))
             return inputs

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from codelaw.agent.chat import crash_recovery as crash
+from codelaw.agent.compaction.compaction_plan import savings
+from codelaw.agent.inputs.surroundings import as_sent, gathered, select
 from codelaw.agent.recording.turn_record import TurnRecord
 from codelaw.agent.subagents.running import ChildTurns
 from codelaw.agent.turn.call import report
@@ -26,10 +28,12 @@ from codelaw.agent.turn.running import (
     tidy,
 )
 from codelaw.agent.turn.turn import TurnLoop
+from codelaw.context.builder import build
 from codelaw.domain.chats import StoredTurn, TurnError, TurnResult
-from codelaw.domain.errors import Refusal
+from codelaw.domain.errors import ModelFailure, Refusal
 from codelaw.domain.events import NoticeEvent, TurnEnded
 from codelaw.domain.messages import Message
+from codelaw.domain.models import ApiMessage, TextBlock
 from codelaw.tools.base import ToolEnvironment
 from codelaw.tools.reading.web_fetch import named
 
@@ -73,7 +77,7 @@ async def start(
         agent.pending.drop(steer for steer in agent.pending.waiting if steer.id in steers)
         known = (agent.chat.id, turn_id, user, agent.house.store, agent.outbox, agent.refs)
         record = TurnRecord(*known, pictures=agent.pictures, noticed=agent.noticed)
-        agent.opened = agent.steering.record = record
+        agent.opened = record
         agent.outbox.turn = turn_id
         record.emit(question.started(typed, steers))
         for notice in notices:
@@ -173,15 +177,18 @@ async def _conduct(
     try:
         agent.pending.heard(record)
         if result.stop_reason != "finished":
-            agent.steering.give_back(record.id)
+            agent.give_back(record.id)
     finally:
         agent.outbox.post(record.id, TurnEnded(result))
         agent.refs = record.refs
         _free(agent)
-    if steers := agent.steering.taken(record.id):
+    agent.ended, agent.followed = record.id, None
+    if steers := agent.pending.waiting:
+        for steer in steers:
+            steer.taken = True
         # Nothing else may start in the chat until that has.
         agent.starting = True
-        agent.steering.beginning = asyncio.create_task(_follow(agent, steers), name=f"next turn of {agent.chat.id}")
+        agent.following = asyncio.create_task(_follow(agent, steers), name=f"next turn of {agent.chat.id}")
     await agent.outbox.drain()
     await tidy(agent.house.store, agent.chat.id, record.id)
     agent.rolling.after_turn(agent.house.measures.known)
@@ -192,21 +199,24 @@ async def _conduct(
 
 async def _follow(agent: AgentChat, steers: Sequence[Steer]) -> None:
     """Start the turn that waiting steers become (R-9)."""
-    steering = agent.steering
+    problem: NoticeEvent | None = None
     try:
-        steering.begun = await agent.follow(agent, steers)
+        agent.followed = await agent.follow(agent, steers)
     except Refusal as refusal:
-        steering.failed(NoticeEvent("error", refusal.code, f"{refusal.message} {refusal.hint}".strip()))
+        problem = NoticeEvent("error", refusal.code, f"{refusal.message} {refusal.hint}".strip())
     except Exception:  # noqa: BLE001 - a bug must not keep the user's words from them (R-10)
         _log.exception("the next turn of chat %s could not be started", agent.chat.id)
-        steering.failed(NoticeEvent("error", "internal_error", "codelaw failed inside; the log says why."))
+        problem = NoticeEvent("error", "internal_error", "codelaw failed inside; the log says why.")
     finally:
-        steering.beginning = None
+        if problem is not None:
+            agent.outbox.post("", problem)
+            agent.give_back(agent.ended)
+        agent.following = None
         agent.release()
 
 
 def _free(agent: AgentChat) -> None:
-    agent.running = agent.opened = agent.steering.record = None
+    agent.running = agent.opened = None
     agent.outbox.turn = ""
 
 
@@ -255,12 +265,12 @@ def halt(agent: AgentChat) -> asyncio.Task[None] | None:
     What begins later is left alone. The task ends when all of it has ended, and is not to be cancelled.
     """
     turn = agent.running
-    if turn is None and not agent.steering.in_flight and not agent.compacting.in_flight:
+    if turn is None and agent.following is None and not agent.compacting.in_flight:
         return None
     if turn is not None:
         turn.cancel()
     # Seen now: it may have begun by the time that the task runs.
-    before = agent.steering.after if agent.steering.in_flight else None
+    before = agent.ended if agent.following is not None else None
     return asyncio.create_task(_halted(agent, turn, before), name=f"stop of chat {agent.chat.id}")
 
 
@@ -268,8 +278,57 @@ async def _halted(agent: AgentChat, turn: TurnTask | None, before: str | None) -
     """`before` is the turn that the one about to begin follows."""
     await agent.compacting.cancel()
     if turn is None and before is not None:
-        turn = await agent.steering.next(before)
+        turn = await agent.next(before)
     while turn is not None:
         turn.cancel()
         await turn.result()
-        turn = await agent.steering.next(turn.turn_id)
+        turn = await agent.next(turn.turn_id)
+
+
+LEAST = 20_000
+"""Tokens of a request from which on a person would wait for it to be read anew."""
+_UNASKED = ApiMessage("user", (TextBlock("…"),))
+"""Stands behind the last breakpoint, where the next question will."""
+
+
+async def fill(agent: AgentChat, inputs: TurnInputs) -> None:
+    """Send what the next request will begin with, where the cache has surely lost it, and tell what that cost.
+
+    What is old is shortened first, as a turn would do it (C-6). Cancelling stops it; nothing waits for it.
+    """
+    past = agent.past
+    selection = await asyncio.to_thread(select, inputs, past.transcript, asked=0)
+    state = await asyncio.to_thread(past.state, selection)
+    if not inputs.caches or not state.shown or not state.cold(time.time(), "1h" if inputs.ttls else "5m"):
+        return
+    if selection.keeps_bytes:
+        inputs, _ = as_sent(inputs, state.transcript, ())
+    view = build(state.view, (), None, gathered(inputs, ()))
+    if not selection.ignores_cuts:
+        await past.shorten(
+            await asyncio.to_thread(savings, state.transcript, state.shown, inputs, view.tokens, cold=True)
+        )
+        view = build(past.history(selection), (), None, gathered(inputs, ()))
+    if inputs.corrected(view.tokens) < LEAST or not agent.idle:
+        return
+    request = inputs.dialect.request(
+        view,
+        model=inputs.model_name,
+        max_tokens=0,
+        toolbox=inputs.toolbox,
+        after=(_UNASKED,),
+    )
+    try:
+        usage = await inputs.model.fill(request)
+    except ModelFailure as failure:
+        agent.outbox.report(
+            NoticeEvent("info", "cache_not_filled", f"The cache was not filled anew: {failure.message}")
+        )
+        return
+    if usage is None:
+        return
+    past.last_active, past.ttl = time.time(), "5m"
+    cost = "" if inputs.prices is None else f", for ${inputs.prices.cost(usage):.4f}"
+    written = usage.cache_write_tokens
+    words = f"The vendor's cache was filled anew after a pause: {written} tokens were written{cost}."
+    agent.outbox.report(NoticeEvent("info", "cache_filled", words))

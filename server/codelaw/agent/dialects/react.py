@@ -174,11 +174,11 @@ class ReactStream(ReplyStream):
 
     def finish(self, reading: ParsedReply) -> Iterator[tuple[Channel, str]]:
         """The rest, once the reply has been read."""
-        told: tuple[tuple[Channel, str, _Shown | None], ...] = (
+        reported: tuple[tuple[Channel, str, _Shown | None], ...] = (
             ("thought", reading.thought, self._thought),
             ("answer", reading.answer or "", self._answer),
         )
-        for channel, text, shown in told:
+        for channel, text, shown in reported:
             if rest := text[0 if shown is None else shown.until - shown.begin :]:
                 yield channel, rest
 

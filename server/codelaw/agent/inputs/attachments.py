@@ -148,7 +148,6 @@ def _spelt(workspace: Workspace, path: str) -> str | None:
     return None
 
 
-"""Of one message."""
 SNIPPET_CHARACTERS = 24_000
 """Most characters of a text that is not a document."""
 TITLE_CHARACTERS = 200
@@ -189,19 +188,23 @@ async def attach(workspace: Workspace, attachments: Sequence[Enclosed]) -> Attac
         if isinstance(attachment, Snippet):
             selections.append(_pasted(attachment))
             continue
-        if await _denied(workspace, attachment.uri):
+        try:
+            place, code = await located(workspace, path_of(attachment.uri)), ""
+        except ToolFailure as failure:
+            place, code = None, failure.code
+        if code == "PERMISSION_DENIED":
             lost = f"{one_name(attachment.uri)} was not attached: a permission rule denies reading it."
             notices.append(Notice("warning", "attachment_left_out", lost))
             continue
-        place = await shown(workspace, attachment.uri)
-        found = await _text(workspace, attachment.uri)
+        found = await _text(workspace, attachment.uri, place)
         selection = None
         if found is not None and attachment.range is not None:
-            selection = _selection(place or attachment.uri, *found, attachment.range)
+            shown = attachment.uri if place is None else place.shown
+            selection = _selection(shown, *found, attachment.range)
         if selection is not None:
             selections.append(selection)
         elif place is not None:
-            paths.append(place)
+            paths.append(place.shown)
         else:
             where = "outside the workspace" if found is not None else "outside the workspace and not open"
             lost = f"{one_name(attachment.uri)} was not attached: it is {where}."
@@ -241,22 +244,6 @@ def _pasted(snippet: Snippet) -> Fragment:
     return Fragment("attachment", render("pasted", title=title, text=shown, cut=text != snippet.text))
 
 
-async def _denied(workspace: Workspace, uri: str) -> bool:
-    try:
-        await located(workspace, path_of(uri))
-    except ToolFailure as failure:
-        return failure.code == "PERMISSION_DENIED"
-    return False
-
-
-async def shown(workspace: Workspace, uri: str) -> str | None:
-    """The path of a document as the model knows it; None outside the workspace, and where a rule denies it."""
-    try:
-        return (await located(workspace, path_of(uri))).shown
-    except ToolFailure:
-        return None
-
-
 def path_of(uri: str) -> str:
     """The path in a `file:` URI; an `untitled:` URI as it is.
 
@@ -274,14 +261,16 @@ def path_of(uri: str) -> str:
     return url2pathname(parts.path)
 
 
-async def _text(workspace: Workspace, uri: str) -> tuple[str, int | None] | None:
+async def _text(workspace: Workspace, uri: str, place: Located | None) -> tuple[str, int | None] | None:
     """The document's text and version; an open one counts wherever it lies."""
     try:
-        file = await workspace.read(await located(workspace, path_of(uri)))
+        file = None if place is None else await workspace.read(place)
     except ToolFailure:
-        buffer = next((entry for entry in workspace.buffers.all() if entry.uri == uri), None)
-        return None if buffer is None else (buffer.text, buffer.version)
-    return file.text, file.version
+        file = None
+    if file is not None:
+        return file.text, file.version
+    buffer = next((entry for entry in workspace.buffers.all() if entry.uri == uri), None)
+    return None if buffer is None else (buffer.text, buffer.version)
 
 
 def _selection(path: str, text: str, version: int | None, span: LineRange) -> Fragment | None:

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from codelaw.domain.errors import Refusal
@@ -56,29 +55,25 @@ class Recorder:
         decision: Decided,
         by: By,
         *,
-        chat_id: str = "",
-        tool: str = "",
         title: str = "",
         rule: str = "",
         detail: str = "",
-        folder: str = "",
+        **about: str,
     ) -> None:
-        """Put something on record; returns at once."""
+        """Put something on record, `about` a chat, tool or folder; returns at once."""
         title, rule, detail = (self._redaction.text(text, shapes=True) for text in (title, rule, detail))
-        line, shown = _cut(" ".join(title.split()), TITLE), _cut(detail, DETAIL)
         entry = AuditEntry(
             at=time.time(),
-            chat_id=chat_id,
             kind=kind,
-            tool=tool,
-            title=line,
             decision=decision,
             by=by,
+            title=_cut(" ".join(title.split()), TITLE),
             rule=_cut(rule, DETAIL),
-            detail=shown,
-            folder=folder,
+            detail=_cut(detail, DETAIL),
+            person=self._person,
+            **{"chat_id": "", "tool": "", **about},
         )
-        self._waiting.append(replace(entry, person=self._person))
+        self._waiting.append(entry)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._write(), name="audit")
 

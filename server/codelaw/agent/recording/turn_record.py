@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from codelaw.agent.dialects.scanning import GrowingText
+from codelaw.agent.recording.history import to_the_end
 from codelaw.context.escaping import json_line
 from codelaw.context.pictures import without_pictures
 from codelaw.context.shortening.compressor import compress
@@ -297,12 +297,7 @@ class TurnRecord:
         kept = [message for message, _ in said]
         writing = asyncio.ensure_future(self.store.append(self.chat_id, kept, results, asides))
         try:
-            await asyncio.shield(writing)
-        except asyncio.CancelledError:
-            while not writing.done():
-                with suppress(asyncio.CancelledError):
-                    await asyncio.wait([writing])
-            raise
+            await to_the_end(writing)
         finally:
             if writing.exception() is None:
                 self.record += kept

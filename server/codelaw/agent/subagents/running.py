@@ -19,7 +19,7 @@ from codelaw.agent.turn.pending import PendingMessages
 from codelaw.agent.turn.running import Ending, TurnRun, last_words
 from codelaw.agent.turn.turn import TurnLoop
 from codelaw.context.escaping import neutralise
-from codelaw.domain.chats import Mode, TurnStop
+from codelaw.domain.chats import Mode
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.extensions import BuiltInAgent
 from codelaw.domain.messages import Message, Metadata
@@ -39,33 +39,29 @@ if TYPE_CHECKING:
     from codelaw.ports.abilities import Order
     from codelaw.tools.toolbox import Toolbox
 
-EXPLORE, PLAN, GENERAL = "explore", "plan", "general"
-BUILT_IN = (EXPLORE, PLAN, GENERAL)
-_MODES: dict[str, Mode] = {EXPLORE: "ask", PLAN: "plan"}
-_DESCRIBED = {
-    EXPLORE: "reads only",
-    PLAN: "reads only",
-    GENERAL: "",
+EXPLORE = "explore"
+BUILT_IN: dict[str, tuple[Mode | None, str, str]] = {
+    EXPLORE: ("ask", "reads only", "Finds things out."),
+    "plan": ("plan", "reads only", "Studies the code and reports a plan."),
+    "general": (None, "", "Does a whole piece of work."),
 }
-_TOLD = {
-    EXPLORE: "Finds things out.",
-    PLAN: "Studies the code and reports a plan.",
-    GENERAL: "Does a whole piece of work.",
-}
-"""What people are told of them; the model knows them by their text."""
+"""The mode of each, what is said of it to the model, which knows it by its text, and to people."""
 STRATEGY = "last-n"
 """A child has no history: nothing is to be archived or demoted for it."""
 
 
 def built_in(mode: Mode) -> tuple[Kind, ...]:
     """The kinds that are always there; only `explore` where the mode reads only (X-1)."""
-    names = BUILT_IN if mode == "agent" else (EXPLORE,)
-    return tuple(Kind(name, _DESCRIBED[name], render(f"agent_{name}"), _MODES.get(name)) for name in names)
+    return tuple(
+        Kind(name, description, render(f"agent_{name}"), own)
+        for name, (own, description, _) in BUILT_IN.items()
+        if mode == "agent" or name == EXPLORE
+    )
 
 
 def reported_built_in() -> tuple[BuiltInAgent, ...]:
     """The kinds that are always there, as people are told of them."""
-    return tuple(BuiltInAgent(name, _TOLD[name], _MODES.get(name)) for name in BUILT_IN)
+    return tuple(BuiltInAgent(name, words, own) for name, (own, _, words) in BUILT_IN.items())
 
 
 def described(kinds: Sequence[Kind]) -> tuple[Described, ...]:
@@ -153,14 +149,6 @@ LONGEST_REPORT = 24_000
 """Characters of a report; of a longer one the middle is left out."""
 MOST_FILES = 100
 """Changed files that are named."""
-_ENDED: dict[TurnStop, str] = {
-    "finished": "finished",
-    "step_limit": "step limit",
-    "token_limit": "token limit",
-    "refused": "refused",
-    "failed": "failed",
-    "cancelled": "cancelled",
-}
 
 _log = logging.getLogger(__name__)
 
@@ -263,7 +251,7 @@ def report(
     words = ending.answer if finished else ending.answer or last_said(said)
     data: dict[str, Any] = {
         "kind": kind,
-        "ended": _ENDED[ending.stop],
+        "ended": ending.stop.replace("_", " "),
         "steps": steps,
         "tokens": usage.total_tokens,
         "tools": dict(sorted(calls.items())),

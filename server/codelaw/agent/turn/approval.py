@@ -78,30 +78,19 @@ class Policy:
     """The workspace's folders: the absolute path, and what paths in it are shown with in front."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Judging:
-    """All that a judgement depends on, as values."""
-
-    facts: CallFacts
-    policy: Policy
-    rules: Rules
-
-    def __call__(self) -> Decision:
-        decision = self._judged()
-        if self.policy.all_asked and decision.action == "allow" and self.facts.effect in {"write", "execute"}:
-            return Decision("ask", "default", "Settings are left out of this run: every write and command is asked.")
-        return decision
-
-    def _judged(self) -> Decision:
-        return judge(
-            self.facts,
-            mode=self.policy.mode,
-            rules=self.rules,
-            default=self.policy.default,
-            sandboxed=self.policy.sandboxed,
-            restricted=self.policy.restricted,
-            commands_always_asked=self.policy.commands_always_asked,
-        )
+def _judged(facts: CallFacts, policy: Policy, rules: Rules) -> Decision:
+    decision = judge(
+        facts,
+        mode=policy.mode,
+        rules=rules,
+        default=policy.default,
+        sandboxed=policy.sandboxed,
+        restricted=policy.restricted,
+        commands_always_asked=policy.commands_always_asked,
+    )
+    if policy.all_asked and decision.action == "allow" and facts.effect in {"write", "execute"}:
+        return Decision("ask", "default", "Settings are left out of this run: every write and command is asked.")
+    return decision
 
 
 @dataclass(slots=True)
@@ -135,21 +124,20 @@ class Gate:
         rule that allows this once.
         """
         while True:
-            judging = self._judging(facts, also)
+            policy, rules = self.policy, self._rules(facts, also)
             if len(facts.subject or "") < LONG_SUBJECT:
-                return judging()
-            decision = await asyncio.to_thread(judging)
-            if self._judging(facts, also) == judging:
+                return _judged(facts, policy, rules)
+            decision = await asyncio.to_thread(_judged, facts, policy, rules)
+            if (self.policy, self._rules(facts, also)) == (policy, rules):
                 return decision
 
-    def _judging(self, facts: CallFacts, also: str | None = None) -> _Judging:
+    def _rules(self, facts: CallFacts, also: str | None) -> Rules:
         policy = self.policy
         # A grant that an older version wrote and this one cannot read allows nothing: the user is asked again.
         granted, _ = parse_all(grant.rule for grant in self.grants)
         granted += in_force(self.always, facts, self.folders)
         once, _ = parse_all([also] if also else [])
-        rules = Rules((*policy.allow, *once), policy.deny, tuple(granted), policy.roots)
-        return _Judging(facts, policy, rules)
+        return Rules((*policy.allow, *once), policy.deny, tuple(granted), policy.roots)
 
     def denied(self, tool: str, paths: PathUse | None) -> Denied | None:
         """What rules deny to that tool; None where no rule speaks of it."""

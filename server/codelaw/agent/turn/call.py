@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from codelaw.agent.effects.journal import journal_of
+from codelaw.agent.hooks.running import CallHooks
 from codelaw.agent.recording.redacting import refuse_marks
 from codelaw.agent.turn.approval import ApprovalPrompt, refusal, spelled, strictness, with_git
-from codelaw.agent.turn.elicitation import ServerAsking
-from codelaw.agent.turn.live_output import LiveOutput
+from codelaw.agent.turn.live_call import LiveOutput, ServerAsking
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.events import CallStatus, ToolCallEvent
 from codelaw.domain.permissions import Decision
@@ -26,10 +26,10 @@ from codelaw.tools.changing.snapshots import kept
 from codelaw.tools.paths import located
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from codelaw.agent.turn.approval import Verdict
-    from codelaw.agent.turn.hooking import CallHooks
     from codelaw.agent.turn.running import TurnRun
     from codelaw.domain.messages import Call
     from codelaw.domain.permissions import By
@@ -51,6 +51,14 @@ def report(run: TurnRun, call: Call, status: CallStatus, **more: Any) -> None:
         with suppress(ToolFailure):
             named = tool.title(toolbox.parse(tool, call.arguments))
     run.record.emit(ToolCallEvent(call.id, call.tool, title(named, TITLE), status, run.record.step, **more))
+
+
+def call_hooks(run: TurnRun, call_id: str) -> CallHooks:
+    """What hooks do around a call; its journal keeps what they and the call do to files (E-2)."""
+    house, workspace = run.house, run.environment.workspace
+    journal = journal_of(run.record, call_id, workspace, redaction=house.redaction, held=house.held)
+    environment = replace(run.environment, journal=journal)
+    return CallHooks(house.hooks, environment, house.redaction, run.record.step, call_id)
 
 
 @dataclass(slots=True)
@@ -113,7 +121,7 @@ class CallRun:
         await refuse_marks(self.call, tool.effect, subject, environment.workspace, run.redaction)
         facts = CallFacts(tool.name, tool.effect, subject, self.call.arguments, tool.paths)
         self.facts = await with_git(environment.workspace, facts, tool.subject(arguments))
-        decision = await self.hooks.permitted(await self._strictest(), self.facts, self.call, run.gate)
+        decision = await self._permitted(await self._strictest())
         if (decision.action, decision.source) == ("allow", "default") and (why := tool.asks(arguments)):
             decision = Decision("ask", "default", why)
         self.decisions.append(decision)
@@ -133,6 +141,30 @@ class CallRun:
             environment = replace(environment, opened=self._named(self.facts.subject or ""))
         await self._comment(verdict)
         return verdict.decision, verdict.by, environment
+
+    async def _permitted(self, decision: Decision) -> Decision:
+        """The rules' decision as hooks leave it; what rules deny, no hook is asked about.
+
+        A deny counts, and an ask. An allow counts as a rule for the whole tool would, for this call alone: it beats no
+        deny rule, no mode, none of the questions of S-8, and without a sandbox it lets no command run (S-4).
+        """
+        if decision.action == "deny":
+            return decision
+        said = await self.hooks.before(self.call)
+        match said.verdict:
+            case "deny":
+                return Decision("deny", "hook", said.reason)
+            case "ask" if not decision.always_asked:
+                return Decision("ask", "hook", said.reason or "A hook wants you to be asked.")
+            case "allow" if decision.action == "ask":
+                judged = await self.run.gate.judge(self.facts, also=self.tool.name)
+                return (
+                    Decision("allow", "hook", said.reason or "A hook allows it.")
+                    if judged.action == "allow"
+                    else decision
+                )
+            case _:
+                return decision
 
     async def _subject(self) -> str | None:
         """What rules match: a path as it is shown, so that no other spelling of it escapes a rule."""

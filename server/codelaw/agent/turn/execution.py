@@ -6,27 +6,26 @@ import asyncio
 import json
 import logging
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.base import InvalidCall
 from codelaw.agent.recording.redacting import redacted
-from codelaw.agent.turn.call import CallRun, report
-from codelaw.agent.turn.hooking import call_hooks
+from codelaw.agent.turn.call import CallRun, call_hooks, report
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.events import CallStatus, TodoEvent
-from codelaw.domain.messages import Call
 from codelaw.domain.results import ToolResult, failure
 from codelaw.templates.render import render
 from codelaw.tools.finding.find_tools import CALL_TOOL, unwrapped
 from codelaw.tools.naming import named
 
 if TYPE_CHECKING:
-    from codelaw.agent.turn.hooking import CallHooks
+    from collections.abc import Sequence
+
+    from codelaw.agent.hooks.running import CallHooks
     from codelaw.agent.turn.running import TurnRun
-    from codelaw.domain.messages import Fragment, Message
+    from codelaw.domain.messages import Call, Fragment, Message
     from codelaw.domain.permissions import Decision
     from codelaw.tools.toolbox import Toolbox
 
@@ -49,15 +48,11 @@ class PlannedCall:
     """What the model is told about the names of its arguments, with the result."""
 
 
-def planned(calls: Sequence[Call | InvalidCall], toolbox: Toolbox) -> tuple[PlannedCall, ...]:
-    """The calls with their arguments' names as declared, so that nothing behind this sees another spelling.
+def planned(item: Call | InvalidCall, toolbox: Toolbox) -> PlannedCall:
+    """The call with its arguments' names as declared, so that nothing behind this sees another spelling.
 
     A call through `call_tool` is from here on the call of the tool that it names (X-11).
     """
-    return tuple(_planned(item, toolbox) for item in calls)
-
-
-def _planned(item: Call | InvalidCall, toolbox: Toolbox) -> PlannedCall:
     if isinstance(item, InvalidCall):
         return PlannedCall(item.call, item.problem)
     if item.tool == CALL_TOOL:

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import logging
+import posixpath
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codelaw.agent.inputs.law_files import Listed, find_law, laws_above
 from codelaw.context.past.projection import standing
-from codelaw.context.system.law import NestedLaw, laws_to_send, most_shown
+from codelaw.context.system import law as laws
+from codelaw.context.system.law import LawText, NestedLaw, laws_to_send, most_shown
 from codelaw.domain.chats import Notice
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.files import Located
+from codelaw.tools.paths import located, whole
 
 if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.recording.turn_record import TurnRecord
     from codelaw.agent.services import ChatServices
     from codelaw.context.sections import Section, View
-    from codelaw.context.system.law import LawText
     from codelaw.domain.chats import Chat
+    from codelaw.domain.files import Entry, FileText, Folder, Stamp
     from codelaw.domain.messages import Call, Fragment
     from codelaw.domain.results import ToolResult
     from codelaw.permissions.policy import Denied
+    from codelaw.ports.workspace import Workspace
 
 TOUCHED = 8
 """Files that one call has changed whose folders are looked at."""
@@ -117,3 +124,222 @@ class TurnLaws:
             messages = [message for section in sections for message in section.messages]
             self._standing = dict(standing(messages))
         return self._standing
+
+
+SETTLED = 2.0
+"""Seconds after which a folder's time tells whether it has changed; before, another name may share it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """L2 as found, and what was wrong with it."""
+
+    documents: tuple[LawText, ...] = ()
+    layer: tuple[Section, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """L2 as one text."""
+        return laws.text_of(self.layer)
+
+    @property
+    def tokens(self) -> int:
+        """Estimated, of L2."""
+        return laws.tokens_of(self.layer)
+
+
+@dataclass(frozen=True, slots=True)
+class FolderLaw:
+    """One folder's law as a file, or a file beside it."""
+
+    folder: Folder
+    """The workspace folder."""
+    inside: str
+    """The path in it of the folder that has the law; empty for the root."""
+    name: str
+    """As it is spelt."""
+    place: Located | None = None
+    """None where it leads out of the workspace."""
+    text: FileText | None = None
+    """None where it cannot be read."""
+    problem: str = ""
+    """Why not."""
+    others: tuple[str, ...] = ()
+    """Other spellings of the name in the same folder, which do not count."""
+
+    @property
+    def document(self) -> LawText | None:
+        """As it is sent; None where it cannot be read."""
+        if self.place is None or self.text is None:
+            return None
+        text = self.text
+        return LawText(self.folder.name, self.place.uri, text.text, text.digest, text.source, name=self.name)
+
+
+async def find_law(workspace: Workspace, denied: Denied | None, files: Sequence[str]) -> Law:
+    """L2 as it is now, open buffers first (L-4, X-10); `denied` and `files` as for `folder_laws`."""
+    documents: list[LawText] = []
+    notices: list[Notice] = []
+    for found in await folder_laws(workspace, denied, files):
+        document = found.document
+        if document is None:
+            what = "law" if laws.is_law_name(found.name, ()) else found.name
+            message = f"The {what} of {found.folder.name} is left out: {found.problem}"
+            notices.append(Notice("warning", "law_unreadable", message))
+        else:
+            documents.append(document)
+    return Law(tuple(documents), laws.assemble(documents), tuple(notices))
+
+
+async def folder_laws(workspace: Workspace, denied: Denied | None, files: Sequence[str]) -> list[FolderLaw]:
+    """What there is of a law in each workspace folder, readable or not: every CODE_LAW.md, then what is beside them.
+
+    `files` are the names that count beside a law. What `denied` rules keep back a link would tell too (S-1).
+    """
+    found: list[FolderLaw] = []
+    beside: list[FolderLaw] = []
+    for folder in workspace.folders:
+        reading = _Reading(workspace, denied, folder, "")
+        try:
+            names = await reading.names(whole(folder))
+        except ToolFailure as failure:
+            found.append(reading.unread(laws.NAME, failure))
+            continue
+        if (name := laws.choose(names)) is not None:
+            found.append(await reading.law(name, names))
+        if (name := laws.choose_beside(names, laws.root_files(files))) is not None:
+            beside.append(await reading.law(name, names))
+    return found + beside
+
+
+async def laws_above(
+    workspace: Workspace, denied: Denied | None, files: Sequence[str], path: str, listed: Listed
+) -> list[tuple[str, FolderLaw | None]]:
+    """The folders from below the root down to `path`, as the model knows them, and what counts in each (X-10).
+
+    The path's own folder is the last, and itself where it is one. Empty for a path that leads nowhere in the workspace.
+    """
+    try:
+        place = await located(workspace, path)
+        kind = await workspace.exists(place)
+    except ToolFailure:
+        return []
+    folder, nearest = place.folder, place.path if kind == "folder" else place.path.parent
+    if kind is None or not nearest.is_relative_to(folder.root):
+        return []
+    chain = [nearest, *nearest.parents]
+    chain = chain[: chain.index(folder.root)][::-1]
+    places = [_place(workspace, folder, one) for one in chain]
+    found: list[tuple[str, FolderLaw | None]] = []
+    for one, stamp in zip(places, await workspace.stamps(places), strict=True):
+        inside = one.path.relative_to(folder.root).as_posix()
+        reading = _Reading(workspace, denied, folder, inside)
+        law: FolderLaw | None = None
+        if denied is None or not denied.hides(one.shown):
+            name = laws.choose_beside(await listed.names(reading, one, stamp), files)
+            # What ignore files hide is not the project's own: a package that was installed gives no orders.
+            if name is not None and not await workspace.is_hidden(_place(workspace, folder, one.path / "_")):
+                law = await reading.law(name, (name,))
+        found.append((one.shown, law))
+    return found
+
+
+def _place(workspace: Workspace, folder: Folder, path: Path) -> Located:
+    """A place below a root, whose path is resolved."""
+    inside = path.relative_to(folder.root).as_posix()
+    shown = inside if len(workspace.folders) == 1 else f"{folder.name}/{inside}"
+    return Located(path, shown, path.as_uri(), folder)
+
+
+@dataclass(slots=True)
+class Listed:
+    """The names in folders, kept while a folder does not change."""
+
+    files: Sequence[str]
+    """The names that are looked for."""
+    _known: dict[Path, tuple[Stamp, list[str]]] = field(default_factory=dict[Path, "tuple[Stamp, list[str]]"])
+
+    async def names(self, reading: _Reading, place: Located, stamp: Stamp | None) -> list[str]:
+        """Of the names in the folder at `place`, those that are looked for; empty where it cannot be looked into."""
+        known = self._known.get(place.path)
+        if known is not None and known[0] == stamp:
+            names = known[1]
+        else:
+            try:
+                entries = await reading.entries(place)
+            except ToolFailure:
+                entries = ()
+            names = [entry.name for entry in entries if laws.is_law_name(entry.name, self.files)]
+            if stamp is not None and time.time() - stamp.mtime > SETTLED:
+                self._known[place.path] = stamp, names
+        return sorted({*names, *reading.opened(place)})
+
+
+async def nested_law(
+    workspace: Workspace, denied: Denied | None, files: Sequence[str], folder: Folder, inside: str
+) -> FolderLaw | None:
+    """The file that counts in the folder `inside` a workspace folder, readable or not (X-10); None where there is none.
+
+    Nothing is said of a folder that cannot be looked into, or that rules deny.
+    """
+    path = _Reading(workspace, denied, folder, inside).path("")
+    above = await laws_above(workspace, denied, files, path, Listed(files))
+    return above[-1][1] if above else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Reads the laws of one folder, which is `inside` a workspace folder."""
+
+    workspace: Workspace
+    denied: Denied | None
+    folder: Folder
+    inside: str
+
+    def path(self, name: str) -> str:
+        """A file of the folder, as the workspace takes it."""
+        several = len(self.workspace.folders) > 1
+        return posixpath.join(self.folder.name if several else "", self.inside, name)
+
+    async def names(self, place: Located) -> list[str]:
+        """The names in the folder, which lies at `place`, in order; open documents included."""
+        return sorted({*(entry.name for entry in await self.entries(place)), *self.opened(place)})
+
+    async def entries(self, place: Located) -> Sequence[Entry]:
+        """What lies in the folder on the disk."""
+        return await self.workspace.entries(place, hidden=True, ignored=True)
+
+    def opened(self, place: Located) -> list[str]:
+        """The names of open documents in the folder."""
+        buffers = self.workspace.buffers.all()
+        return [buffer.path.name for buffer in buffers if buffer.path and buffer.path.parent == place.path]
+
+    async def law(self, name: str, names: Sequence[str]) -> FolderLaw:
+        """The file of that name, readable or not."""
+        others = tuple(other for other in names if other != name and laws.choose([other], name))
+        place: Located | None = None
+        try:
+            place = await located(self.workspace, self.path(name))
+            linked = place.path != self.folder.root / self.inside / name
+            if self._is_kept_back(name, place, linked=linked):
+                why = "a permission rule denies reading it."
+                why = f"it is a link to {place.shown}, and {why}" if linked else why
+                return FolderLaw(self.folder, self.inside, name, problem=why, others=others)
+            text = await self.workspace.read(place)
+            return FolderLaw(self.folder, self.inside, name, place, text, others=others)
+        except ToolFailure as failure:
+            return self.unread(name, failure, place, others)
+
+    def _is_kept_back(self, name: str, place: Located, *, linked: bool) -> bool:
+        """Whether a rule denies the file; a CODE_LAW.md itself is the law whatever may be read (S-1)."""
+        if self.denied is None or (laws.is_law_name(name, ()) and not linked):
+            return False
+        return self.denied.hides(place.shown) or self.denied.hides(self.path(name))
+
+    def unread(
+        self, name: str, failure: ToolFailure, place: Located | None = None, others: tuple[str, ...] = ()
+    ) -> FolderLaw:
+        """A law of which only the failure is known."""
+        why = f"{name} is a folder." if failure.code == "IS_DIRECTORY" else failure.message
+        return FolderLaw(self.folder, self.inside, name, place, problem=why, others=others)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from codelaw.agent.effects.undoing import of_turn
 from codelaw.agent.turn.laws import TurnLaws
 from codelaw.domain.chats import TurnError, TurnResult, TurnStop
+from codelaw.domain.errors import Refusal
 from codelaw.ports.cancelling import give_cancel
 from codelaw.transcript.repair.repairs import STOPPED
 
@@ -129,6 +130,9 @@ async def ending_of(work: asyncio.Task[Ending], turn_id: str) -> Ending:
         return await work
     except asyncio.CancelledError:
         return await never_begun()
+    except Refusal as refusal:
+        error = TurnError(refusal.code, refusal.message, refusal.hint)
+        return Ending("failed", error=error, why=error.message)
     except Exception:  # noqa: BLE001 - a bug ends the turn, not the chat
         _log.exception("turn %s failed", turn_id)
         return Ending("failed", error=FAILED, why=FAILED.message)

@@ -12,9 +12,8 @@ from codelaw.agent.dialects.choosing import SWITCHED
 from codelaw.agent.dialects.scanning import GrowingText
 from codelaw.agent.model_calls.caching import Sent, missed
 from codelaw.agent.model_calls.recovery import REASONING, explain, refused
-from codelaw.agent.turn.call import report
+from codelaw.agent.turn.call import call_hooks, report
 from codelaw.agent.turn.execution import Executor, planned
-from codelaw.agent.turn.hooking import call_hooks
 from codelaw.agent.turn.model_call import Asker
 from codelaw.agent.turn.running import Ending
 from codelaw.agent.turn.window_fitter import WindowFitter
@@ -161,7 +160,7 @@ class TurnLoop:
     async def _act(self, reading: ParsedReply) -> Ending | None:
         """Run the calls of a reply."""
         self._unreadable = 0
-        plan = planned(reading.calls, self.run.inputs.toolbox)
+        plan = [planned(one, self.run.inputs.toolbox) for one in reading.calls]
         calls = tuple(one.call for one in plan)
         caller = await self.record.say(_true(reading, calls), calls)
         await self.executor.execute(plan, caller)

@@ -230,7 +230,7 @@ class Chats:
             called = replace(called, notices=(*called.notices, Notice("warning", "image_unseen", unseen)))
         called = self.redaction.value(called)
         steer = Steer(text, editor, called, tuple(attachments), hooked)
-        await agent.steering.steer(steer)
+        await agent.steer(steer)
         return steer.id
 
     async def picture(self, chat_id: str, digest: str) -> tuple[str, bytes]:
@@ -252,7 +252,7 @@ class Chats:
 
     async def unsteer(self, chat_id: str, steer_id: str) -> bool:
         """Withdraw what the model has not been told yet; says whether it could be (R-9)."""
-        return await (await self.opened.get(chat_id)).steering.unsteer(steer_id)
+        return await (await self.opened.get(chat_id)).unsteer(steer_id)
 
     async def stop_call(self, chat_id: str, call_id: str) -> bool:
         """End the command that a call runs; the turn goes on with what it has printed. False: none runs (R-8)."""

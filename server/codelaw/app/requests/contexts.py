@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from codelaw.agent.chat.filling import fill
 from codelaw.agent.chat.leaving import not_confirmed
 from codelaw.agent.chat.retrieved_context import Beside
+from codelaw.agent.chat.turns import fill
 from codelaw.agent.compaction.compacting import NEVER_BEGUN
 from codelaw.agent.inputs.attachments import looked_at
 from codelaw.app import models

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codelaw.agent.inputs.law_files import FolderLaw, find_law, folder_laws, nested_law
+from codelaw.agent.turn.laws import FolderLaw, find_law, folder_laws, nested_law
 from codelaw.app import models
 from codelaw.app.ruling import unreadable
 from codelaw.context.system import law as laws

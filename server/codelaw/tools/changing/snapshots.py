@@ -106,13 +106,13 @@ async def _effects(
             effects = found
         else:
             journal.report(found)
-    told = {one.place.path for one in [*made, *effects.made, *effects.lost, *lost]}
+    reported = {one.place.path for one in [*made, *effects.made, *effects.lost, *lost]}
     # The files in folders that the command names and has made, whatever ignores them.
     grown = _ImageTaker(env)
     for folder in await grown.take([place.path for place, image in images.files if image is None]):
         await grown.take_below(folder)
-    told |= {place.path for place, _ in images.files}
-    others = [MadeChange(place, None, image) for place, image in grown.files if image and place.path not in told]
+    reported |= {place.path for place, _ in images.files}
+    others = [MadeChange(place, None, image) for place, image in grown.files if image and place.path not in reported]
     effects.made = [*made, *effects.made, *others]
     effects.lost += lost
     return effects

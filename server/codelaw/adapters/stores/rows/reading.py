@@ -118,8 +118,8 @@ class Reading:
     def aside(self, row: Row) -> Aside | None:
         """`message_id, name, body, about, chat_id, checksum`. One that cannot be read whole is shown no more."""
         message_id, name, body, about, chat_id, check = row
-        told = legible(about).split("\n") if about else []
-        stored = {"message_id": message_id, "name": name, "text": body, "about": told}
+        reported = legible(about).split("\n") if about else []
+        stored = {"message_id": message_id, "name": name, "text": body, "about": reported}
         sound = check == checksum(chat_id, message_id, name, body, about)
         return self._whole(Aside, stored, f"what stood behind message {legible(message_id)}", sound=sound)
 
