@@ -1,9 +1,33 @@
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
+import sys
+
 import pytest
 
 from codelaw.adapters.stores.opening import SqliteStore
 from codelaw.adapters.stores.sqlite import connection
+
+TURNS = 12
+WRITING = f"""
+import asyncio, os, signal, sys
+from pathlib import Path
+from codelaw.adapters.stores.opening import SqliteStore
+from tests.adapters.stores.suite import a_chat, a_turn, said
+
+async def main():
+    store = await SqliteStore.open(Path(sys.argv[1]))
+    await store.create(a_chat())
+    for number in range({TURNS}):
+        turn = f"t{{number}}"
+        await store.begin_turn(a_turn(store, turn), said(f"m{{number}}", "x" * 3000, turn=turn))
+        await store.end_turn(a_turn(store, turn, status="ended", stop_reason="finished"))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(main())
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -29,3 +53,12 @@ async def open_store(path):
     yield open_one
     for store in opened:
         await store.close()
+
+
+@pytest.fixture
+async def killed(path):
+    """The file of a server that was killed, with all it has stored in the log."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    child = await asyncio.create_subprocess_exec(sys.executable, "-c", WRITING, str(path), env=environment)
+    assert await child.wait() == -signal.SIGKILL
+    return path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import struct
 from dataclasses import replace
@@ -51,11 +50,6 @@ class MemorySuite:
         again = (await open_stores()).memories
         assert await again.get("m1") == entry
 
-    async def test_what_is_not_there_is_refused_by_name(self, open_stores):
-        store = (await open_stores()).memories
-        assert await refusal(store.get("nope")) == "memory_not_found"
-        assert await refusal(store.forget("nope")) == "memory_not_found"
-
     async def test_an_entry_is_written_anew_under_its_id(self, open_stores):
         store = (await open_stores()).memories
         await store.save(a_memory())
@@ -96,18 +90,6 @@ class MemorySuite:
         by_vector = await found(store, "zzz", ELSEWHERE, embedder=MODEL, vector=vector(1, 1))
         assert sorted(by_vector) == ["p3", "s2", "u2"]
 
-    async def test_a_list_goes_on_where_it_stopped(self, open_stores):
-        store = (await open_stores()).memories
-        for number in range(7):
-            await store.save(a_memory(f"m{number}", created_at=float(number // 2)))
-        seen, cursor = [], None
-        for _ in range(4):
-            some, cursor = await store.list(HERE, None, None, 2, cursor)
-            seen += [one.id for one in some]
-        assert cursor is None
-        assert seen == ["m6", "m5", "m4", "m3", "m2", "m1", "m0"]
-        assert await refusal(store.list(HERE, None, None, 2, "not one")) == "invalid_text"
-
     async def test_a_category_is_asked_for(self, open_stores):
         store = (await open_stores()).memories
         await store.save(a_memory("a", category="habit"), embedder=MODEL, vector=vector(1, 0))
@@ -117,14 +99,6 @@ class MemorySuite:
         assert await found(store, "zzz", embedder=MODEL, vector=vector(1, 0), category="habit") == ["a"]
         await store.save(a_memory("a", category="skill"))
         assert await found(store, "zzz", embedder=MODEL, vector=vector(1, 0), category="habit") == []
-
-    async def test_the_surest_come_first_and_among_equals_the_newest(self, open_stores):
-        store = (await open_stores()).memories
-        for id_, confidence, at in (("a", 0.5, 9.0), ("b", 0.9, 1.0), ("c", 0.9, 2.0), ("d", 1.0, 0.0)):
-            await store.save(a_memory(id_, confidence=confidence, created_at=at))
-        await store.save(a_memory("e", category="event", confidence=1.0))
-        first = await store.foremost(HERE, "user", ("preference", "habit"), 3)
-        assert [one.id for one in first] == ["d", "c", "b"]
 
     async def test_words_are_found_in_other_forms_and_whatever_they_hold(self, open_stores):
         store = (await open_stores()).memories
@@ -187,17 +161,6 @@ class MemorySuite:
         assert [one.id for one in await store.unembedded(MODEL, 9)] == ["a", "b", "c"]
         await store.store_vectors(MODEL, [])
 
-    async def test_use_is_counted(self, open_stores):
-        store = (await open_stores()).memories
-        await store.save(a_memory("a"))
-        await store.save(a_memory("b"))
-        await store.mark_used(["a", "gone"], 7.0)
-        await store.mark_used(["a"], 8.0)
-        await store.mark_used([], 9.0)
-        kept = await store.get("a")
-        assert (kept.used_at, kept.uses) == (8.0, 2)
-        assert (await store.get("b")).uses == 0
-
     async def test_the_end_of_a_chat_forgets_its_memories(self, open_stores):
         stores = await open_stores()
         await stores.chats.create(a_chat("c1"))
@@ -229,14 +192,3 @@ class MemorySuite:
         assert await found(other, "zzz", embedder=MODEL, vector=vector(1, 0)) == ["b", "a"]
         await one.forget("b")
         assert await found(other, "zzz", embedder=MODEL, vector=vector(1, 0)) == ["a"]
-
-    async def test_many_at_once_lose_nothing(self, open_stores):
-        stores = [await open_stores() for _ in range(2)]
-        saving = [
-            store.memories.save(a_memory(f"{name}{number}", f"entry {name} {number}"))
-            for number in range(25)
-            for name, store in zip("ab", stores, strict=True)
-        ]
-        await asyncio.gather(*saving)
-        listed, _ = await stores[0].memories.list(HERE, None, None, 100, None)
-        assert len(listed) == 50

@@ -73,16 +73,6 @@ class PagesSuite:
         assert (turns_of(page), page.earlier) == (["t1", "t2"], False)
         assert numbers(page)[0] == 1
 
-    async def test_before_the_first_turn_there_is_nothing(self, open_store):
-        store = await a_chat_of(await open_store(), 2)
-        page = await store.page("c1", 7, "t1")
-        assert (page.messages, page.events, page.earlier) == ((), (), False)
-
-    async def test_a_chat_without_turns_gives_what_happened(self, open_store):
-        store = await a_chat_of(await open_store(), 0)
-        page = await store.page("c1", 1, None)
-        assert (page.messages, numbers(page), page.earlier) == ((), [1], False)
-
     async def test_a_later_notice_of_a_turn_is_on_the_page_of_the_turn(self, open_store):
         store = await a_chat_of(await open_store(), 3)
         seq = (await store.append_events("c1", "t1", [(9.0, NoticeEvent("info", "reverted", "undone"))]))[0]

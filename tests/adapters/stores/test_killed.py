@@ -73,9 +73,8 @@ async def started(program, *arguments):
     )
 
 
-@pytest.mark.parametrize("count", [1, 20, 40])
-async def test_killed_within_a_migration_nothing_of_it_is_there(open_store, path, count):
-    child = await started(MIGRATING, path, count)
+async def test_killed_within_a_migration_nothing_of_it_is_there(open_store, path):
+    child = await started(MIGRATING, path, 20)
     await child.communicate()
     assert child.returncode == -signal.SIGKILL
     connection = sqlite3.connect(path)
@@ -122,27 +121,6 @@ async def test_servers_killed_while_they_write_lose_nothing_that_was_stored(open
         assert len(ids) % 2 == 1, "the two of one transaction come together or not at all"
         assert (await store.results(chat_id, [f"r{what}"])).get(f"r{what}") == {"n": int(what)}
         assert len(await store.events(chat_id, 0)) >= 2 * int(what)
-
-
-async def test_a_writer_that_waits_for_another_is_not_starved(open_store, path):
-    """Whoever wants to write gets its turn while others write without a pause (D-4)."""
-    children = [await started(WRITING, path, f"busy{number}") for number in range(2)]
-    store = await open_store()
-    try:
-        for child in children:
-            assert child.stdout is not None
-            await child.stdout.readline()
-        for number in range(40):
-            assert await store.append_events((await any_chat(store)), "t1", []) == []
-            await store.mark_noticed(await any_chat(store), f"code{number}")
-    finally:
-        for child in children:
-            child.kill()
-            await child.communicate()
-
-
-async def any_chat(store):
-    return (await store.list(None, 1, None))[0][0].id
 
 
 async def test_the_log_does_not_grow_for_ever(open_store, path):

@@ -2,47 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import random
 import shutil
-import signal
 import sys
 
 import pytest
 
 from codelaw.adapters.stores.opening import SqliteStore
+from tests.adapters.stores.conftest import TURNS
 from tests.adapters.stores.suite import a_chat
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
-
-TURNS = 12
-WRITING = f"""
-import asyncio, os, signal, sys
-from pathlib import Path
-from codelaw.adapters.stores.opening import SqliteStore
-from tests.adapters.stores.suite import a_chat, a_turn, said
-
-async def main():
-    store = await SqliteStore.open(Path(sys.argv[1]))
-    await store.create(a_chat())
-    for number in range({TURNS}):
-        turn = f"t{{number}}"
-        await store.begin_turn(a_turn(store, turn), said(f"m{{number}}", "x" * 3000, turn=turn))
-        await store.end_turn(a_turn(store, turn, status="ended", stop_reason="finished"))
-    os.kill(os.getpid(), signal.SIGKILL)
-
-asyncio.run(main())
-"""
-
-
-@pytest.fixture
-async def killed(path):
-    """The file of a server that was killed, with all it has stored in the log."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    child = await asyncio.create_subprocess_exec(sys.executable, "-c", WRITING, str(path), env=environment)
-    assert await child.wait() == -signal.SIGKILL
-    return path
 
 
 def log_of(path):

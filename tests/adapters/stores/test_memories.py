@@ -76,23 +76,6 @@ async def test_frequent_words_are_left_to_the_rare_ones(open_stores, monkeypatch
     assert len(await found(stores.memories, "common things", limit=99)) == 5, "the newest, as many as may be looked at"
 
 
-async def test_the_nearest_of_very_many_are_those_an_exact_search_finds(open_stores):
-    numpy = pytest.importorskip("numpy")
-    stores = await open_stores()
-    drawn = numpy.random.RandomState(7)
-    middles = drawn.normal(size=(40, 96))
-    all_vectors = middles[drawn.randint(0, 40, 4000)] + 0.7 * drawn.normal(size=(4000, 96))
-    all_vectors = (all_vectors / numpy.linalg.norm(all_vectors, axis=1, keepdims=True)).astype("<f4")
-    await _fill(stores, [(f"m{number}", row.tobytes()) for number, row in enumerate(all_vectors)])
-    hits = 0
-    for question in all_vectors[drawn.randint(0, 4000, 20)] + 0.05 * drawn.normal(size=(20, 96)):
-        unit = (question / numpy.linalg.norm(question)).astype("<f4")
-        exact = {f"m{number}" for number in numpy.argsort(-(all_vectors @ unit))[:5]}
-        got = await found(stores.memories, "zzz", embedder=MODEL, vector=unit.tobytes(), limit=5)
-        hits += len(exact & set(got))
-    assert hits == 100
-
-
 async def _fill(stores, vectors):
     rows = [a_memory(id_, f"entry {id_}") for id_, _ in vectors]
 

@@ -6,7 +6,6 @@ import sqlite3
 import pytest
 
 from codelaw.adapters.stores import migrations
-from codelaw.adapters.stores.migrations import statements
 from codelaw.adapters.stores.opening import SqliteStore
 from codelaw.domain.errors import Refusal
 from tests.adapters.stores.suite import a_chat
@@ -62,10 +61,3 @@ async def test_a_database_of_another_version_is_refused_and_untouched(open_store
     assert caught.value.code == "store_unavailable"
     assert ("codelaw chats --export ID" in caught.value.hint) == (version == 16)
     assert path.read_bytes() == before
-
-
-def test_a_script_is_split_into_its_statements():
-    assert [text.strip() for text in statements("-- a;\nCREATE TABLE a (b);\nSELECT ';',\n 1;\n")] == [
-        "-- a;\nCREATE TABLE a (b);",
-        "SELECT ';',\n 1;",
-    ]

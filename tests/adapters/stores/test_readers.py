@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import threading
 
 import pytest
 
 from codelaw.adapters.stores.opening import open_stores as open_any
 from codelaw.adapters.stores.readers import QUICK, SLOW
-from codelaw.adapters.stores.sqlite import connection as connection_module
 from codelaw.domain.errors import Refusal
 from tests.adapters.stores.suite import a_chat, a_turn, refusal, said
 
@@ -126,30 +124,6 @@ async def test_a_chat_is_read_as_it_was_written_before_also_by_a_cancelled_calle
         loaded = await store.load("c1")
         assert len(loaded.messages) == number + 1
         await asyncio.gather(writing, return_exceptions=True)
-
-
-async def test_while_another_program_holds_the_database_other_chats_are_read(monkeypatch, tmp_path):
-    monkeypatch.setattr(connection_module, "BUSY_SECONDS", 600.0)
-    path = tmp_path / "chats.db"
-    store = (await open_any(None, path)).chats
-    for id_ in ("c1", "c2"):
-        await store.create(a_chat(id_))
-    await store.append("c1", [said("m1")])
-    other = sqlite3.connect(path, isolation_level=None)
-    other.execute("BEGIN EXCLUSIVE")
-    writing = asyncio.create_task(store.append("c1", [said("m2")]))
-    await asyncio.sleep(0)
-    same = asyncio.create_task(store.load("c1"))
-    assert (await store.load("c2")).messages == ()
-    assert {chat.id for chat in (await store.list(None, 9, None))[0]} == {"c1", "c2"}
-    assert await store.grants() == []
-    assert not writing.done()
-    assert not same.done(), "it was asked for after what is still to be written"
-    other.execute("ROLLBACK")
-    other.close()
-    await writing
-    assert [message.id for message in (await same).messages] == ["m1", "m2"]
-    await store.close()
 
 
 async def test_nothing_can_be_written_by_a_reader(store):

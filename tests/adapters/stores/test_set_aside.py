@@ -17,6 +17,7 @@ from codelaw.domain.chats import Todo
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import AnswerDelta
 from codelaw.domain.permissions import Grant
+from tests.adapters.stores.conftest import TURNS
 from tests.adapters.stores.suite import NASTY, a_chat, a_checkpoint, a_turn, said
 
 PAGE = 4096
@@ -241,39 +242,15 @@ async def test_two_servers_that_start_at_once_set_aside_once(path, filled):
         await store.close()
 
 
-async def test_what_was_only_in_the_log_is_saved_too(path, tmp_path, open_store):
+async def test_what_was_only_in_the_log_is_saved_too(killed, open_store):
     """A server was killed, and the file was damaged before anybody moved the log into it."""
-    child = [sys.executable, "-c", KILLED, str(path)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = await asyncio.to_thread(subprocess.run, child, env=environment, capture_output=True, check=False)
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    log = path.with_name("chats.db-wal")
-    assert log.stat().st_size > PAGE
-    first = bytearray(path.read_bytes())
+    first = bytearray(killed.read_bytes())
     first[PAGE * 3 :] = b"\xa5" * (len(first) - PAGE * 3)
-    path.write_bytes(first)
-    await asyncio.to_thread(damage.suspect, path)
-    store = await open_store()
-    loaded = await store.load("c1")
-    assert [message.id for message in loaded.messages] == [f"m{number}" for number in range(6)]
+    killed.write_bytes(first)
+    await asyncio.to_thread(damage.suspect, killed)
+    loaded = await (await open_store()).load("c1")
+    assert [message.id for message in loaded.messages] == [f"m{number}" for number in range(TURNS)]
 
-
-KILLED = """
-import asyncio, os, signal, sys
-from pathlib import Path
-from codelaw.adapters.stores.opening import SqliteStore
-from tests.adapters.stores.suite import a_chat, a_turn, said
-
-async def main():
-    store = await SqliteStore.open(Path(sys.argv[1]))
-    await store.create(a_chat())
-    await store.begin_turn(a_turn(store), said("m0"))
-    for number in range(1, 6):
-        await store.append("c1", [said(f"m{number}")])
-    os.kill(os.getpid(), signal.SIGKILL)
-
-asyncio.run(main())
-"""
 
 KILLED_ASIDE = """
 import os, signal, sys

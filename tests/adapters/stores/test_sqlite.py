@@ -2,19 +2,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sqlite3
 import stat
 import sys
 
 import pytest
 
-from codelaw.adapters.stores.migrations import migrations
 from codelaw.adapters.stores.opening import SqliteStore
 from codelaw.adapters.stores.sqlite import connection as connection_module
-from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.errors import Refusal
-from tests.adapters.stores.suite import NASTY, StoreSuite, a_chat, a_checkpoint, a_turn, said
+from tests.adapters.stores.suite import StoreSuite, a_chat, said
 
 
 class TestSqlite(StoreSuite):
@@ -38,25 +35,6 @@ async def test_files_are_for_the_user_alone(open_store, path):
     files = [*path.parent.glob("chats.db*"), *(path.parent / "owners").glob("*")]
     assert len(files) == 5
     assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
-
-
-async def test_a_write_ahead_log_without_waiting_for_the_disk(open_store, path):
-    store = await open_store()
-    modes = await store.database.run(
-        lambda session: [
-            session.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous", "foreign_keys")
-        ]
-    )
-    assert modes == ["wal", 1, 1]
-
-
-async def test_migrations_are_recorded(open_store, path):
-    await open_store()
-    await open_store()
-    connection = sqlite3.connect(path)
-    recorded = connection.execute("SELECT version, name FROM migrations").fetchall()
-    connection.close()
-    assert recorded == [(number, name) for number, name, _ in await asyncio.to_thread(migrations)]
 
 
 async def test_a_foreign_database_is_refused(path):
@@ -139,83 +117,6 @@ async def test_deleted_text_is_not_in_the_file(open_store, path):
     assert b"unmistakable-secret" not in path.read_bytes()
 
 
-CHILD = """
-import asyncio, os, sys
-from pathlib import Path
-from codelaw.adapters.stores.opening import SqliteStore
-from tests.adapters.stores.suite import a_chat, a_turn, said
-
-async def main():
-    store = await SqliteStore.open(Path(sys.argv[1]))
-    await store.create(a_chat())
-    await store.begin_turn(a_turn(store), said("m0"))
-    for number in range(1, 6):
-        await store.append("c1", [said(f"m{number}")])
-    print(store.owner, flush=True)
-    await asyncio.sleep(60)
-
-asyncio.run(main())
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
-async def test_a_killed_server_loses_nothing_it_was_told_is_stored(open_store, path):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    child = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", CHILD, str(path), stdout=asyncio.subprocess.PIPE, env=environment
-    )
-    assert child.stdout is not None
-    owner = (await child.stdout.readline()).decode().strip()
-    store = await open_store()
-    with pytest.raises(Refusal) as caught:
-        await store.begin_turn(a_turn(store, "t2"), said("x"))
-    assert caught.value.code == "chat_busy"
-    child.kill()
-    await child.communicate()
-    assert not await store.is_alive(owner)
-    loaded = await store.load("c1")
-    assert [message.id for message in loaded.messages] == [f"m{i}" for i in range(6)]
-    await store.begin_turn(a_turn(store, "t2"), said("x"))
-
-
-CHILD_KILLED_WITHIN = """
-import asyncio, os, signal, sys
-from pathlib import Path
-from codelaw.adapters.stores.opening import SqliteStore
-from codelaw.domain.checkpoints import Demotion
-from tests.adapters.stores.suite import a_chat, a_checkpoint
-
-class Deadly(list):
-    def __iter__(self):
-        yield from list.__iter__(self)
-        os.kill(os.getpid(), signal.SIGKILL)
-
-async def main():
-    store = await SqliteStore.open(Path(sys.argv[1]))
-    await store.create(a_chat())
-    await store.reshape("c1", 0, a_checkpoint("k1"), [Demotion("m1", "result")], "t1")
-    print("about to die", flush=True)
-    await store.reshape("c1", 1, a_checkpoint("k2"), Deadly([Demotion("m2", "result")]), "t2")
-
-asyncio.run(main())
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
-async def test_a_server_killed_within_a_reshape_leaves_the_one_before(open_store, path):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    child = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", CHILD_KILLED_WITHIN, str(path), stdout=asyncio.subprocess.PIPE, env=environment
-    )
-    output, _ = await child.communicate()
-    assert (child.returncode, output.strip()) == (-signal.SIGKILL, b"about to die")
-    store = await open_store()
-    loaded = await store.load("c1")
-    assert (loaded.checkpoints, loaded.demotions) == ((a_checkpoint("k1"),), (Demotion("m1", "result"),))
-    assert (loaded.settled, loaded.chat.generation) == ("t1", 1)
-    assert await store.reshape("c1", 1, a_checkpoint("k2"), [Demotion("m2", "result")], "t2") == 2
-
-
 async def test_locks_of_the_long_dead_are_swept(open_store, path):
     await (await open_store()).close()
     stale = path.parent / "owners" / "stale.lock"
@@ -226,11 +127,3 @@ async def test_locks_of_the_long_dead_are_swept(open_store, path):
     await open_store()
     assert not stale.exists()
     assert young.exists()
-
-
-async def test_nothing_nasty_in_a_title_reaches_the_sql(open_store):
-    store = await open_store()
-    await store.create(a_chat(NASTY, title=NASTY))
-    assert (await store.load(NASTY)).chat == a_chat(NASTY, title=NASTY)
-    chats, _ = await store.list(NASTY, 9, None)
-    assert [chat.id for chat in chats] == [NASTY]

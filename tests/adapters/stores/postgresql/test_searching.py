@@ -36,18 +36,6 @@ async def test_servers_that_claim_at_once_get_every_passage_once(open_stores):
     assert hits[0].similarity == pytest.approx(1.0, abs=0.01)
 
 
-async def test_claims_of_a_server_that_is_gone_are_free(open_stores):
-    one, other = await open_stores(), await open_stores()
-    await spoken(one, 3)
-    await one.index.index()
-    assert len(await one.index.claim("e")) == 3
-    assert await other.index.claim("e") == []
-    await one.chats.close()
-    assert len(await other.index.claim("e")) == 3
-    await other.chats.delete("c1")
-    assert await other.index.waiting("e") == 0
-
-
 async def test_memories_among_very_many_are_found_by_the_index(monkeypatch, open_stores, behind):
     monkeypatch.setattr(postgres_memories, "EXACT", 5)
     monkeypatch.setattr(postgres_memories, "SCORED", 20)

@@ -9,19 +9,6 @@ from codelaw.domain.checkpoints import Demotion
 from tests.adapters.stores.suite import a_chat, a_checkpoint, said
 
 
-async def test_events_of_servers_that_write_at_once_have_every_number_once(open_store):
-    from codelaw.domain.events import ThoughtDelta
-
-    stores = [await open_store() for _ in range(4)]
-    await stores[0].create(a_chat())
-    given = await asyncio.gather(
-        *(store.append_events("c1", "t", [(1.0, ThoughtDelta("a", 1))] * 3) for store in stores for _ in range(15))
-    )
-    numbers = [number for three in given for number in three]
-    assert sorted(numbers) == list(range(1, 181))
-    assert all(three == list(range(three[0], three[0] + 3)) for three in given)
-
-
 async def test_a_chat_deleted_while_others_write_to_it_is_not_found_and_nothing_of_it_stays(open_store, behind):
     stores = [await open_store() for _ in range(3)]
     for round_ in range(10):
