@@ -109,15 +109,6 @@ async def test_a_store_that_fails_before_a_turn_refuses_it_and_leaves_the_chat_f
     await agree(bench, chat)
 
 
-async def test_a_message_that_cannot_be_sent_leaves_no_chat(bench: Bench):
-    await bench.session.list(None, 1, None)
-    breaker = Breaker(bench.session._chats._stores.chats, "begin_turn", 0)
-    with pytest.raises(Refusal):
-        await bench.session.send(None, "go")
-    breaker.mend()
-    assert await bench.session.list(None, 10, None) == ([], None)
-
-
 async def test_a_grant_that_cannot_be_stored_ends_the_turn_and_runs_nothing(bench: Bench):
     bench.user.answer = "allow_always"
     bench.vendor.reset([bench.act("Write", {"path": "a", "content": "1"}), bench.finish("ok")])
@@ -129,18 +120,6 @@ async def test_a_grant_that_cannot_be_stored_ends_the_turn_and_runs_nothing(benc
     assert not (bench.root / "a").exists()
     breaker.mend()
     await agree(bench, result.chat_id)
-
-
-async def test_a_chat_deleted_under_its_turn_ends_it(bench: Bench):
-    bench.vendor.reset([bench.act("LS", {}, delay=0.03), bench.finish("ok", times=0)])
-    running = await bench.session.send(None, "go")
-    await until(lambda: bench.vendor.messages)
-    await bench.session.delete(running.chat_id)
-    assert (await running.result()).stop_reason == "cancelled"
-    with pytest.raises(Refusal) as caught:
-        await bench.session.send(running.chat_id, "again")
-    assert caught.value.code == "chat_not_found"
-    assert (await bench.turn("another")).stop_reason == "finished"
 
 
 async def test_a_turn_whose_chat_another_server_deletes_ends_in_words(bench: Bench):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import random
 import stat
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -146,29 +145,6 @@ async def test_only_that_turn_is_undone(bench: Bench):
     assert place.read_text() == "a\nb\nc\nd\ne\n"
 
 
-async def test_a_person_who_typed_between_two_edits_of_the_turn_keeps_it(bench: Bench, monkeypatch: pytest.MonkeyPatch):
-    place = bench.root / "a.txt"
-    place.write_text("".join(f"{number}\n" for number in range(30)))
-    ask = bench.user.ask
-
-    def type_a_line() -> None:
-        place.write_text(place.read_text().replace("15\n", "15\nmine\n"))
-
-    async def typing(question: Any) -> Any:
-        if question.tool == "Bash":
-            await asyncio.to_thread(type_a_line)
-        return await ask(question)
-
-    monkeypatch.setattr(bench.user, "ask", typing)
-    acts = [*edit("a.txt", "3\n4\n", "three\n4\n"), ("Bash", {"command": "true"}), *edit("a.txt", "25\n", "25.0\n")]
-    chat, turn = await played(bench, *acts)
-    assert "three\n" in place.read_text()
-    place.write_text(place.read_text() + "later\n")
-    assert (await bench.session.revert(chat, turn)).conflicts == ()
-    wanted = "".join(f"{number}\n" for number in range(30)).replace("15\n", "15\nmine\n") + "later\n"
-    assert place.read_text() == wanted
-
-
 async def test_what_was_not_made_is_not_kept(bench: Bench):
     (bench.root / "a.txt").write_text("one\n")
     acts = [("Write", {"path": "a.txt", "content": "x"}), ("Write", {"path": "b.txt", "content": "x", "dry_run": True})]
@@ -177,19 +153,6 @@ async def test_what_was_not_made_is_not_kept(bench: Bench):
     assert await refused(bench, chat, turn) == "nothing_to_undo"
     with pytest.raises(Refusal, match=r"did not change a\.txt"):
         await bench.session.before(chat, turn, "a.txt")
-
-
-async def test_what_there_is_not_is_refused(bench: Bench):
-    chat, turn = await played(bench, ("Write", {"path": "a.txt", "content": "x"}))
-    assert await refused(bench, "nope", turn) == "chat_not_found"
-    assert await refused(bench, chat, "nope") == "turn_not_found"
-    assert await refused(bench, chat, "\ud800'") == "turn_not_found"
-    assert await refused(bench, chat, turn, files=False) == "nothing_to_undo"
-    for session_call in (bench.session.before(chat, "nope", "a.txt"), bench.session.changed_files(chat, "nope")):
-        with pytest.raises(Refusal) as caught:
-            await session_call
-        assert caught.value.code == "turn_not_found"
-    assert (bench.root / "a.txt").exists()
 
 
 async def test_nothing_is_undone_while_a_turn_runs_here_or_elsewhere(bench: Bench, other: Bench):
@@ -347,29 +310,6 @@ async def test_what_a_command_did_is_undone_binary_files_too(bench: Bench):
             await bench.session.before(chat, turn, name)
 
 
-async def test_a_removed_file_that_somebody_made_anew_is_left_alone(bench: Bench):
-    for name in ("same.txt", "other.txt", "data.bin"):
-        (bench.root / name).write_bytes(b"old\n" if name != "data.bin" else b"\0")
-
-    def command() -> None:
-        (bench.root / "same.txt").unlink()
-        (bench.root / "other.txt").unlink()
-        (bench.root / "data.bin").write_bytes(b"\0\0")
-
-    chat, turn = await kept_by_command(bench, command)
-    (bench.root / "same.txt").write_bytes(b"old\n")
-    (bench.root / "other.txt").write_bytes(b"mine\n")
-    (bench.root / "data.bin").write_bytes(b"\0mine")
-    report = await bench.session.revert(chat, turn)
-    assert set(report.reverted) == uris(bench, "same.txt")
-    assert {one.reason for one in report.conflicts} == {
-        "other.txt was made anew since the turn removed it.",
-        "data.bin is not text, and was changed since.",
-    }
-    assert (bench.root / "other.txt").read_bytes() == b"mine\n"
-    assert (bench.root / "data.bin").read_bytes() == b"\0mine"
-
-
 async def test_a_path_that_leads_elsewhere_now_is_left_alone(bench: Bench, tmp_path: Path):
     (bench.root / "sub").mkdir()
     (bench.root / "sub/a.txt").write_text("one\n")
@@ -425,16 +365,6 @@ async def test_the_model_forgets_a_turn_and_the_record_does_not(bench: Bench, ot
     assert [request.status for request in bench.vendor.messages] == [200]
 
 
-async def test_messages_alone_leave_the_files(bench: Bench):
-    chat, turn = await played(bench, ("Write", {"path": "a.txt", "content": "BODY"}))
-    assert await bench.session.revert(chat, turn, files=False, messages=True) == RevertReport()
-    assert (bench.root / "a.txt").read_text() == "BODY"
-    assert "BODY" not in (await bench.session.inspect(chat, None)).text
-    bench.vendor.reset([bench.finish("alone")])
-    assert (await bench.turn("still there?", chat)).answer == "alone"
-    assert (await bench.session.revert(chat, turn, messages=True)).reverted == ((bench.root / "a.txt").as_uri(),)
-
-
 async def test_a_forgotten_turn_is_not_summarised_and_a_restore_does_not_bring_it_back(bench: Bench):
     await bench.reopen(context={"keepRounds": 1})
     chat: str | None = None
@@ -453,46 +383,3 @@ async def test_a_forgotten_turn_is_not_summarised_and_a_restore_does_not_bring_i
     await bench.session.restore(chat)
     text = (await bench.session.inspect(chat, None)).text
     assert [number for number in range(4) if f"ANSWER{number}" in text] == [0, 2]
-
-
-@pytest.mark.parametrize("seed", range(8))
-async def test_random_turns_under_random_later_edits(bench: Bench, seed: int):
-    """Whole turns by way of the tools: each file is as it was but for the person's lines, or is as the person left it."""
-    chance = random.Random(seed)
-    names = [f"{number}.txt" for number in range(6)]
-    originals: dict[str, str] = {}
-    acts: list[tuple[str, dict[str, Any]]] = []
-    for name in names:
-        style = chance.choice(["\n", "\r\n"])
-        lines = [f"O{number} 😀" for number in range(chance.choice([3, 12, 40]))]
-        originals[name] = style.join(lines) + chance.choice(["", style])
-        (bench.root / name).write_bytes(originals[name].encode())
-        acts.append(("Read", {"path": name}))
-        for number in range(chance.randint(1, 3)):
-            line = chance.choice(lines)
-            if f"{line} " in " ".join(lines) and line in originals[name]:
-                new = "\n".join(f"A{number}.{part}" for part in range(chance.randint(0, 3)))
-                acts.append(("Edit", {"path": name, "old_string": f"{line}", "new_string": new}))
-                lines.remove(line)
-    chat, turn = await played(bench, *acts)
-    now: dict[str, bytes] = {}
-    for name in names:
-        text = (bench.root / name).read_bytes().decode()
-        lines = text.split("\n")
-        for number in range(chance.randint(0, 2)):
-            lines.insert(chance.randrange(len(lines)), f"P{number}" + ("\r" if "\r" in text else ""))
-        now[name] = "\n".join(lines).encode()
-        (bench.root / name).write_bytes(now[name])
-    changed = set(await bench.session.changed_files(chat, turn))
-    report = await bench.session.revert(chat, turn) if changed else RevertReport()
-    conflicts = {Path(one.uri.removeprefix("file://")).name for one in report.conflicts}
-    assert {Path(uri).name for uri in report.reverted} == changed - conflicts
-    for name in names:
-        content = (bench.root / name).read_bytes()
-        if name in conflicts or name not in changed:
-            assert content == now[name]
-            continue
-        typed = [line for line in now[name].split(b"\n") if line.startswith(b"P")]
-        left = content.split(b"\n")
-        assert [line for line in left if line.startswith(b"P")] == typed
-        assert b"\n".join(line for line in left if not line.startswith(b"P")) == originals[name].encode()

@@ -9,7 +9,7 @@ import pytest
 
 from codelaw.domain.edits import RevertReport
 from tests.agent.conftest import Bench
-from tests.agent.test_revert import edit, kept_by_command, played, refused
+from tests.agent.test_revert import edit, kept_by_command, played
 
 OLD = "one\r\ntwo\r\n"
 
@@ -53,18 +53,6 @@ async def test_a_document_in_which_somebody_typed_is_left_alone(bench: Bench, co
     assert place.read_bytes() == OLD.encode()
 
 
-async def test_bytes_are_not_put_behind_an_open_document(bench: Bench):
-    place = bench.root / "a.bin"
-    place.write_bytes(b"a\0b")
-    chat, turn = await kept_by_command(bench, lambda: place.write_bytes(b"text now\n"))
-    bench.buffers.put(place, "text now\n")
-    (conflict,) = (await bench.session.revert(chat, turn)).conflicts
-    assert conflict.reason == "a.bin is open in the editor and was no text: close it and try again."
-    bench.buffers.close(place)
-    assert (await bench.session.revert(chat, turn)).conflicts == ()
-    assert place.read_bytes() == b"a\0b"
-
-
 async def test_a_file_whose_changes_are_damaged_in_the_store_is_left_alone(bench: Bench):
     for name in ("a.txt", "b.txt"):
         (bench.root / name).write_text("one\ntwo\nthree\n")
@@ -77,14 +65,3 @@ async def test_a_file_whose_changes_are_damaged_in_the_store_is_left_alone(bench
     assert report.reverted == ((bench.root / "b.txt").as_uri(),)
     assert [one.reason for one in report.conflicts] == ["a.txt cannot be undone: what was kept of it is damaged."]
     assert (bench.root / "a.txt").read_text() == "1\n2\nthree\n"
-
-
-async def test_without_its_folder_nothing_is_undone_and_later_it_is(bench: Bench, tmp_path: Path):
-    chat, turn = await played(bench, ("Write", {"path": "a.txt", "content": "x"}))
-    folders = bench.session.workspace.folders
-    bench.session.set_folders(())
-    (conflict,) = (await bench.session.revert(chat, turn)).conflicts
-    assert "No folder is open" in conflict.reason
-    bench.session.set_folders(folders)
-    assert (await bench.session.revert(chat, turn)).conflicts == ()
-    assert await refused(bench, chat, turn) == "nothing_to_undo"

@@ -9,7 +9,6 @@ import pytest
 
 from codelaw.adapters.embedders.hashing import embed
 from codelaw.memory.background import QUESTIONS, SENTENCES, measured, texts
-from codelaw.memory.evidence import asked_about, evidence
 
 LANGUAGES = len(SENTENCES)
 
@@ -74,12 +73,6 @@ def test_the_built_in_embedder_compares_words_and_finds_out_nothing():
     assert measured([embed(text, 512) for text in texts()]).means == (False,) * LANGUAGES
 
 
-def test_the_questions_share_no_content_word_with_what_they_are_about():
-    for group, questions in zip(SENTENCES, QUESTIONS, strict=True):
-        for question, place in questions:
-            assert not evidence(asked_about(question), group[place]), question
-
-
 def test_vectors_of_another_size_or_number_are_refused():
     _, vectors = model()
     with pytest.raises(ValueError, match="not vectors of the sentences"):
@@ -87,11 +80,6 @@ def test_vectors_of_another_size_or_number_are_refused():
     with pytest.raises(ValueError, match="not vectors of the sentences"):
         measured([*vectors[:-1], unit([1.0])])
     assert measured(vectors).floor(unit([1.0])) is None
-
-
-def test_an_embedder_that_gives_all_texts_the_same_is_no_evidence():
-    chance = measured([unit([1.0, 0.0])] * len(texts()))
-    assert chance.means == (False,) * LANGUAGES
 
 
 def dot(one, other):

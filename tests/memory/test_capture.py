@@ -95,14 +95,6 @@ def test_what_only_speaks_of_secrets_is_kept(text):
     assert checked(text) == text
 
 
-@pytest.mark.parametrize(
-    "text", ["", "  \n\t", "…", "[user]", "Thought: ", "<system-reminder></system-reminder>", "[tool]: --"]
-)
-def test_what_says_nothing_is_refused(text):
-    with pytest.raises(Refusal, match="nothing in it"):
-        checked(text)
-
-
 @pytest.mark.parametrize("length", [LONGEST + 1, 10 * LONGEST, 1_000_000])
 def test_what_is_too_long_is_refused_with_sizes(length):
     with pytest.raises(Refusal, match=rf"{length} characters; a memory has at most {LONGEST}"):
@@ -155,11 +147,6 @@ def test_a_change_of_mind_is_another_entry(one, other):
     assert duplicate(other, [a_memory(one)]) is None
 
 
-def test_the_most_alike_is_the_duplicate():
-    near, nearer = a_memory("The user prefers dark mode in the evening"), a_memory("The user prefers dark mode")
-    assert duplicate("User prefers dark mode.", [near, nearer, near]) is nearer
-
-
 def test_merging_keeps_what_says_more():
     older = a_memory("The user prefers dark mode", confidence=0.9)
     longer = "The user prefers dark mode in the evening"
@@ -169,13 +156,6 @@ def test_merging_keeps_what_says_more():
     assert merged(older, older.text.upper(), "habit", "user", "ann", 1.0) == replace(
         older, text=older.text.upper(), category="habit", confidence=1.0
     )
-
-
-def test_merging_widens_the_scope():
-    older = a_memory(scope="session", belongs_to="c1")
-    new = merged(older, older.text, None, "project", "example.org/app", 0.1)
-    assert (new.scope, new.belongs_to, new.confidence) == ("project", "example.org/app", 0.6)
-    assert merged(new, new.text, None, "session", "c2", 0.1) == new
 
 
 def test_an_entry_without_a_scope_goes_where_its_category_belongs():

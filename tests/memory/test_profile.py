@@ -5,7 +5,6 @@ from typing import get_args
 
 from codelaw.context.tokens import estimate
 from codelaw.domain.memories import Category, Memory
-from codelaw.memory.capture import DEFAULT_CATEGORY
 from codelaw.memory.recall import PROFILE_TOKENS, PROJECT_CATEGORIES, USER_CATEGORIES, profile
 
 
@@ -40,27 +39,12 @@ def test_user_and_project_stand_apart():
     assert "The user:" not in profile((), [of_project("p")], estimate).text
 
 
-def test_the_surest_stand_first_and_among_equals_the_newest():
-    entries = [
-        of_user("a", confidence=0.5),
-        of_user("b", created_at=5.0),
-        of_user("c", created_at=9.0),
-        of_user("d", confidence=1.0),
-    ]
-    assert ids(profile(entries, (), estimate)) == ["d", "c", "b", "a"]
-    assert profile(entries, (), estimate).text == profile(entries[::-1], (), estimate).text
-
-
 def test_only_the_right_scopes_and_categories_describe_somebody():
     user = [of_user(kind, category=kind) for kind in get_args(Category)]
     project = [of_project(kind, category=kind) for kind in get_args(Category)]
     known = ids(profile([*user, of_project("x")], [*project, of_user("y")], estimate))
     assert sorted(known) == sorted([*USER_CATEGORIES, *PROJECT_CATEGORIES])
     assert {*PROJECT_CATEGORIES} - {*USER_CATEGORIES} == {"decision"}
-
-
-def test_the_category_of_what_is_saved_without_one_is_in_no_profile():
-    assert DEFAULT_CATEGORY not in {*USER_CATEGORIES, *PROJECT_CATEGORIES}
 
 
 def test_it_stays_below_500_tokens_and_neither_crowds_out_the_other():
@@ -70,14 +54,6 @@ def test_it_stays_below_500_tokens_and_neither_crowds_out_the_other():
     assert 350 < estimate(block.text) < PROFILE_TOKENS
     known = ids(block)
     assert abs(sum(name.startswith("u") for name in known) - sum(name.startswith("p") for name in known)) <= 1
-
-
-def test_what_does_not_fit_is_passed_over_for_what_does():
-    def count(text):
-        return len(text)
-
-    entries = [of_user("long", "x" * 390, confidence=1.0), of_user("short", confidence=0.1)]
-    assert ids(profile(entries, (), count)) == ["short"]
 
 
 def test_an_entry_is_on_one_line_and_not_endless():

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.adapters.workspace import projects as projects_of_folders
 from codelaw.adapters.workspace.projects import key, origin, project_keys
 from codelaw.domain.files import Folder
 
@@ -40,10 +39,6 @@ def test_a_project_is_the_same_however_it_was_cloned(url):
 )
 def test_a_path_on_a_disk_is_no_project_elsewhere(url):
     assert key(url) is None
-
-
-def test_another_port_is_another_host():
-    assert key("ssh://git@example.org:2222/team/app") == "example.org:2222/team/app"
 
 
 def test_the_origin_is_read_from_the_settings_of_a_repository():
@@ -95,16 +90,3 @@ def test_a_pointer_that_points_elsewhere_is_not_believed(tmp_path, pointer):
     other.mkdir()
     (other / ".git").write_text(pointer)
     assert project_keys([named(other)], "ann") == (f"ann:{other.as_uri()}",)
-
-
-def test_a_repository_without_an_origin_is_the_folder(tmp_path):
-    repository(tmp_path / "main", "[core]\n")
-    assert project_keys([named(tmp_path / "main")], "ann") == (f"ann:{(tmp_path / 'main').as_uri()}",)
-
-
-def test_a_repository_that_cannot_be_looked_into_is_the_folder(tmp_path, monkeypatch):
-    def refused(_):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(projects_of_folders, "settings_text", refused)
-    assert project_keys([named(tmp_path)], "ann") == (f"ann:{tmp_path.as_uri()}",)
