@@ -251,7 +251,7 @@ async def test_the_settings_name_more_folders(bench_at_home: Bench, whose: Path)
         "tools/skills/inside/SKILL.md",
     ]
     await bench.turn("hello")
-    reported = f"skills.paths: ../out is not a folder of the workspace. skills.paths: {missing} is not a folder."
+    reported = f"skills.paths: {missing} is not a folder. skills.paths: ../out is not a folder of the workspace."
     assert notices(bench) == [("skill_problem", reported)]
 
 

@@ -19,9 +19,10 @@ from codelaw.agent.services import ShownLaws, TokenCalibration
 from codelaw.agent.subagents.running import described
 from codelaw.agent.turn.laws import find_law
 from codelaw.app import choices, models
-from codelaw.app.extensions.agents import BroughtAgents, own_agents
-from codelaw.app.extensions.commands import Bringing, own_places
-from codelaw.app.extensions.skills import Shelf, SkillFinder, load_called, own_skills
+from codelaw.app.extensions.agents import BroughtAgents
+from codelaw.app.extensions.commands import Bringing
+from codelaw.app.extensions.finding import own_folders
+from codelaw.app.extensions.skills import Shelf, SkillFinder, load_called
 from codelaw.app.plans import ONCE, TurnPlan, TurnRequest, arranged, check_fit, history_settings, size_notices
 from codelaw.app.referring.referring import Around, Referring
 from codelaw.app.ruling import unreadable, visible, web_of
@@ -137,9 +138,9 @@ class TurnMaker:
         environment = process_environment()
         self._home = environment.get("HOME", "")
         self.referring = Referring(environment)
-        self.bringing = Bringing(own_places(environment))
-        self._skills = SkillFinder(own_skills(environment))
-        self.agents = BroughtAgents(own_agents(environment))
+        self.bringing = Bringing(own_folders(environment, "commands", ".claude"))
+        self._skills = SkillFinder(own_folders(environment, "skills", ".claude", ".agents", ".copilot"))
+        self.agents = BroughtAgents(own_folders(environment, "agents", ".claude"))
 
     def check_text(self, text: str) -> None:
         """Refuse what is not a message (`invalid_text`)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +13,11 @@ from codelaw.agent.inputs.turn_context import Kind
 from codelaw.agent.subagents.running import BUILT_IN, built_in, reported_built_in
 from codelaw.app import models
 from codelaw.app.choices import problem
-from codelaw.app.extensions.finding import markdown_files, text_of
+from codelaw.app.extensions.finding import markdown_files, problem_notice, text_of
 from codelaw.app.models import Told
 from codelaw.domain.chats import Mode, Notice
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.extensions import AgentList, AgentSheet
-from codelaw.settings.places import user_file
 from codelaw.skills.agents import ENDING, LONGEST_AGENT, PLACES, agent, name_of
 
 if TYPE_CHECKING:
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
 MOST_AGENTS = 100
 """In one place."""
-TOLD = 5
-"""Problems that one notice tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +40,7 @@ class FoundAgents:
     @property
     def notice(self) -> Notice | None:
         """What the user is told of them; None where nothing is wrong."""
-        if not self.problems:
-            return None
-        more = [f"And {len(self.problems) - TOLD} more."] if len(self.problems) > TOLD else []
-        return Notice("warning", "agent_problem", " ".join([*self.problems[:TOLD], *more]))
-
-
-def own_agents(environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """The user's own folders of kinds, ours first."""
-    home = environment.get("HOME", "")
-    theirs = (Path(home, ".claude/agents"),) if Path(home).is_absolute() else ()
-    return (user_file(environment).parent / "agents", *theirs)
+        return problem_notice("agent_problem", self.problems)
 
 
 class BroughtAgents:

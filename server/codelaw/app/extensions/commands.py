@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,6 @@ from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.extensions import Sheet, UserCommand
 from codelaw.domain.messages import Fragment
-from codelaw.settings.places import user_file
 from codelaw.skills.commands import LONGEST_COMMAND, PLACES, call, command, expanded, name_of
 from codelaw.templates.render import render
 
@@ -25,13 +24,6 @@ MOST_FILES = 500
 """Of commands, in one place."""
 LONGEST_EXPANDED = 1_000_000
 """Characters of a command with its arguments, as of a message (S-6)."""
-
-
-def own_places(environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """The user's own folders of commands, ours first."""
-    home = environment.get("HOME", "")
-    theirs = (Path(home, ".claude/commands"),) if Path(home).is_absolute() else ()
-    return (user_file(environment).parent / "commands", *theirs)
 
 
 class Bringing:

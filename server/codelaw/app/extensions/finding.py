@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.texts import small_text
+from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.extensions import Sheet
+from codelaw.settings.places import user_file
 from codelaw.tools.paths import located
 
 if TYPE_CHECKING:
@@ -18,8 +20,23 @@ if TYPE_CHECKING:
     from codelaw.ports.workspace import Workspace
 
 ENDING = ".md"
+REPORTED = 5
+"""Problems that one notice tells."""
 DEEPEST = 3
 """Folders below a place."""
+
+
+def own_folders(environment: Mapping[str, str], kind: str, *others: str) -> tuple[Path, ...]:
+    """The user's own folders of a kind of extension: ours, and those of `others` below the home."""
+    home = Path(environment.get("HOME", ""))
+    theirs = [home / other / kind for other in others] if home.is_absolute() else []
+    return (user_file(environment).parent / kind, *theirs)
+
+
+def problem_notice(code: str, problems: Sequence[str], where: str = "") -> Notice | None:
+    """What the user is told of extensions; None where nothing is wrong."""
+    more = [f"And {len(problems) - REPORTED} more{where}."] if len(problems) > REPORTED else []
+    return Notice("warning", code, " ".join([*problems[:REPORTED], *more])) if problems else None
 
 
 async def markdown_files(

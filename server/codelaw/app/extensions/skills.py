@@ -5,43 +5,34 @@ from __future__ import annotations
 import asyncio
 import os
 import posixpath
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.texts import beginning, visible
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called
-from codelaw.app.extensions.finding import files_below, opened_below, own_files_below, present
+from codelaw.app.extensions.finding import files_below, opened_below, own_files_below, present, problem_notice
 from codelaw.context.past.projection import loaded_fragment
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.extensions import LoadedSkill, Sheet, Skill
-from codelaw.settings.places import user_file
 from codelaw.skills.commands import call
 from codelaw.skills.skill import FILE, HEAD, LONGEST_BODY, PLACES, body_of, name_of, parted, skill
 from codelaw.tools.paths import located
 
 if TYPE_CHECKING:
-    from codelaw.domain.files import Located, Stamp
+    from codelaw.domain.files import Located
     from codelaw.ports.workspace import Workspace
 
 MOST_SKILLS = 500
 """In one place (S-6)."""
 MOST_FILES = 100
 """Of one skill that are named when it is loaded."""
-TOLD = 5
-"""Problems that one notice tells."""
 _BYTES = 4 * (HEAD + LONGEST_BODY)
 """Of a file of the user's that are read."""
 _LEFT_OUT = {"__pycache__", "node_modules"}
-
-
-def own_skills(environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """The user's own folders of skills, ours first."""
-    home = environment.get("HOME", "")
-    theirs = (Path(home, name, "skills") for name in (".claude", ".agents", ".copilot"))
-    return (user_file(environment).parent / "skills", *(theirs if Path(home).is_absolute() else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +54,7 @@ class Shelf:
     def problems(self) -> Notice | None:
         """What the user is told of the skills that are there; None where nothing is wrong."""
         said = [*self.missing, *(f"{one.sheet.shown}: {one.problem}" for one in self.skills if one.problem)]
-        if not said:
-            return None
-        more = [f"And {len(said) - TOLD} more, which `codelaw skills` lists."] if len(said) > TOLD else []
-        return Notice("warning", "skill_problem", " ".join([*said[:TOLD], *more]))
+        return problem_notice("skill_problem", said, ", which `codelaw skills` lists")
 
     async def load(self, name: str) -> LoadedSkill:
         wanted, file = parted(name)
@@ -118,90 +106,92 @@ class Shelf:
 
 
 class SkillFinder:
-    """Looks anew at each turn; reads again only what has changed."""
+    """Looks anew at each turn."""
 
     def __init__(self, own: Sequence[Path]) -> None:
         self._own = tuple(own)
-        self._read: dict[str, tuple[Stamp | tuple[int, int], Skill]] = {}
 
     async def shelf(self, workspace: Workspace, paths: Sequence[str], *, home: str, restricted: bool) -> Shelf:
         """All that there are; `workspace` is what the rules let be read, `paths` are those of the settings.
 
         Of two with one name the first counts. Where the editor does not trust the folder its skills do not (S-7).
         """
-        places = await asyncio.to_thread(_Places, workspace, paths, home, self._own)
-        found: list[Skill] = []
-        if not restricted:
-            for place, top in (await present(workspace, places.shared)).items():
-                found += await self._in_workspace(places, place, top)
-        found += await asyncio.to_thread(self._at_home, places)
-        self._read = {one.sheet.uri: self._read[one.sheet.uri] for one in found if one.sheet.uri in self._read}
-        lost = [] if restricted or not paths else await asyncio.to_thread(places.missing)
-        missing = [*places.problems, *lost]
-        return Shelf(_ranked(found), workspace, tuple(missing))
+        places = await asyncio.to_thread(_places, workspace, paths, home)
+        tops = {} if restricted else await present(workspace, places.shared)
+        found = [one for place, top in tops.items() for one in await _in_workspace(workspace, place, top, places)]
+        found += await asyncio.to_thread(_at_home, (*self._own, *places.own), places)
+        named = dict.fromkeys(filter(None, places.shared.values()))
+        lost = named.keys() - {places.shared[place] for place in tops} if not restricted else ()
+        missing = [f"skills.paths: {one} is not a folder of the workspace." for one in named if one in lost]
+        return Shelf(_ranked(found), workspace, (*places.problems, *missing))
 
-    async def _in_workspace(self, places: _Places, place: str, top: Located) -> list[Skill]:
-        workspace = places.workspace
-        try:
-            entries = await workspace.entries(top, hidden=False, ignored=True)
-        except ToolFailure:
-            return []
-        places.there.add(place)
-        opened = (path.split("/") for path in opened_below(workspace, top))
-        new = {parts[0] for parts in opened if len(parts) == 2 and parts[1] == FILE}
-        names = sorted({entry.name for entry in entries if entry.kind != "file"} | new)
-        if len(names) > MOST_SKILLS:
-            places.problems.append(f"{place} has {len(names)} folders; the first {MOST_SKILLS} count.")
-            names = names[:MOST_SKILLS]
-        seen = await asyncio.to_thread(lambda: [_seen(workspace, top, f"{place}/{name}", name) for name in names])
-        there = [one for one in seen if one.file is not None]
-        stamps = await workspace.stamps([one.file for one in there if one.file is not None])
-        files = {one.name: stamp for one, stamp in zip(there, stamps, strict=True)}
-        return [
-            found
-            for one in seen
-            if (found := await self._shared_skill(workspace, one, files.get(one.name))) is not None
-        ]
 
-    async def _shared_skill(self, workspace: Workspace, seen: _SeenFolder, stamp: Stamp | None) -> Skill | None:
-        """The skill of a folder; None where the folder has none."""
-        if seen.file is None:
-            return Skill(seen.sheet, "", seen.problem, readable=False) if seen.problem else None
-        if stamp is None:
-            return None
-        known = self._read.get(seen.sheet.uri)
-        if known is not None and known[0] == stamp and known[1].sheet == seen.sheet:
-            return known[1]
+async def _in_workspace(workspace: Workspace, place: str, top: Located, places: _Places) -> list[Skill]:
+    try:
+        entries = await workspace.entries(top, hidden=False, ignored=True)
+    except ToolFailure:
+        return []
+    opened = (path.split("/") for path in opened_below(workspace, top))
+    new = {parts[0] for parts in opened if len(parts) == 2 and parts[1] == FILE}
+    names = sorted({entry.name for entry in entries if entry.kind != "file"} | new)
+    if len(names) > MOST_SKILLS:
+        places.problems.append(f"{place} has {len(names)} folders; the first {MOST_SKILLS} count.")
+    read = [await _shared_skill(workspace, top, f"{place}/{name}", name) for name in names[:MOST_SKILLS]]
+    return [one for one in read if one is not None]
+
+
+async def _shared_skill(workspace: Workspace, top: Located, shown: str, name: str) -> Skill | None:
+    """The skill of a folder of the workspace; None where the folder has none."""
+    sheet = Sheet(name_of(name), f"{shown}/{FILE}", (top.path / name / FILE).as_uri(), own=False)
+    if not sheet.name:
+        return None
+    try:
+        folder = await located(workspace, shown)
+        file = await located(workspace, f"{folder.shown}/{FILE}")
+    except ToolFailure as failure:
+        said = "It leads out of the workspace and is not read."
+        return Skill(sheet, "", said, readable=False) if failure.code == "ACCESS_DENIED" else None
+    if folder.path not in file.path.parents:
+        said = "It is a link that leads out of the skill's folder and is not read."
+        return Skill(sheet, "", said, readable=False)
+    sheet = replace(sheet, uri=file.uri)
+    try:
+        text = (await workspace.read(file)).text
+    except ToolFailure as failure:
+        missing = failure.code in {"NOT_FOUND", "IS_DIRECTORY"}
+        return None if missing else Skill(sheet, "", f"It cannot be read: {failure.message}", readable=False)
+    return await asyncio.to_thread(_parsed, sheet, name, text)
+
+
+def _at_home(roots: Iterable[Path], places: _Places) -> list[Skill]:
+    """Those of the user's own folders; touches the disk."""
+    found: list[Skill] = []
+    for root in roots:
         try:
-            text = (await workspace.read(seen.file)).text
-        except ToolFailure as failure:
-            return Skill(seen.sheet, "", f"It cannot be read: {failure.message}", readable=False)
-        read = await asyncio.to_thread(skill, seen.sheet, seen.name, text[:HEAD])
-        read = _with_length(read, await asyncio.to_thread(body_of, text))
-        self._read[seen.sheet.uri] = stamp, read
+            names = sorted(path.name for path in root.iterdir() if (path / FILE).exists())
+        except (OSError, ValueError):
+            continue
+        named = [(name, folder) for folder in names if (name := name_of(folder)) and not folder.startswith(".")]
+        if len(named) > MOST_SKILLS:
+            places.problems.append(f"{root} has more than {MOST_SKILLS} skills; the first count.")
+        for name, folder in named[:MOST_SKILLS]:
+            path = root / folder / FILE
+            sheet = Sheet(name, str(path), Path(os.path.realpath(path)).as_uri(), own=True)
+            try:
+                found.append(_parsed(sheet, folder, _own_text(sheet, "")[0]))
+            except ToolFailure as failure:
+                found.append(Skill(sheet, "", f"It cannot be read: {failure.message}", readable=False))
+    return found
+
+
+@lru_cache(maxsize=1_000)
+def _parsed(sheet: Sheet, folder: str, text: str) -> Skill:
+    """The skill, which says so when not all of its text is loaded."""
+    read = skill(sheet, folder, text[:HEAD])
+    if not body_of(text)[1]:
         return read
-
-    def _at_home(self, places: _Places) -> list[Skill]:
-        """Those of the user's own folders; touches the disk."""
-        found: list[Skill] = []
-        for root in places.own:
-            sheets = _own_sheets(root)
-            if len(sheets) > MOST_SKILLS:
-                places.problems.append(f"{root} has more than {MOST_SKILLS} skills; the first count.")
-            found += [self._own_skill(*one) for one in sheets[:MOST_SKILLS]]
-        return found
-
-    def _own_skill(self, sheet: Sheet, folder: str, stamp: tuple[int, int]) -> Skill:
-        known = self._read.get(sheet.uri)
-        if known is not None and known[0] == stamp and known[1].sheet == sheet:
-            return known[1]
-        try:
-            text, _ = _own_text(sheet, "")
-        except ToolFailure as failure:
-            return Skill(sheet, "", f"It cannot be read: {failure.message}", readable=False)
-        read = _with_length(skill(sheet, folder, text[:HEAD]), body_of(text))
-        self._read[sheet.uri] = stamp, read
-        return read
+    reported = f"Its text is longer than {LONGEST_BODY} characters; the first are loaded."
+    return replace(read, problem=f"{read.problem} {reported}".strip())
 
 
 async def load_called(shelf: Shelf, text: str, *, left_out: Shelf | None) -> Called:
@@ -225,100 +215,36 @@ def _named(shelf: Shelf, name: str) -> Skill | None:
     return next((one for one in shelf.offered if one.sheet.name == name), None)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Places:
-    """Where skills are looked for, in the order in which they count. Made off the event loop."""
+    """Where skills are looked for, beside the user's usual folders, in the order in which they count."""
 
-    workspace: Workspace
-    paths: Sequence[str]
-    home: str
-    usual: Sequence[Path]
-    """The user's own folders."""
-    shared: list[str] = field(default_factory=list[str])
-    """Folders of the workspace, as its tools take them."""
-    own: list[Path] = field(default_factory=list[Path])
-    problems: list[str] = field(default_factory=list[str])
-    there: set[str] = field(default_factory=set[str])
-    """Those of `shared` that exist."""
-    _named: list[Path] = field(default_factory=list[Path])
-    _relative: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    shared: dict[str, str]
+    """Folders of the workspace, as its tools take them, and as the settings name those that must be there."""
+    own: list[Path]
+    problems: list[str]
 
-    def __post_init__(self) -> None:
-        folders = self.workspace.folders
-        prefixes = {folder.root: f"{folder.name}/" if len(folders) > 1 else "" for folder in folders}
-        self.shared += [f"{prefix}{place}" for prefix in prefixes.values() for place in PLACES]
-        self.own += self.usual
-        for written in self.paths:
-            path = Path(self.home, written[2:]) if written.startswith("~/") and self.home else Path(written)
-            if "\0" in written or not written.strip():
-                self.problems.append(f"skills.paths: {written!r} is not a folder.")
-                continue
-            if not path.is_absolute():
-                self._relative[written] = [f"{prefix}{path.as_posix()}" for prefix in prefixes.values()]
-                self.shared += self._relative[written]
-                continue
-            self._named.append(path)
+
+def _places(workspace: Workspace, paths: Sequence[str], home: str) -> _Places:
+    """Touches the disk."""
+    prefixes = {folder.root: f"{folder.name}/" if len(workspace.folders) > 1 else "" for folder in workspace.folders}
+    shared = {f"{prefix}{place}": "" for prefix in prefixes.values() for place in PLACES}
+    found = _Places(shared, [], [])
+    for written in paths:
+        path = Path(home, written[2:]) if written.startswith("~/") and home else Path(written)
+        if "\0" in written or not written.strip():
+            found.problems.append(f"skills.paths: {written!r} is not a folder.")
+        elif not path.is_absolute():
+            shared |= {f"{prefix}{path.as_posix()}": written for prefix in prefixes.values()}
+        else:
             real = Path(os.path.realpath(path))
             root = next((root for root in prefixes if real == root or root in real.parents), None)
-            if root is not None:
-                self.shared.append(f"{prefixes[root]}{real.relative_to(root).as_posix()}")
+            if root is None:
+                found.own.append(path)
             else:
-                self.own.append(path)
-
-    def missing(self) -> list[str]:
-        """Those folders of the settings that are none, once the workspace was looked through. Touches the disk."""
-        lost = (written for written, shared in self._relative.items() if self.there.isdisjoint(shared))
-        return [
-            *(f"skills.paths: {written} is not a folder of the workspace." for written in lost),
-            *(f"skills.paths: {path} is not a folder." for path in self._named if not path.is_dir()),
-        ]
-
-
-@dataclass(frozen=True, slots=True)
-class _SeenFolder:
-    """A folder of the workspace that may be a skill."""
-
-    name: str
-    sheet: Sheet
-    file: Located | None
-    problem: str = ""
-
-
-def _seen(workspace: Workspace, top: Located, shown: str, name: str) -> _SeenFolder:
-    """What stands at `shown`, by that name in the folder `top`; touches the disk."""
-    sheet = Sheet(name_of(name), f"{shown}/{FILE}", (top.path / name / FILE).as_uri(), own=False)
-    try:
-        folder = workspace.locate(shown)
-        file = workspace.locate(f"{folder.shown}/{FILE}")
-    except ToolFailure as failure:
-        linked = failure.code == "ACCESS_DENIED" and sheet.name
-        return _SeenFolder(name, sheet, None, "It leads out of the workspace and is not read." if linked else "")
-    if not sheet.name:
-        return _SeenFolder(name, sheet, None)
-    if folder.path not in file.path.parents:
-        return _SeenFolder(name, sheet, None, "It is a link that leads out of the skill's folder and is not read.")
-    return _SeenFolder(name, replace(sheet, uri=file.uri), file)
-
-
-def _own_sheets(root: Path) -> list[tuple[Sheet, str, tuple[int, int]]]:
-    """The skills of a folder of the user's, with their folders' names and what tells that they have not changed."""
-    found: list[tuple[Sheet, str, tuple[int, int]]] = []
-    try:
-        names = sorted(path.name for path in root.iterdir())
-    except (OSError, ValueError):
-        return []
-    for folder in names:
-        name, path = name_of(folder), root / folder / FILE
-        if not name or folder.startswith("."):
-            continue
-        try:
-            facts = path.stat()
-        except OSError:
-            continue
-        uri = Path(os.path.realpath(path)).as_uri()
-        found.append((Sheet(name, str(path), uri, own=True), folder, (facts.st_mtime_ns, facts.st_size)))
-        if len(found) > MOST_SKILLS:
-            break
+                shared.setdefault(f"{prefixes[root]}{real.relative_to(root).as_posix()}", "")
+            if not path.is_dir():
+                found.problems.append(f"skills.paths: {path} is not a folder.")
     return found
 
 
@@ -337,14 +263,6 @@ def _own_text(sheet: Sheet, file: str) -> tuple[str, bool]:
         raise ToolFailure("BINARY_FILE", f"{file or FILE} of the skill {sheet.name} is a binary file.")
     text = visible(content[:_BYTES].decode("utf-8", "surrogateescape"))
     return text.replace("\r\n", "\n"), len(content) > _BYTES
-
-
-def _with_length(read: Skill, body: tuple[str, bool]) -> Skill:
-    """The skill, which says so when not all of its text is loaded."""
-    if not body[1]:
-        return read
-    reported = f"Its text is longer than {LONGEST_BODY} characters; the first are loaded."
-    return replace(read, problem=f"{read.problem} {reported}".strip())
 
 
 def _ranked(found: Iterable[Skill]) -> tuple[Skill, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -35,9 +35,6 @@ PROBLEMS = 5
 
 _FIELD = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 """Names of arguments that vendors take."""
-_KINDS = frozenset({"string", "number", "integer", "boolean", "null", "array", "object"})
-_NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-_COUNTS = ("minLength", "maxLength", "minItems", "maxItems")
 _OF_AN_OBJECT = ("properties", "required", "additionalProperties")
 _LISTED = ("enum", "required", "type", "$ref")
 """What is gone through for each value that it is about."""
@@ -70,53 +67,37 @@ class _Telling:
         if not isinstance(given, Mapping) or depth < 0 or self.nodes > MOST_NODES:
             return {}
         part = cast("Mapping[str, Any]", given)
+        said = part.get("description")
+        described = {"description": words(said, LONGEST_WORDS)} if isinstance(said, str) and said.strip() else {}
         reference = part.get("$ref")
         if isinstance(reference, str):
             if reference in above:
                 return {}
-            said = self._described(part)
-            return self.of(_referred(self.root, reference), depth - 1, (*above, reference)) | said
-        made = self._kind(part) | self._described(part)
-        made |= {name: part[name] for name in _NUMBERS if _is_number(part.get(name))}
-        made |= {name: part[name] for name in _COUNTS if _is_count(part.get(name))}
+            return self.of(_referred(self.root, reference), depth - 1, (*above, reference)) | described
+        made = self._kind(part) | described
+        made |= {name: part[name] for name, fits in _AMOUNTS.items() if fits(part.get(name))}
         if isinstance(part.get("enum"), list):
-            made["enum"] = [_value(one) for one in cast("list[Any]", part["enum"])[:MOST_ITEMS]]
-        for name in ("const", "default"):
-            if name in part:
-                made[name] = _value(part[name])
+            made["enum"] = [_value(one) for one in _list(part, "enum")[:MOST_ITEMS]]
+        made |= {name: _value(part[name]) for name in ("const", "default") if name in part}
         for name in _CHOICES:
             if isinstance(part.get(name), list):
-                branches = cast("list[Any]", part[name])[:MOST_ITEMS]
-                made[name] = [self.of(branch, depth - 1, above) for branch in branches]
+                made[name] = [self.of(branch, depth - 1, above) for branch in _list(part, name)[:MOST_ITEMS]]
         if isinstance(part.get("items"), Mapping):
             made["items"] = self.of(part["items"], depth - 1, above)
         if isinstance(part.get("properties"), Mapping):
-            made |= self._fields(part, depth, above)
+            named = _table(part, "properties")
+            kept = [name for name in named if _FIELD.fullmatch(name)][:MOST_ITEMS]
+            made["properties"] = {name: self.of(named[name], depth - 1, above) for name in kept}
+            if required := [name for name in kept if name in _list(part, "required")]:
+                made["required"] = required
+            if part.get("additionalProperties") is False and len(kept) == len(named):
+                made["additionalProperties"] = False
         return made
-
-    def _fields(self, part: Mapping[str, Any], depth: int, above: tuple[str, ...]) -> Schema:
-        named = cast("Mapping[str, Any]", part["properties"])
-        kept = [name for name in named if _FIELD.fullmatch(name)][:MOST_ITEMS]
-        fields: Schema = {"properties": {name: self.of(named[name], depth - 1, above) for name in kept}}
-        required = part.get("required")
-        if isinstance(required, list):
-            fields["required"] = [name for name in kept if name in cast("list[Any]", required)]
-            if not fields["required"]:
-                del fields["required"]
-        if part.get("additionalProperties") is False and len(kept) == len(named):
-            fields["additionalProperties"] = False
-        return fields
 
     def _kind(self, part: Mapping[str, Any]) -> Schema:
         kind = part.get("type")
-        if isinstance(kind, list):
-            kinds = [one for one in cast("list[Any]", kind)[:MOST_ITEMS] if isinstance(one, str) and one in _KINDS]
-            return {"type": list(dict.fromkeys(kinds))} if kinds else {}
-        return {"type": kind} if isinstance(kind, str) and kind in _KINDS else {}
-
-    def _described(self, part: Mapping[str, Any]) -> Schema:
-        said = part.get("description")
-        return {"description": words(said, LONGEST_WORDS)} if isinstance(said, str) and said.strip() else {}
+        kinds = _kinds(kind)
+        return {"type": kinds if isinstance(kind, list) else kinds[0]} if kinds else {}
 
 
 def _referred(root: Mapping[str, Any], reference: str) -> Any:
@@ -143,6 +124,13 @@ def _is_number(value: Any) -> bool:
 
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
+
+
+_AMOUNTS: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), _is_number),
+    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), _is_count),
+}
+"""Limits, and what may be one."""
 
 
 # ----------------------------------------------------------------------------------------------------------- checking
@@ -182,59 +170,37 @@ class _Checking:
         if kinds and not any(_is(value, kind) for kind in kinds):
             self._wrong(path, value, f"must be {' or '.join(_SPOKEN[kind] for kind in kinds)}")
             return
-        self._choice(schema, value, path)
-        if isinstance(value, str):
-            self._amount(schema, value, path, ("minLength", "maxLength", "characters"))
-        elif isinstance(value, Mapping):
+        choices = [schema["const"]] if "const" in schema else schema.get("enum")
+        if isinstance(choices, list) and not any(_same(value, one) for one in cast("list[Any]", choices)):
+            listed = cast("list[Any]", choices)
+            self._wrong(
+                path, value, f"must be one of {', '.join(map(_shown, listed[:10]))}{', …' * (len(listed) > 10)}"
+            )
+        for name, kinds_of, breaks, rule in _LIMITS:
+            limit: Any = schema.get(name)
+            if isinstance(value, kinds_of) and not isinstance(value, bool) and _AMOUNTS[name](limit):
+                amount: Any = value if isinstance(value, _NUMBER) else len(cast("str | list[Any]", value))
+                if breaks(amount, limit):
+                    self._wrong(path, value, rule.format(limit))
+        if isinstance(value, Mapping):
             self._object(schema, cast("Mapping[str, Any]", value), path, depth)
         elif isinstance(value, list):
-            items = cast("list[Any]", value)
-            self._amount(schema, items, path, ("minItems", "maxItems", "items"))
-            for number, item in enumerate(items):
+            for number, item in enumerate(cast("list[Any]", value)):
                 self.check(schema.get("items"), item, f"{path}[{number}]", depth + 1)
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            self._number(schema, value, path)
         self._branches(schema, value, path, depth)
 
-    def _choice(self, schema: Mapping[str, Any], value: Any, path: str) -> None:
-        choices = schema.get("enum")
-        if "const" in schema:
-            choices = [schema["const"]]
-        if isinstance(choices, list) and not any(_same(value, one) for one in cast("list[Any]", choices)):
-            named = ", ".join(_shown(one) for one in cast("list[Any]", choices)[:10])
-            self._wrong(path, value, f"must be one of {named}{', …' if len(cast('list[Any]', choices)) > 10 else ''}")
-
     def _object(self, schema: Mapping[str, Any], value: Mapping[str, Any], path: str, depth: int) -> None:
-        named = schema.get("properties")
-        fields: Mapping[str, Any] = cast("Mapping[str, Any]", named) if isinstance(named, Mapping) else {}
-        required = schema.get("required")
-        for name in cast("list[Any]", required) if isinstance(required, list) else []:
+        fields = _table(schema, "properties")
+        for name in _list(schema, "required"):
             if isinstance(name, str) and name not in value:
                 self.found.append(f"{_joined(path, words(name, 64))} is required")
         more = schema.get("additionalProperties")
         closed = more is False and "patternProperties" not in schema
         for name, item in value.items():
-            if name in fields:
-                self.check(fields[name], item, _joined(path, name), depth + 1)
-            elif closed:
+            if closed and name not in fields:
                 self.found.append(f"{_joined(path, name)} is not an argument")
-            elif isinstance(more, Mapping):
-                self.check(more, item, _joined(path, name), depth + 1)
-
-    def _number(self, schema: Mapping[str, Any], value: float, path: str) -> None:
-        for name, breaks, rule in _LIMITS:
-            limit: Any = schema.get(name)
-            if _is_number(limit) and breaks(value, limit):
-                self._wrong(path, value, f"must be {rule} {limit}")
-
-    def _amount(
-        self, schema: Mapping[str, Any], value: str | list[Any], path: str, names: tuple[str, str, str]
-    ) -> None:
-        least, most = schema.get(names[0]), schema.get(names[1])
-        if _is_count(least) and len(value) < cast("int", least):
-            self._wrong(path, value, f"must have at least {least} {names[2]}")
-        if _is_count(most) and len(value) > cast("int", most):
-            self._wrong(path, value, f"must have at most {most} {names[2]}")
+            else:
+                self.check(fields.get(name, more), item, _joined(path, name), depth + 1)
 
     def _branches(self, schema: Mapping[str, Any], value: Any, path: str, depth: int) -> None:
         for branch in _list(schema, "allOf"):
@@ -255,13 +221,18 @@ class _Checking:
         self.found.append(f"{path or 'arguments'} = {_shown(value)}: {rule}")
 
 
-_LIMITS = (
-    ("minimum", operator.lt, "at least"),
-    ("maximum", operator.gt, "at most"),
-    ("exclusiveMinimum", operator.le, "above"),
-    ("exclusiveMaximum", operator.ge, "below"),
+_NUMBER = (int, float)
+_LIMITS: tuple[tuple[str, type | tuple[type, ...], Callable[[Any, Any], bool], str], ...] = (
+    ("minimum", _NUMBER, operator.lt, "must be at least {}"),
+    ("maximum", _NUMBER, operator.gt, "must be at most {}"),
+    ("exclusiveMinimum", _NUMBER, operator.le, "must be above {}"),
+    ("exclusiveMaximum", _NUMBER, operator.ge, "must be below {}"),
+    ("minLength", str, operator.lt, "must have at least {} characters"),
+    ("maxLength", str, operator.gt, "must have at most {} characters"),
+    ("minItems", list, operator.lt, "must have at least {} items"),
+    ("maxItems", list, operator.gt, "must have at most {} items"),
 )
-"""What breaks a limit, and how it is said."""
+"""Of which values, what breaks the limit, and how it is said."""
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "string": str,
     "number": (int, float),
@@ -286,9 +257,14 @@ def _list(schema: Mapping[str, Any], name: str) -> list[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
+def _table(schema: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = schema.get(name)
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
 def _kinds(kind: Any) -> list[str]:
     given = cast("list[Any]", kind) if isinstance(kind, list) else [kind]
-    return [one for one in given if isinstance(one, str) and one in _KINDS]
+    return list(dict.fromkeys(one for one in given if isinstance(one, str) and one in _SPOKEN))
 
 
 def _is(value: Any, kind: str) -> bool:
