@@ -81,15 +81,6 @@ async def test_the_prompt_cache_is_read_and_not_rebuilt(bench: Bench):
     assert call.cost <= 0.5 * prompt
 
 
-async def test_the_reserve_of_the_summary_fits_the_window(bench: Bench):
-    await small(bench)
-    chat = await due(bench)
-    bench.vendor.play(bench.finish("x"))
-    await bench.turn(ask(18), chat)
-    call = bench.vendor.summaries[-1]
-    assert call.tokens + call.json["max_tokens"] <= 32_000
-
-
 async def test_another_model_is_asked_by_name_in_a_fresh_conversation(bench: Bench):
     await small(bench, context={"keepRounds": 2, "summaryModel": "claude-haiku-4-5"})
     chat = await heavy(bench)
@@ -104,15 +95,6 @@ async def test_another_model_is_asked_by_name_in_a_fresh_conversation(bench: Ben
     await bench.turn(ask(6), chat)
     assert bench.sent()["model"] == "claude-sonnet-4-5"
     fine(bench)
-
-
-async def test_the_chats_own_model_by_name_is_the_chats_own_model(bench: Bench):
-    await small(bench, context={"keepRounds": 2, "summaryModel": "claude-sonnet-4-5"})
-    chat = await heavy(bench)
-    before = bench.sent()
-    await bench.session.compact(chat)
-    parts = blocks(bench.vendor.summaries[-1].json)
-    assert parts[:-1] == blocks(before)[: len(parts) - 1]
 
 
 @pytest.mark.parametrize(("mode", "words"), [("404", "claude-gone"), ("401", "")])
@@ -179,16 +161,6 @@ async def test_the_summarys_cost_is_on_the_turns_bill_and_not_in_the_windows_gau
     assert result.usage.cache_read_tokens == summary["cache_read_input_tokens"] + step["cache_read_input_tokens"]
     gauges = bench.kinds("usage")
     assert [gauge.context_tokens for gauge in gauges] == [sum(step.values())]
-
-
-async def test_a_tool_of_a_summariser_is_never_run(bench: Bench):
-    (bench.root / "a.txt").write_text("x")
-    await small(bench, "tool_call", context={"keepRounds": 2})
-    chat = await heavy(bench)
-    bench.events.clear()
-    report = await bench.session.compact(chat)
-    assert report.reason == "summary_failed"
-    assert bench.kinds("tool_call") == []
 
 
 async def test_what_a_summary_says_forges_no_label_and_no_call(bench: Bench):

@@ -24,13 +24,13 @@ from tests.agent.talking import (
     whole,
 )
 from tests.agent.test_control import until
-from tests.loopback.summaries import BAD, Summariser
+from tests.loopback.summaries import Summariser
 
 TIMED_OUT = "Summary generation timed out, keeping recent history only."
 ONCE = {"refusal", "401", "404", "huge"}
 """Not worth asking again."""
-SPOKEN = ("empty", "tool_call", "cut", "answer", "refusal", "reset")
-"""What the dialects might read differently."""
+MODES = ("empty", "tool_call", "cut", "refusal", "401", "529_for_ever", "reset", "overflow")
+"""One of each kind; every text that is none has a row in `tests/transcript/test_summary.py`."""
 SLOW = {"529_for_ever", "500_for_ever", "reset", "413", "overflow"}
 
 
@@ -50,7 +50,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize(
-    ("dialect", "mode"), [*(("react", mode) for mode in BAD), *(("native", mode) for mode in SPOKEN)]
+    ("dialect", "mode"), [*(("react", mode) for mode in MODES), ("native", "empty"), ("native", "tool_call")]
 )
 async def test_what_is_no_summary_is_never_kept_as_one(bench: Bench, mode: str):
     summariser = await small(bench, mode)
@@ -78,7 +78,7 @@ async def test_what_is_no_summary_is_never_kept_as_one(bench: Bench, mode: str):
     fine(bench)
 
 
-@pytest.mark.parametrize("mode", ["empty", "headless", "cut", "pending", "tool_call"])
+@pytest.mark.parametrize("mode", ["headless"])
 async def test_a_second_attempt_that_is_good_is_taken(bench: Bench, mode: str):
     summariser = await small(bench, mode, "good")
     chat = await due(bench)
@@ -91,7 +91,7 @@ async def test_a_second_attempt_that_is_good_is_taken(bench: Bench, mode: str):
     fine(bench)
 
 
-@pytest.mark.parametrize("mode", ["endless", "hang", "slow"])
+@pytest.mark.parametrize("mode", ["hang", "slow"])
 async def test_after_the_timeout_recent_history_is_kept_and_exactly_that_is_said(bench: Bench, mode: str):
     await small(bench, mode, seconds=5.0, context={"summaryTimeoutSeconds": 1})
     chat = await due(bench)
@@ -168,23 +168,6 @@ async def test_three_failures_in_a_row_pause_the_automatism_and_asking_starts_it
     assert reports(bench)[-1].compacted
     assert len(summariser.asked) == 2
     fine(bench)
-
-
-async def test_a_success_in_between_begins_the_count_anew(bench: Bench):
-    summariser = await small(bench, *["headless"] * 4, "good", *["headless"] * 4, "good")
-    chat = await due(bench)
-    bench.vendor.play(bench.finish("x", usage=usage(26_000), times=0))
-    for number in range(18, 21):
-        await bench.turn(ask(number), chat)
-    assert len(summariser.asked) == 5
-    assert [report.compacted for report in reports(bench)] == [False, False, True]
-    chat = await talk(bench, 9, size=3_000, chat=chat, start=21, usage=usage(26_000))
-    bench.vendor.play(bench.finish("x", usage=usage(26_000), times=0))
-    for number in range(30, 33):
-        await bench.turn(ask(number), chat)
-    codes = [code for code, _ in notices(bench)]
-    assert codes.count("summary_failed") == 4, "two and two"
-    assert "compaction_paused" not in codes
 
 
 async def test_a_cancelled_compaction_is_no_failure_and_changes_nothing(bench: Bench):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
 from typing import Any
 
@@ -92,16 +91,3 @@ async def test_what_a_person_has_restored_is_not_archived_again_at_once(bench: B
     await long_turns(bench, range(12, 14), chat=chat)
     assert any(report.compacted for report in reports(bench)), "once it has grown it is compacted"
     fine(bench)
-
-
-async def test_a_window_that_has_become_smaller_is_met_although_the_last_compaction_was_just_now(bench: Bench):
-    await small(bench, model={"contextWindow": 64_000})
-    chat = await long_turns(bench, range(12), size=5_000)
-    first = reports(bench)
-    bench.vendor.window = 20_000
-    await bench.reopen(model={"contextWindow": 20_000}, context={"keepRounds": 4})
-    await long_turns(bench, range(12, 16), chat=chat, size=5_000)
-    fine(bench)
-    assert not any(request.overflowed for request in bench.vendor.messages)
-    assert any(report.compacted for report in reports(bench)[len(first) :])
-    assert json.dumps(bench.sent()["messages"]).count("ASKCANARY15Z") == 1

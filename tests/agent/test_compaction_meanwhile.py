@@ -15,9 +15,7 @@ from tests.agent.talking import (
     due,
     ends_with,
     fine,
-    notices,
     phases,
-    reports,
     said,
     small,
     user_texts,
@@ -38,18 +36,6 @@ async def test_two_at_once_are_one(bench: Bench):
     assert len(summariser.asked) == 1
     assert phases(bench) == ["started", "summarising", "finished"]
     assert len((await bench.session.archive(chat)).checkpoints) == 1
-
-
-async def test_a_waiter_that_goes_away_does_not_end_it(bench: Bench):
-    await small(bench, "late", seconds=SECONDS)
-    chat = await due(bench)
-    first = asyncio.create_task(bench.session.compact(chat))
-    second = asyncio.create_task(bench.session.compact(chat))
-    await until(lambda: bench.vendor.summaries)
-    first.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await first
-    assert (await second).compacted
 
 
 async def test_a_message_sent_meanwhile_waits_for_the_settled_history(bench: Bench):
@@ -184,21 +170,3 @@ async def test_what_another_server_did_meanwhile_makes_it_stale_and_nothing_is_l
     assert len((await bench.session.archive(chat)).checkpoints) == 1
     await other.session.close()
     fine(bench)
-
-
-async def test_its_events_tell_begin_progress_and_end_with_seqs_that_have_no_hole(bench: Bench):
-    await small(bench, "late", seconds=0.3)
-    chat = await due(bench)
-    bench.events.clear()
-    await bench.session.compact(chat)
-    bench.vendor.play(bench.finish("x"))
-    await bench.turn(ask(18), chat)
-    events = [event for event in bench.events if event.chat_id == chat]
-    assert [event.turn_id for event in events if event.event.kind == "compaction"] == ["", "", ""]
-    seqs = [event.seq for event in events]
-    assert seqs == list(range(seqs[0], seqs[0] + len(seqs)))
-    record = await bench.session.read(chat)
-    stored = [event for event in record.events if event.event.kind == "compaction"]
-    assert [event.event.phase for event in stored] == ["started", "summarising", "finished"]  # type: ignore[union-attr]
-    assert stored[-1].event.report == reports(bench)[-1]  # type: ignore[union-attr]
-    assert notices(bench) == []

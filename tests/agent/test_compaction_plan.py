@@ -73,19 +73,6 @@ class Chat:
         return planned, report
 
 
-def test_a_view_is_made_again_only_when_the_transcript_or_the_selection_is_another():
-    chat = Chat(inputs_of(64_000))
-    shown = layered(chat.inputs)
-    assert not chat.past.is_known(shown)
-    first = chat.state
-    assert chat.past.is_known(shown)
-    assert chat.state.view is first.view
-    chat.round(200, 1)
-    assert not chat.past.is_known(shown)
-    assert chat.state.view is not first.view
-    assert not chat.past.is_known(replace(shown, rounds=1))
-
-
 SIZES = st.lists(st.tuples(st.integers(10, 4_000), st.integers(0, 3)), min_size=1, max_size=24)
 WINDOWS = st.sampled_from([16_000, 32_000, 64_000, 200_000])
 

@@ -41,12 +41,6 @@ async def test_the_trigger_fires_at_the_threshold_and_not_a_token_before(bench: 
     assert bool(await reported(bench, total, text)) is fires
 
 
-@pytest.mark.parametrize(("fewest", "fires"), [(0, True), (4, True), (5, False)])
-async def test_the_least_number_of_messages_is_a_setting(bench: Bench, fewest: int, fires: bool):
-    await bench.reopen(context={"minMessages": fewest})
-    assert bool(await reported(bench, 170_000, "abc")) is fires
-
-
 @pytest.mark.parametrize(
     ("context", "model", "total", "fires"),
     [
@@ -74,15 +68,6 @@ async def test_usage_is_that_of_the_latest_answer_and_is_not_added_up(bench: Ben
     assert phases(bench) == []
 
 
-async def test_an_unchanged_chat_is_never_compacted_twice(bench: Bench):
-    await small(bench)
-    chat = await due(bench)
-    first = await bench.session.compact(chat)
-    second = await bench.session.compact(chat)
-    assert (first.compacted, second.compacted, second.reason) == (True, False, "rounds_not_enough")
-    assert len(bench.vendor.summaries) == 1
-
-
 async def test_usage_that_was_billed_before_a_restart_still_counts(bench: Bench):
     summariser = await small(bench)
     chat = await due(bench)
@@ -99,12 +84,6 @@ async def test_a_window_that_is_no_size_is_ignored_and_said_so(bench: Bench, bad
     assert (report.context_window, report.threshold) == (200_000, 160_000)
     bench.vendor.play(bench.finish("x"))
     assert (await bench.turn("go")).stop_reason == "finished"
-
-
-@pytest.mark.parametrize("bad", [0, -0.5, 1, 1.5, float("nan"), "half"])
-async def test_a_fraction_that_is_none_leaves_the_default(bench: Bench, bad: object):
-    session = await open_with(bench, {"context": {"threshold": bad, "lowWater": bad, "keepRounds": bad}})
-    assert (await session.inspect(None, "x")).threshold == 160_000
 
 
 async def test_below_sixteen_thousand_nothing_is_asked_and_nothing_is_stored(bench: Bench):

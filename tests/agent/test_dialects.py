@@ -92,14 +92,6 @@ async def test_a_chat_keeps_what_it_began_with_until_somebody_sets_another(bench
     assert await spoken(bench, chat) == (other, chat)
 
 
-async def test_a_model_that_nobody_knows_is_spoken_to_as_text_meanwhile(bench: Bench):
-    await opened(bench)
-    _, chat = await spoken(bench)
-    for model, expected in ((UNKNOWN, "react"), (THINKS, "native")):
-        await bench.session.update(chat, model=model)
-        assert await spoken(bench, chat) == (expected, chat)
-
-
 async def test_react_asks_no_model_for_reasoning_that_may_refuse_it(bench: Bench):
     await opened(bench, "claude-sonnet-4-5", "react")
     await spoken(bench)
@@ -151,27 +143,6 @@ async def test_what_native_refuses_as_well_ends_the_turn_with_its_category(bench
         "both are billed"
     )
     assert await spoken(bench, result.chat_id) == ("native", result.chat_id)
-
-
-@pytest.mark.parametrize(("model", "setting"), [(THINKS, "auto"), (UNKNOWN, "auto")])
-async def test_where_there_is_no_way_out_nothing_is_asked_again(bench: Bench, model: str, setting: str):
-    await opened(bench, model, setting)
-    bench.vendor.play(VendorReply(stop_reason="refusal", stop_details=REASONING))
-    before = len(bench.vendor.messages)
-    result = await bench.turn("Go.")
-    assert (result.stop_reason, reported(bench, result)) == ("refused", ([], []))
-    assert len(bench.vendor.messages) == before + 1
-    assert result.error is not None
-    assert "reasoning_extraction" in result.error.message
-    assert ("set model.dialect to native" in result.error.hint) == (model == UNKNOWN)
-
-
-async def test_any_other_refusal_switches_nothing(bench: Bench):
-    await opened(bench, dialect="react")
-    bench.vendor.play(VendorReply(stop_reason="refusal", stop_details={**REASONING, "category": "bio"}))
-    result = await bench.turn("Go.")
-    assert (result.stop_reason, reported(bench, result)) == ("refused", ([], []))
-    assert (await spoken(bench, result.chat_id))[0] == "react"
 
 
 async def test_a_child_is_spoken_to_as_its_own_model_wants(bench: Bench):

@@ -262,12 +262,6 @@ def test_a_compaction_in_flight_is_waited_for_and_nothing_counts_as_tried():
     assert names(made.play(progress)[0])[0] == "Compact"
 
 
-def test_one_in_flight_does_not_keep_a_view_that_is_short():
-    made = chat(1)
-    made.compactions = Compactions(in_flight=True)
-    assert names(made.play(FitProgress())[0]) == ["Send"]
-
-
 def test_paused_compactions_do_not_begin_at_the_mark_and_do_in_danger():
     made = chat(10, 1_500).step(*(read(f"f{number}.py", 300) for number in range(2)))
     made.compactions = Compactions(paused=True)
@@ -394,15 +388,6 @@ def test_each_rung_is_climbed_once_in_a_turn_until_none_is_left():
     assert progress.ladder == ()
 
 
-def test_what_no_other_rung_makes_shorter_is_truncated():
-    made = chat().step(bash("make", lines=5_000))
-    made.record = made.scratchpad
-    actions, progress = refused(made, overflow(), FitProgress())
-    assert names(actions) == ["Compact", "Shorten", "Send"]
-    assert progress.ladder == ("lighten",)
-    assert '"truncated": true' in made.scratchpad[-1].content
-
-
 def test_a_rung_that_changes_nothing_is_passed_over():
     made = chat()
     made.question = replace(made.question, content=prose(9_000))
@@ -417,13 +402,6 @@ def test_a_step_that_has_compacted_in_danger_leaves_the_ladder_without_it():
     assert progress.ladder == LADDER[1:]
     actions, _ = refused(made, overflow(), progress)
     assert "Compact" not in names(actions)
-
-
-def test_narrowing_after_a_refusal_thins_before_anything_is_sent():
-    made = chat(strategy="last-n")
-    made.round(100, *(bash(f"make {number}", lines=200) for number in range(20)))
-    actions, _ = refused(made, overflow(), FitProgress())
-    assert names(actions) == ["Narrow", "Demote", "Send"]
 
 
 # Whatever the chat.

@@ -6,7 +6,6 @@ import pytest
 
 from codelaw.context.builder import (
     PARTS,
-    Tracker,
     ViewBudget,
     budget_report,
     fitting_fragments,
@@ -33,18 +32,6 @@ def sized(layer, name: str, tokens: int) -> Section:
 def test_a_total_is_parted_by_the_ratio_of_its_shares(total, shares, expected):
     budget = ViewBudget(total, shares)
     assert [budget.share(part) for part in PARTS] == expected
-
-
-def test_a_tracker_refuses_what_does_not_fit_and_takes_nothing_of_it():
-    tracker = Tracker(100)
-    assert tracker.allocate("system", 60)
-    assert not tracker.allocate("summary", 41)
-    assert tracker.left == 40
-    assert tracker.allocate("summary", 40)
-    assert tracker.breakdown == {"system": 60, "summary": 40}
-    tracker.force("input", 30)
-    assert (tracker.used, tracker.left) == (130, 0)
-    assert not tracker.allocate("retrieved", 1)
 
 
 @pytest.mark.parametrize(
@@ -93,13 +80,6 @@ def test_of_l1_only_whole_optional_modules_go_and_the_law_never(share, law, gone
     kept, dropped = fitting_system(SYSTEM, law, ViewBudget(share * 5, enforced=True))
     assert [entry.name for entry in dropped] == gone
     assert [section.name for section in kept] == [one.name for one in SYSTEM if one.name not in gone]
-
-
-def test_nothing_goes_where_shares_are_only_reported():
-    assert fitting_system(SYSTEM, 10_000, ViewBudget(10)) == (SYSTEM, ())
-    assert fitting_system(SYSTEM, 0, ViewBudget(10))[0] is SYSTEM
-    fragments = (Fragment("memories", "word " * 500),)
-    assert fitting_fragments(fragments, ViewBudget(10))[0] is fragments
 
 
 def test_what_was_retrieved_fits_its_share_whole_or_is_left_out():

@@ -79,11 +79,6 @@ def test_layers_come_in_order_and_the_sizes_add_up():
     assert all(section.cached for section in reported.sections)
 
 
-def test_building_twice_gives_the_same_bytes_and_leaves_the_inputs_alone():
-    first, second = (render(build(History.of(list(HISTORY)), list(SCRATCH), QUESTION, GATHERED)) for _ in range(2))
-    assert first == second
-
-
 def test_the_question_is_in_the_view_once_even_if_the_history_has_it():
     same_words = Message("other", "t1", "user", "second?")
     view = build(History.of([*HISTORY, same_words, QUESTION]), [], QUESTION, GATHERED)
@@ -149,14 +144,6 @@ def test_what_stands_beside_the_law_follows_it_under_its_own_name():
     assert "\n\n# CLAUDE.md of the folder l\\u000aib\n\nof lib" in text
     assert "## Folder app" in text
     assert names_of([law, agents, other]) == "CODE_LAW.md and AGENTS.md and CLAUDE.md"
-
-
-def test_a_link_to_the_law_is_not_said_twice():
-    law = LawText("app", "file:///app/CODE_LAW.md", "same\n", "d", "disk")
-    agents = LawText("app", "file:///app/CODE_LAW.md", "same\n", "d", "disk", "AGENTS.md")
-    elsewhere = LawText("lib", "file:///lib/AGENTS.md", "same\n", "d", "disk", "AGENTS.md")
-    assert [section.name for section in assemble([law, agents])] == ["law"]
-    assert [section.name for section in assemble([law, agents, elsewhere])] == ["law", "law files"]
 
 
 def test_l1_is_in_its_fixed_order_and_short_where_nothing_can_be_changed():

@@ -66,17 +66,6 @@ def test_a_report_that_was_foreseen_need_not_be_taken_in():
     assert not known.foreseen("other", 2000, 2000)
 
 
-def test_kinds_seen_apart_are_known_together():
-    known = taught((PROSE, 750), (CODE, 1150), (WIDE, 1600))
-    both = Mixture(prose=500, code=500, wide=1000)
-    assert known.apply("m", 2000, both) == pytest.approx(2550, rel=0.02)
-
-
-def test_a_tokenizer_that_changes_is_followed():
-    known = taught(*[(CODE, 1000)] * 20, *[(CODE, 1300)] * 12)
-    assert known.ratio("m", CODE) == pytest.approx(1.3, abs=0.02)
-
-
 def test_what_makes_no_sense_moves_nothing_beyond_its_bounds():
     assert taught((CODE, 0)) == taught((Mixture(), 50)) == Calibration()
     assert taught((CODE, 10**9)).ratio("m", CODE) == pytest.approx(MOST, rel=0.02)

@@ -18,7 +18,6 @@ from codelaw.context.shortening.demotion import LONG, demotable, demoted
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Call, KeptItem, KeptItems, Message, Metadata
 from codelaw.domain.models import CallBlock, ModelReply, TextBlock
-from codelaw.domain.results import ToolResult
 from tests.context.spoken import Spoken, bash, edit, read
 
 
@@ -57,18 +56,6 @@ def test_a_name_that_stands_in_front_is_not_said_again():
     assert not set(first) & set(second)
     alone = named(demoted(spoken.record[3:], all_of(spoken.record)))
     assert alone[0] == first, "where nothing stands in front every name is said"
-
-
-def test_what_is_settled_keeps_its_bytes_when_more_behind_it_is_demoted():
-    spoken = Spoken().turn("t", read("parser.py"), edit("a.py"), read("parser.py"), read("other.py"), read("parser.py"))
-    every = [what for message in spoken.record if (what := demotable(message)) is not None]
-    before: list[str] = []
-    for count in range(len(every) + 1):
-        lines = demoted(spoken.record, frozenset(every[:count]))
-        now = [action_text(line) if line.role == "assistant" else line.content for line in lines]
-        settled = next((at for at, line in enumerate(lines) if demotable(line) in every[count - 1 : count]), 0)
-        assert now[:settled] == before[:settled]
-        before = now
 
 
 def test_what_failed_still_says_how():
@@ -168,24 +155,10 @@ def test_words_that_only_look_like_the_call_are_left_alone():
     assert len(short.metadata.calls[0].arguments["content"]) < LONG
 
 
-def test_nothing_to_do_gives_the_same_object():
-    spoken = Spoken().turn("t", read("a.py"), edit("a.py"))
-    assert demoted(spoken.record, frozenset()) is spoken.record
-    assert demoted(spoken.record, {Demotion("unknown", "result"), Demotion("user_t", "result")}) is spoken.record
-    wrong_part = {Demotion(message.id, "arguments") for message in spoken.record if message.role == "tool"}
-    assert demoted(spoken.record, wrong_part) is spoken.record
-
-
 def test_a_result_without_a_ref_is_not_demoted_because_nothing_brings_it_back():
     lost = Message("m", "t", "tool", json_line({"status": "error", "data": {"x": "y" * 900}}), Metadata(call_id="c"))
     assert demotable(lost) is None
     assert demoted([lost], {Demotion("m", "result")})[0] is lost
-
-
-def test_a_short_result_stays_because_a_line_would_be_longer():
-    todo = "TodoWrite", {"todos": []}, ToolResult("success", {"recap": "[0/0]"}, "")
-    spoken = Spoken().turn("t", todo)
-    assert demoted(spoken.record, all_of(spoken.record)) is spoken.record
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,6 @@ from codelaw.context.shortening.demotion import demotable, demoted
 from codelaw.context.shortening.economy import (
     BEHIND,
     BESIDE,
-    BETWEEN,
-    CHANGING,
-    LARGE,
     LATELY,
     NEWEST,
     TYPICAL,
@@ -144,20 +141,6 @@ def test_the_thinking_that_a_batch_loses_is_a_price_too(effort: Any, thought: bo
     assert len(planned(spoken, tokens=60_000, effort=effort, cold=True)) == pays
 
 
-def test_what_would_be_read_again_for_more_than_it_costs_stays():
-    spoken = Spoken().turn("t0", read("a.py", 40)).turn("t1", *(bash("true", lines=1) for _ in range(LATELY)))
-    dear = Prices(1.0, 500.0, cache_read=0.01, cache_write=1.25)
-    assert planned(spoken, cold=True) != ()
-    assert planned(spoken, cold=True, prices=dear) == ()
-
-
-def test_what_pays_only_from_its_middle_on_is_shortened_from_there():
-    spoken = Spoken().turn("t0", bash("make", lines=20))
-    spoken.full.append(Message("plan", "t1", "user", "a long plan " * 12_000))
-    spoken.turn("t2", *(bash(f"step {number}", lines=200) for number in range(12)))
-    assert ids(planned(spoken)) == [f"result_t2_{number}" for number in range(1, 13 - NEWEST)]
-
-
 def test_the_newest_read_of_a_file_touched_lately_stays_and_older_ones_go():
     early = [read("hot.py"), read("hot.py"), read("cold.py"), edit("hot.py")]
     spoken = Spoken().turn("t0", *early, *(bash(f"a {n}") for n in range(12)))
@@ -203,24 +186,6 @@ def test_the_working_set_is_a_quarter_of_the_window_the_newest_reads_first():
     assert [message.id for message in reads] == [f"result_t0_{n}" for n in range(10 - len(reads), 10)]
 
 
-def test_a_large_read_stays_while_its_file_is_being_changed():
-    spoken = Spoken().turn(
-        "t", read("large.py", LARGE // 10), edit("large.py"), *(bash(f"a {n}") for n in range(NEWEST))
-    )
-    (large,) = [message for message in spoken.full if message.metadata.tool_name == "Read"]
-    assert message_tokens(large) > LARGE
-    assert large.id not in ids(planned(spoken, cold=True))
-    spoken.turn("u", *(bash(f"b {n}") for n in range(CHANGING)))
-    assert large.id in ids(planned(spoken, cold=True))
-
-
-def test_a_cut_form_that_is_long_itself_is_none_between_the_whole_and_the_line():
-    spoken = Spoken().turn("t0", read("a.py", 600)).turn("t1", *(bash(f"a {n}") for n in range(LATELY)))
-    record = {message.id: message for message in spoken.record}
-    assert message_tokens(record["result_t0_1"]) > BETWEEN
-    assert planned(spoken, cold=True)[0] == Demotion("result_t0_1", "result")
-
-
 # ---------------------------------------------------------------------------------------------- what cannot change
 
 
@@ -240,12 +205,6 @@ def test_a_batch_begins_at_an_anchor_or_behind_all_that_was_shortened():
     first = order.index(later[0].message_id)
     last = max(order.index(what.message_id) for what in chosen)
     assert first in places or first > last + BEHIND
-
-
-def test_a_chat_of_small_results_is_settled_to_its_end():
-    spoken = Spoken().turn("t", bash("true", lines=1), bash("true", lines=1))
-    assert anchors(spoken.record, NONE) == (len(spoken.record),)
-    assert anchors([], NONE) == (0,)
 
 
 # ----------------------------------------------------------------------------------------------------------- thinning

@@ -25,12 +25,6 @@ def cut(data: dict[str, Any] = DATA) -> str:
     return json_line(compress("find_tools", ToolResult("success", data, "").envelope(), "r3"))
 
 
-def test_the_manuals_are_shown_as_they_are_written():
-    shown = observation_text("find_tools", json_line(ToolResult("success", DATA, "").observation())).splitlines()
-    assert shown[0] == 'find_tools "do things": 5 of 300 tools'
-    assert shown[1:4] == [f" {NAMES[0]}[{{a: str}}]", " Does things.", "   a: What."]
-
-
 def test_skills_stand_below_the_tools():
     skills = [{"name": "pdf", "description": "Fills in\nforms"}]
     data = {"query": "x", "total": 0, "tools": [], "skills": skills}
@@ -55,9 +49,3 @@ def test_a_demoted_search_keeps_them_too():
     (short,) = demoted([message], {Demotion("m", "result")})
     assert short.content != message.content
     assert all(name in observation_text("find_tools", short.content) for name in NAMES)
-
-
-def test_other_shapes_are_bounded():
-    for tools in ("x" * 100_000, [1, 2], {"a": "b" * 100_000}, [{"name": ["x" * 100_000]}]):
-        assert len(cut({"tools": tools})) < 5_000
-        assert observation_text("find_tools", cut({"tools": tools}))

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from codelaw.context.mentions import candidates, named
 from codelaw.context.system.law import LawText
 from codelaw.context.system.law_check import (
     MAX_CHECKED,
@@ -66,18 +62,6 @@ def test_the_rule_at_a_place():
     assert block is not None
     assert block.text == "- Use tabs.\n  Everywhere."
     assert rule_at("one\n\n\n\ntwo", 5) is None
-
-
-@given(st.text(alphabet="-*#`~ a\n\r\t1.>@[]", max_size=80))
-def test_blocks_never_overlap_and_lose_nothing_but_blank_lines_and_rulers(text: str):
-    found = blocks(text)
-    assert all(before.end <= after.start for before, after in pairwise(found))
-    assert all(text[block.start : block.end] == block.text for block in found)
-    rest = "".join(
-        text[start:end]
-        for start, end in zip([0, *(b.end for b in found)], [*(b.start for b in found), len(text)], strict=True)
-    )
-    assert set(rest) <= set(" \t\r\n-*"), "nothing but rulers and space lies between"
 
 
 @pytest.mark.parametrize(
@@ -143,16 +127,6 @@ def test_people_decorators_and_code_name_no_files():
     text = "Ask @ann. Use `@pytest.fixture`.\n\n```\n@app.route\n```\nme@example.org @.hidden @/etc/passwd @../up.md\n"
     assert paths(text) == []
     assert [mention.path for mention in paths('@"Makefile" @src/x @a.md')] == ["Makefile", "src/x", "a.md"]
-
-
-def test_mentions_say_where_they_stand():
-    text = 'a @"b c.md" (@d/e.py). @f.'
-    assert [(text[one.start : one.end], one.path, one.quoted) for one in named(text)] == [
-        ('@"b c.md"', "b c.md", True),
-        ("@d/e.py", "d/e.py", False),
-        ("@f", "f", False),
-    ]
-    assert candidates(text + " @f") == ["b c.md", "d/e.py", "f"]
 
 
 def test_a_nul_is_no_text():

@@ -10,7 +10,6 @@ from codelaw.context.system.law import (
     TOLD_FOLDERS,
     NestedLaw,
     laws_to_send,
-    most_shown,
 )
 from codelaw.domain.messages import Fragment
 
@@ -58,12 +57,6 @@ def test_a_long_one_is_cut_always_at_the_same_place():
         f"\n(Cut after {SHOWN_CHARACTERS} of {SHOWN_CHARACTERS + 5} characters; Read shows the rest.)\n</folder-law>"
     )
     assert reported(long, SRC)[0] == text
-
-
-def test_in_a_small_window_less_is_shown():
-    assert [most_shown(window) for window in (200_000, 32_000, 16_000)] == [SHOWN_CHARACTERS, 9_600, 4_800]
-    (text,) = reported(NestedLaw("src", "src/AGENTS.md", "x" * 9_601, most_shown(32_000)))
-    assert "(Cut after 9600 of 9601 characters" in text.text
 
 
 def test_of_very_many_levels_the_nearest_come_first_and_the_others_with_the_next_result():

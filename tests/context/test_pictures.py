@@ -8,7 +8,7 @@ from dataclasses import replace
 from codelaw.context.escaping import json_line
 from codelaw.context.observations.text import shown
 from codelaw.context.past.projection import project
-from codelaw.context.pictures import with_those_of, without_pictures
+from codelaw.context.pictures import without_pictures
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.compressor import compress
 from codelaw.context.shortening.demotion import demoted
@@ -85,13 +85,6 @@ def test_a_finished_round_shows_it_until_a_batch_cuts_the_result() -> None:
         assert cut is not None
         assert cut.messages[2].metadata.images == ()
         assert history.tokens - cut.tokens >= IMAGE.tokens
-
-
-def test_one_whose_whole_result_is_lost_has_none() -> None:
-    assert with_those_of([KEPT], frozenset({"r1"}))[0] is KEPT
-    assert with_those_of([KEPT], frozenset())[0].metadata.images == ()
-    own = replace(KEPT, metadata=replace(KEPT.metadata, whole=False))
-    assert with_those_of([own], frozenset())[0] is own, "a result that is not cut keeps its own"
 
 
 def test_in_a_running_turn_the_oldest_goes_first_and_the_round_goes_on_without_it() -> None:

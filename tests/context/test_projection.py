@@ -1,8 +1,8 @@
 from codelaw.context.builder import after
-from codelaw.context.past.projection import deduplicate, in_turn, project
+from codelaw.context.past.projection import deduplicate, project
 from codelaw.context.past.strategies import Selection
 from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion
-from codelaw.domain.messages import Call, Fragment, Message, Metadata
+from codelaw.domain.messages import Fragment, Message, Metadata
 from codelaw.transcript.transcript import Transcript
 
 LAYERED = Selection()
@@ -45,11 +45,6 @@ def test_beyond_their_room_the_oldest_summaries_become_one_line_that_tells_how_t
     assert any("summaries" in entry.name for entry in history.dropped)
 
 
-def test_the_newest_summary_stays_whatever_its_size():
-    history = project(archived(2, words=5_000), Selection(summary_room=100))
-    assert history.summaries.messages[-1].id == "s1"
-
-
 def test_a_limit_of_user_turns_shows_the_newest_and_says_so():
     transcript = Transcript()
     for number in range(5):
@@ -57,16 +52,6 @@ def test_a_limit_of_user_turns_shows_the_newest_and_says_so():
     history = project(transcript, Selection(limit=2))
     assert [message.turn_id for message in history.rounds.messages] == ["t3", "t3", "t4", "t4"]
     assert any("historyLimits" in entry.reason for entry in history.dropped)
-
-
-def test_a_running_turn_that_is_well_formed_is_the_same_object():
-    question, call = Message("q", "t", "user", "do it"), Call("c1", "LS", {})
-    scratchpad = [
-        Message("a", "t", "assistant", "Action: LS[{}]", Metadata(step=1, calls=(call,))),
-        Message("r", "t", "tool", '{"status": "success", "data": {}}', Metadata(step=1, tool_name="LS", call_id="c1")),
-    ]
-    assert in_turn(question, scratchpad) is scratchpad
-    assert len(in_turn(question, scratchpad[:1])) == 2
 
 
 def test_a_withdrawn_round_is_left_out_and_named_in_the_report():
@@ -110,11 +95,6 @@ def test_what_stands_behind_a_message_is_shown_until_its_round_is_cut():
     assert standing_in(cut.restored() or cut) == {"ask_t0": ["who", "what"], "ask_t1": ["who else"]}
     assert standing_in(transcript.without("t0")) == {"ask_t1": ["who else"]}
     assert all(not message.metadata.asides for message in transcript.messages), "the record has none"
-
-
-def test_a_strategy_that_leaves_rounds_out_shows_none():
-    assert standing_in(with_asides(PROFILE), Selection("last-n")) == {}
-    assert standing_in(with_asides(PROFILE), Selection("full")) == {"ask_t0": ["who"]}
 
 
 def test_what_the_newest_of_its_name_says_already_is_not_said_again():

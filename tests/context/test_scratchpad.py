@@ -13,7 +13,6 @@ from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demotable, demoted
 from codelaw.context.shortening.scratchpad import given_way, shrink_scratchpad, truncate
 from codelaw.domain.checkpoints import Demotion
-from codelaw.domain.messages import Message, Metadata
 from codelaw.domain.results import ToolResult
 from tests.context.spoken import Spoken, bash, edit, read
 
@@ -58,26 +57,12 @@ def test_under_more_pressure_they_become_one_line_and_the_newest_step_stays_whol
     assert after[-1] is spoken.full[-1]
 
 
-def test_the_lines_are_those_that_the_finished_round_will_have():
-    spoken = heavy()
-    after = shrink_scratchpad(spoken.full, spoken.record, to_free=10**9, all_of_it=True)
-    assert list(after) == list(lines_of(spoken))
-
-
 def test_the_newest_results_become_one_line_only_when_all_of_it_must_go():
     spoken = heavy(3)
     after = shrink_scratchpad(spoken.full, spoken.record, to_free=10**9)
     assert after[-1] is spoken.record[-1], "its cut, as the last to give way"
     more = shrink_scratchpad(after, spoken.record, to_free=10**9, all_of_it=True)
     assert "shortened" in json.loads(more[-1].content)
-
-
-def test_a_reminder_after_the_newest_results_does_not_make_them_old():
-    spoken = heavy(3)
-    said = Message("steer", "now", "user", "go on", Metadata(step=4, note="steer"))
-    after = shrink_scratchpad([*spoken.full, said], [*spoken.record, said], to_free=10**9)
-    assert after[5] is spoken.record[5]
-    assert after[6] is said
 
 
 def test_when_nothing_helps_the_same_object_comes_back():
@@ -116,13 +101,6 @@ def test_a_result_of_many_small_parts_is_cut_too():
     after = truncate(spoken.full, bound=1_000)
     assert message_tokens(after[1]) <= 1_000
     assert json.loads(after[1].content)["data"]["whole"] == "result:r_now_1"
-
-
-def test_only_results_are_truncated_and_only_large_ones():
-    spoken = running(edit("a.py", size=30_000), read("a.py", 10))
-    assert truncate(spoken.full, bound=500) is spoken.full
-    broken = Message("m", "t", "tool", "no json " * 900, Metadata(call_id="c"))
-    assert truncate([broken], bound=500)[0] is broken
 
 
 STEPS = st.lists(
@@ -171,10 +149,3 @@ def test_a_round_goes_on_as_its_turn_was_shown_last():
     assert given_way(some, record, reported)[-1] == Demotion("result_t_2", "cut")
     cut = truncate(spoken.full, bound=600)
     assert {what.part for what in given_way(cut, record, reported)} == {"cut"}
-
-
-def test_where_nothing_is_kept_whole_only_what_became_a_line_is_told_of():
-    spoken = Spoken().turn("t", read("a.py", lines=700), read("b.py", lines=700))
-    assert given_way(spoken.full, spoken.record, {}) == ()
-    lines = shrink_scratchpad(spoken.full, spoken.record, to_free=10**9, all_of_it=True)
-    assert {what.part for what in given_way(lines, spoken.record, {})} == {"result"}

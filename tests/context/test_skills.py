@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,7 +16,6 @@ from codelaw.context.system.modules import skill_index
 from codelaw.context.tokens import estimate
 from codelaw.domain.extensions import LoadedSkill, Sheet, Skill
 from codelaw.domain.messages import Message, Metadata
-from codelaw.transcript.summaries.summary import archive_text, sizes
 
 
 def skill(name: str, description: str = "Fill forms") -> Skill:
@@ -34,12 +31,6 @@ def result(name: str, body: Any, place: int = 0, **data: Any) -> Message:
 
 def asked(loaded: LoadedSkill, place: int = 0) -> Message:
     return Message(f"q{place}", f"t{place}", "user", "/x", Metadata(fragments=(loaded_fragment(loaded),)))
-
-
-def test_each_skill_is_a_line_in_the_order_given():
-    lines = skill_index([skill("b"), skill("a", "")], 200_000).text.split("\n")
-    assert lines[-2:] == ["- b: Fill forms", "- a"]
-    assert lines[0] == "# Skills"
 
 
 def test_what_does_not_fit_is_counted_and_left_to_find_tools():
@@ -106,22 +97,6 @@ def test_the_newest_come_first_into_the_bounds():
     assert (body_room(None), body_room(8_000, 7_000), body_room(8_000, 9_000)) == (TOGETHER, 1_000, 0)
 
 
-@pytest.mark.parametrize(
-    "content",
-    ["", "[]", '{"data": 1}', '{"data": {"name": "a"}}', '{"data": {"name": 1, "body": "x"}}', "[" * 100_000],
-)
-def test_a_result_that_holds_no_body_carries_nothing(content: str):
-    message = Message("m", "t", "tool", content, Metadata(tool_name="load_skill"))
-    assert carried([message], TOGETHER) == ([], [])
-    assert lasting([message], 200_000) == frozenset()
-
-
-def test_a_file_of_a_skill_is_no_body():
-    message = result("a", "x", file="forms.md")
-    assert carried([message], TOGETHER) == ([], [])
-    assert lasting([message], 200_000) == frozenset()
-
-
 @given(st.text(), st.text(max_size=40), st.lists(st.text(max_size=40), max_size=3))
 def test_whatever_a_skill_says_stays_inside_its_frame(body: str, folder: str, files: list[str]):
     (fragment,) = asked(LoadedSkill("a", folder, body, files=tuple(files))).metadata.fragments
@@ -162,11 +137,3 @@ def test_the_history_keeps_a_body_and_less_of_a_skills_other_files():
     assert (whole["body"], whole.get("truncated")) == ("x", None)
     other = compress("load_skill", {"status": "success", "data": {**data, "file": "b.md"}}, "r1")["data"]
     assert (len(other["body"]), other["truncated"]) == (UNKNOWN, True)
-
-
-@pytest.mark.parametrize(("tool", "named"), [("Read", True), ("load_skill", False)])
-def test_the_names_of_an_archive_are_not_those_of_a_skill(tool: str, named: bool):
-    made = result("a", "call special_helper_name, then special_helper_name again")
-    said = replace(made, metadata=replace(made.metadata, tool_name=tool))
-    text = archive_text(None, [Message("q", "t0", "user", "do it"), said], {"t0": 1.0}, sizes(200_000, None))
-    assert ("special_helper_name" in text) is named

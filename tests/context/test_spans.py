@@ -69,30 +69,6 @@ def test_more_anchors_go_before_a_better_score_and_that_before_what_is_newer():
     assert ranked == [two, better, newer, older]
 
 
-def test_what_fits_is_whole_and_told_in_the_order_of_the_chat():
-    kept, out = filled([Stretch(0, 4, (2,), 0.1), Stretch(8, 12, (10,), 0.9)], 100, ONES)
-    assert [(span.first, [place for place, _ in pieces]) for span, pieces in kept] == [
-        (0, [0, 1, 2, 3, 4]),
-        (8, [8, 9, 10, 11, 12]),
-    ]
-    assert out == 0
-
-
-def test_the_best_span_is_filled_first_and_the_next_one_keeps_its_anchor():
-    kept, out = filled([Stretch(0, 4, (2,), 0.1), Stretch(8, 12, (10,), 0.9)], 7, ONES)
-    assert [[place for place, _ in pieces] for _, pieces in kept] == [[1, 2], [8, 9, 10, 11, 12]]
-    kept, out = filled([Stretch(0, 4, (2,), 0.1), Stretch(8, 12, (10,), 0.9)], 5, ONES)
-    assert [[place for place, _ in pieces] for _, pieces in kept] == [[8, 9, 10, 11, 12]]
-    assert out == 1
-
-
-def test_all_anchors_stay_before_any_neighbour_does():
-    kept, _ = filled([Stretch(0, 9, (2, 7), 0.1)], 3, ONES)
-    places = [place for place, _ in kept[0][1]]
-    assert {2, 7} <= set(places)
-    assert len(places) == 3
-
-
 def test_an_anchor_that_is_too_long_is_cut_to_its_ends():
     texts = {1: "x" * 50, 2: "BEGIN " + "middle " * 2_000 + "END", 3: "y" * 50}
     kept, out = filled([Stretch(1, 3, (2,), 1.0)], 100, texts)

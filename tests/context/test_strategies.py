@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from codelaw.context.builder import Gathered, build
 from codelaw.context.past.projection import project
-from codelaw.context.past.strategies import Resolved, Selection, cut_to, resolve, round_tokens
-from codelaw.context.tokens import estimate
+from codelaw.context.past.strategies import Resolved, Selection, resolve, round_tokens
 from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.transcript.transcript import Transcript, rounds
@@ -75,11 +74,6 @@ def test_full_shows_every_round_whatever_was_archived_or_demoted():
     assert not any(entry.name == "archived rounds" for entry in history.dropped)
 
 
-def test_full_leaves_out_what_a_revert_has_withdrawn_and_what_the_limit_says():
-    assert shown(chat(6).without("t2"), Selection("full")) == [0, 1, 3, 4, 5]
-    assert shown(chat(6), Selection("full", limit=2)) == [4, 5]
-
-
 @pytest.mark.parametrize(
     ("calls", "count", "kept"),
     [
@@ -92,15 +86,6 @@ def test_full_leaves_out_what_a_revert_has_withdrawn_and_what_the_limit_says():
 def test_last_n_shows_the_newest_thirty_messages_rounded_outward_to_rounds(calls: int, count: int, kept: int):
     numbers = shown(chat(count, calls), Selection("last-n"))
     assert numbers == list(range(count - kept, count))
-
-
-def test_what_last_n_leaves_out_is_in_the_report_with_its_reason():
-    history = project(chat(40), Selection("last-n"))
-    assert [(entry.name, "25 older rounds (50 messages)" in entry.reason) for entry in history.dropped] == [
-        ("rounds left out", True)
-    ]
-    assert history.kept == "15 of 40 rounds (30 messages)"
-    assert project(chat(40), Selection("last-n", by_auto=True)).kept.startswith("auto chose last-n: ")
 
 
 @pytest.mark.parametrize("name", ["summary+recent", "span-retrieval"])
@@ -149,13 +134,6 @@ def test_a_sliding_window_that_its_summary_leaves_half_empty_is_filled_with_the_
     assert not any(entry.name == "not summarised" for entry in history.dropped)
 
 
-def test_a_sliding_window_always_has_the_newest_round_and_all_as_long_as_no_summary_speaks_of_them():
-    thread = ThreadSummary("so far", "t49", 0.0)
-    assert shown(chat(50).summarised(thread), Selection("sliding-window", thread=thread, room=1)) == [49]
-    assert shown(chat(25), Selection("sliding-window")) == list(range(25))
-    assert shown(chat(0), Selection("sliding-window")) == []
-
-
 def test_a_sliding_window_begins_where_its_summary_ends_also_behind_archived_and_withdrawn_rounds():
     thread = ThreadSummary("so far", "t9", 0.0)
     selection = Selection("sliding-window", thread=thread)
@@ -201,12 +179,6 @@ def test_a_rolling_summary_of_a_turn_that_was_withdrawn_is_not_shown():
     assert transcript.without("t3").thread is None
 
 
-def test_a_rolling_summary_of_a_turn_that_nobody_knows_is_not_shown():
-    thread = ThreadSummary("so far", "gone", 0.0)
-    history = project(chat(30).summarised(thread), Selection("summary+recent", thread=thread))
-    assert history.summaries is None
-
-
 def test_a_summary_written_while_a_turn_runs_is_shown_by_the_next():
     old, new = ThreadSummary("OLD", "t9", 0.0), ThreadSummary("NEW", "t19", 1.0)
     history = project(chat(30).summarised(new), Selection("summary+recent", thread=old))
@@ -220,12 +192,6 @@ def test_a_rolling_summary_is_cut_at_a_line_to_its_share():
     assert history.summaries.tokens <= 150
     assert history.summaries.rendered.endswith("\n…")
     assert "line 0 of" in history.summaries.rendered
-
-
-@given(text=st.text(max_size=400), room=st.integers(0, 200))
-def test_a_cut_text_fits_or_is_the_mark_alone(text: str, room: int):
-    cut = cut_to(text, room)
-    assert cut == text or estimate(cut) <= room or cut.strip() == "…"
 
 
 def test_over_budget_recents_are_cut_to_the_newest_that_fit_and_never_dropped_whole():

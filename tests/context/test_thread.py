@@ -8,15 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.adapters.models.offline import OfflineModel
-from codelaw.agent.dialects.react import React
-from codelaw.context.builder import Gathered, History, build
 from codelaw.context.past.strategies import round_tokens
 from codelaw.context.past.thread import SlidingWindow, due, is_request, limit, request_texts, unsummarised
-from codelaw.context.sections import text_section
 from codelaw.domain.checkpoints import Checkpoint, ThreadSummary
 from codelaw.domain.messages import Call, Message, Metadata
-from codelaw.tools.toolbox import default_toolbox
 from codelaw.transcript.transcript import Transcript, rounds
 
 
@@ -123,11 +118,6 @@ def test_with_summaries_written_in_time_no_round_falls_between_summary_and_windo
         assert len(behind) == 1 or sum(map(round_tokens, behind)) <= share
 
 
-def test_withdrawn_turns_are_not_told():
-    part = due(chat(12).without("t3"), recent_min=4, above=10, room=10_000)
-    assert asked_in(part.said) == [0, 1, 2, 4, 5, 6, 7, 8, 9]
-
-
 def test_more_than_one_call_takes_is_summed_up_bit_by_bit_the_oldest_first():
     transcript, covered = chat(20), []
     while (part := due(transcript, recent_min=4, above=10, room=700)) is not None:
@@ -170,21 +160,3 @@ def test_the_request_tells_the_summary_so_far_and_its_size():
     assert "WHAT WAS" in asked
     assert "at most 350 words" in asked
     assert [limit(0), limit(1_500), limit(40_000)] == [200, 1_500, 2_000]
-
-
-@pytest.mark.parametrize("before", ["", "* earlier matter - was answered"])
-async def test_the_offline_model_quotes_what_was_asked_and_answered(before: str):
-    transcript = chat(8, words=3)
-    if before:
-        transcript = transcript.summarised(ThreadSummary(before, "t1", 0.0))
-    part = due(transcript, recent_min=4, above=1, room=10_000)
-    assert part is not None
-    system, asked = request_texts(part, 1_000)
-    view = build(History.of(()), (), Message("x", "", "user", asked), Gathered((text_section("L1", "x", system),)))
-    request = React().request(view, model="offline", max_tokens=2_000, toolbox=default_toolbox())
-    text = (await OfflineModel().reply(request, lambda _: None)).text
-    assert "no language model" in text
-    assert ("earlier matter" in text) == bool(before)
-    assert asked_in(text) == list(range(2 if before else 0, 6))
-    assert "ANSWER5X" in text
-    assert len(rounds(transcript.messages)) == 8

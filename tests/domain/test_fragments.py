@@ -67,19 +67,6 @@ def test_changes_beyond_the_room_are_counted_at_the_end():
     assert lines[-2] == "+LINE 140"
 
 
-def test_neighbours_in_one_hunk_are_changes_of_their_own():
-    lines = fragments(diff(range(10, 60), range(62, 100)), 30, 8_000)[0].split("\n")
-    assert sum(line.startswith("@@ ") for line in lines) == 1
-    assert [f"{sign}{number}" in lines for sign in ("-line ", "+LINE ") for number in (10, 62)] == [True] * 4
-
-
-def test_long_lines_lose_their_ends_before_a_side_is_lost():
-    kept, cut = fragments(diff(range(3, 4), word="line" * 3_000), 50, 8_000)
-    assert cut
-    assert len(kept) <= 8_000
-    assert [line[:5] for line in kept.split("\n") if line[0] in "-+"] == ["--- a", "+++ b", "-line", "+LINE"]
-
-
 def test_what_fits_and_what_is_no_diff_stays_as_it_was():
     short = diff(range(3, 9))
     assert fragments(short, 50, 8_000) == (short, False)

@@ -116,7 +116,3 @@ def test_events_are_told_with_their_numbers_and_kinds():
     ]
     assert reported[1]["event"]["args"] == {"file_path": "x"}
     assert reported[2]["event"]["result"]["stopReason"] == "finished"
-
-
-def test_the_same_chat_gives_the_same_record():
-    assert record(WHOLE, RESULTS, EVENTS) == record(WHOLE, RESULTS, EVENTS)

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 from codelaw.domain.checkpoints import Checkpoint, Demotion
 from codelaw.domain.messages import Message, Metadata
 from codelaw.transcript.transcript import Transcript, rounds
@@ -41,12 +39,6 @@ def test_a_checkpoint_cuts_the_view_and_leaves_the_record():
     assert [summary.content for summary in after.summaries] == ["what was done before t2"]
 
 
-def test_checkpoints_add_up_and_only_the_last_cut_counts():
-    after = of(6).reshaped(checkpoint("a", "t2"), ()).reshaped(checkpoint("b", "t4"), ())
-    assert [round_.turn_id for round_ in after.kept] == ["t4", "t5"]
-    assert [summary.id for summary in after.summaries] == ["summary_a", "summary_b"]
-
-
 def test_restoring_undoes_the_newest_with_what_was_thinned_with_it():
     thinned = Demotion("say_t3", "result")
     saved = Demotion("say_t0", "result")
@@ -66,35 +58,10 @@ def test_restoring_an_older_one_undoes_those_after_it_too():
     assert len(back.kept) == 6
 
 
-def test_there_is_nothing_to_restore_without_a_checkpoint_or_with_an_unknown_one():
-    assert of(2).restored() is None
-    assert of(3).reshaped(checkpoint("a", "t1"), ()).restored("b") is None
-
-
-def test_rounds_that_came_after_a_compaction_stay_when_it_is_undone():
-    cut = of(3).reshaped(checkpoint("a", "t2"), ()).ended(a_round(3), "t3", 3.0)
-    back = cut.restored()
-    assert back is not None
-    assert [round_.turn_id for round_ in back.kept] == ["t0", "t1", "t2", "t3"]
-
-
 def test_a_checkpoint_whose_rounds_are_gone_archives_nothing():
     cut = of(3).reshaped(checkpoint("a", "lost"), ())
     assert len(cut.kept) == 3
     assert cut.summaries == ()
-
-
-def test_rounds_do_not_hold_summaries():
-    first, second = a_round(0), a_round(1)
-    record = [*first, Message("s", "t0", "summary", "old"), *second]
-    assert [message.role for round_ in rounds(record) for message in round_.messages] == ["user", "assistant"] * 2
-
-
-def test_a_transcript_is_a_value_that_changes_give_anew():
-    before = of(1)
-    after = before.ended(a_round(1), "t1", 1.0)
-    assert len(before.messages) == 2
-    assert replace(before) is not after
 
 
 def test_a_withdrawn_turn_is_in_the_record_and_not_in_what_is_kept():

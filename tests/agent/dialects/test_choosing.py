@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.adapters.models.catalog import profile, profiles
+from codelaw.adapters.models.catalog import profile
 from codelaw.agent.dialects.choosing import DialectFacts, begun, chosen, dialects
 from codelaw.app.plans import arranged
 from codelaw.domain.chats import Dialect, DialectChoice
@@ -41,12 +41,6 @@ def test_the_setting_then_the_chat_then_the_model(
 @pytest.mark.parametrize(("model", "dialect"), [(THINKS, "native"), (PLAIN, "native"), (UNKNOWN, "react")])
 def test_a_chat_whose_model_refused_to_reason_stays_native_where_its_model_calls_tools(model: str, dialect: Dialect):
     assert chosen("react", profile(model), "react", switched=True) == dialect
-
-
-def test_every_known_model_that_thinks_and_calls_tools_is_native_by_default():
-    for one in profiles():
-        expected = "native" if one.tools and one.thinks != "never" else "react"
-        assert chosen("auto", one) == expected, one.name
 
 
 def test_the_first_whole_reply_tells_what_a_chat_began_with():
