@@ -211,23 +211,6 @@ async def test_a_cancel_after_any_number_of_loop_turns_gives_a_report(bench: Ben
     assert phases(bench).count("started") == len(ends)
 
 
-async def test_cancelling_only_the_compaction_of_a_turn_lets_the_turn_go_on(bench: Bench):
-    await small(bench, "hang")
-    chat = await due(bench)
-    agent = await bench.session._chats.get(chat)
-    for number in range(18, 22):
-        bench.vendor.play(bench.finish("on", usage=usage(26_000)))
-        running = await bench.session.send(chat, ask(number))
-        while not agent.compacting.in_flight:
-            await asyncio.sleep(0)
-        for _ in range(20 * (number - 18)):
-            await asyncio.sleep(0)
-        await bench.session.cancel_compaction(chat)
-        result = await running.result()
-        assert (result.stop_reason, result.answer) == ("finished", "on")
-        assert asked_in(bench.sent()) == list(range(number + 1))
-
-
 async def test_cancelling_a_turn_that_waits_for_its_summary_ends_both(bench: Bench):
     await small(bench, "hang")
     chat = await due(bench)

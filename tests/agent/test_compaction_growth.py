@@ -42,21 +42,6 @@ def explained(reported: list[CompactionReport]) -> None:
             assert "your message" in report.message
 
 
-async def test_sixty_turns_of_long_messages_in_a_small_window_are_compacted_now_and_then(bench: Bench):
-    """Two messages of 6 000 characters a turn: three turns fill what lies between the low-water mark and the window."""
-    summariser = await small(bench, **KEEPING_TEN)
-    chat = await long_turns(bench, range(30))
-    await bench.reopen(**KEEPING_TEN)
-    await long_turns(bench, range(30, 60), chat=chat)
-    fine(bench)
-    reported = reports(bench)
-    assert len(summariser.asked) <= 60 // 3
-    assert sum(report.compacted for report in reported) == len(summariser.asked) > 10
-    assert phases(bench).count("started") <= 2 * 60 // 3
-    spaced(reported)
-    explained(reported)
-
-
 async def test_a_compaction_that_finds_nothing_to_archive_says_so_once_and_not_at_every_turn(bench: Bench):
     settings: dict[str, Any] = {**KEEPING_TEN, "model": {"contextWindow": 2 * WINDOW}}
     await small(bench, **settings)

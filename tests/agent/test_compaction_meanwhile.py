@@ -82,54 +82,6 @@ async def test_a_steer_during_the_turns_own_summary_reaches_the_first_step_once(
     fine(bench)
 
 
-async def test_a_tool_result_that_arrives_meanwhile_is_there_once_and_in_order(bench: Bench):
-    """Asked for while a turn runs: its round is not touched, and its next step sees the new view."""
-    await small(bench, "late", seconds=SECONDS, permissions={"default": "allow"})
-    chat = await due(bench)
-    gate = bench.root / "gate"
-    (bench.root / "out.txt").write_text("RESULTCANARY\n")
-    command = f"while [ ! -e {gate} ]; do sleep 0.02; done; cat out.txt"
-    bench.vendor.play(bench.act("Bash", {"command": command}), bench.act("LS", {}), bench.finish("x"))
-    # The turn's own trigger must not be what is looked at.
-    await bench.reopen(
-        model={"contextWindow": 32_000}, context={"keepRounds": 4, "threshold": 0.99}, permissions={"default": "allow"}
-    )
-    running = await bench.session.send(chat, ask(18))
-    await until(lambda: any(call.status == "running" for call in bench.kinds("tool_call")))
-    work = asyncio.create_task(bench.session.compact(chat))
-    await until(lambda: bench.vendor.summaries)
-    gate.write_text("")
-    result, report = await running.result(), await work
-    assert (result.stop_reason, report.compacted) == ("finished", True)
-    assert "RESULTCANARY" not in said(bench.vendor.summaries[-1].json), "the running turn is nobody's past"
-    last = bench.sent()
-    assert ends_with(last, 18)
-    assert said(last).count("RESULTCANARY") == 1
-    record = (await bench.session.read(chat)).messages
-    check(tuple(message for message in record if message.role != "summary"))
-    bench.vendor.play(bench.finish("x"))
-    await bench.turn(ask(19), chat)
-    kept = asked_in(bench.sent())
-    assert kept == list(range(kept[0], 20))
-    assert kept[0] == report.rounds_archived
-    fine(bench)
-
-
-async def test_other_chats_and_questions_are_served_meanwhile(bench: Bench):
-    await small(bench, "late", seconds=SECONDS)
-    chat = await due(bench)
-    bench.vendor.play(bench.finish("quick", times=0))
-    work = asyncio.create_task(bench.session.compact(chat))
-    await until(lambda: bench.vendor.summaries)
-    assert (await bench.turn("elsewhere")).answer == "quick"
-    assert (await bench.session.read(chat)).chat.id == chat
-    assert len((await bench.session.list(None, 10, None))[0]) == 2
-    assert (await bench.session.inspect(chat, "x")).sections
-    assert (await bench.session.laws.report()).found is False
-    assert not work.done(), "all of that was answered before the summary came"
-    assert (await work).compacted
-
-
 async def test_a_restore_meanwhile_is_refused_and_a_delete_ends_it(bench: Bench):
     await small(bench, "late", seconds=SECONDS)
     chat = await due(bench)

@@ -83,18 +83,6 @@ async def test_with_too_few_rounds_nothing_is_archived_and_no_model_asked(bench:
     assert (await bench.turn("go", chat)).stop_reason == "finished"
 
 
-async def test_a_view_below_the_mark_is_left_alone_however_much_the_last_call_held(bench: Bench):
-    await small(bench)
-    chat = await due(bench, 8, size=200)
-    before = (await bench.session.inspect(chat, None)).text
-    bench.vendor.play(bench.finish("x"))
-    await bench.turn(ask(8), chat)
-    assert [report.reason for report in reports(bench)] == ["below_low_water"]
-    assert bench.vendor.summaries == []
-    assert asked_in(bench.sent()) == list(range(9))
-    assert said(bench.sent()).count("ANSWERCANARY0Z") == before.count("ANSWERCANARY0Z") == 1
-
-
 async def test_heavy_rounds_that_must_stay_are_thinned_in_one_batch_and_pairs_stay(bench: Bench):
     for number in range(4):
         lines = (f"FILE{number}LINE{line} of many\n" for line in range(400))
@@ -219,19 +207,6 @@ async def test_facts_of_the_archive_are_computed_and_not_the_models(bench: Bench
     assert places == sorted(places)
 
 
-async def test_what_was_archived_can_still_be_read_by_its_ref(bench: Bench):
-    await small(bench, context={"keepRounds": 1})
-    (bench.root / "notes.txt").write_text("".join(f"needle-{number}\n" for number in range(60)))
-    bench.vendor.play(bench.act("Grep", {"pattern": "needle"}), bench.finish("ok"))
-    chat = (await bench.turn(ask(0))).chat_id
-    await talk(bench, 2, size=50, chat=chat, start=1)
-    assert (await bench.session.compact(chat)).compacted
-    bench.vendor.play(bench.act("Read", {"path": "result:r1"}), bench.finish("ok"))
-    await bench.turn(ask(3), chat)
-    assert "needle-59" in said(bench.sent())
-    fine(bench)
-
-
 async def test_the_todo_recap_outlives_a_compaction(bench: Bench):
     await small(bench, context={"keepRounds": 1})
     todos = {"todos": [{"content": "TODOCANARY", "status": "in_progress"}]}
@@ -259,13 +234,6 @@ async def test_a_chat_with_a_summary_can_change_dialects(bench: Bench):
     await talk(bench, 3, size=50, chat=chat, start=5)
     assert (await bench.session.compact(chat)).compacted
     fine(bench)
-
-
-async def test_compacting_what_does_not_exist_is_refused(bench: Bench):
-    for call in (bench.session.compact, bench.session.restore, bench.session.archive, bench.session.cancel_compaction):
-        with pytest.raises(Refusal) as caught:
-            await call("nope")
-        assert caught.value.code == "chat_not_found"
 
 
 async def test_a_window_too_small_for_a_turn_breaks_no_compaction(bench: Bench):

@@ -13,7 +13,6 @@ from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demotable, demoted
 from codelaw.context.shortening.economy import (
     BEHIND,
-    BESIDE,
     LATELY,
     NEWEST,
     TYPICAL,
@@ -154,29 +153,6 @@ def test_the_newest_read_of_a_file_touched_lately_stays_and_older_ones_go():
     assert "result_t0_2" in ids(planned(spoken, cold=True)), "no longer in use"
 
 
-def test_other_lines_that_were_read_of_such_a_file_stay_until_they_are_old():
-    def part(first: int, last: int):
-        tool, _, result = read("hot.py")
-        assert isinstance(result.data, dict)
-        return tool, {"path": "hot.py"}, replace(result, data={**result.data, "start_line": first, "end_line": last})
-
-    ranges = [part(10, 80), part(200, 300), part(1, 90), part(250, 350)]
-    spoken = Spoken().turn("t0", *ranges, *(bash(f"a {n}") for n in range(LATELY - 5)))
-    gone = ids(planned(spoken, cold=True))
-    assert [f"result_t0_{n}" in gone for n in range(1, 5)] == [True, False, False, False]
-    spoken.turn("t1", edit("hot.py"), *(bash(f"b {n}") for n in range(BESIDE - LATELY)))
-    spoken.turn("t2", edit("hot.py"), *(bash(f"c {n}") for n in range(NEWEST)))
-    gone = ids(planned(spoken, cold=True))
-    assert [f"result_t0_{n}" in gone for n in range(1, 5)] == [True, True, True, False]
-
-
-def test_a_failed_read_does_not_take_the_place_of_the_one_that_worked():
-    tool, arguments, _ = read("a.py")
-    failed = tool, arguments, bash("", failed=True)[2]
-    spoken = Spoken().turn("t", read("a.py"), failed, *(bash(f"a {n}") for n in range(12)))
-    assert "result_t_1" not in ids(planned(spoken, cold=True))
-
-
 def test_the_working_set_is_a_quarter_of_the_window_the_newest_reads_first():
     spoken = Spoken().turn("t0", *(read(f"f{n}.py", lines=150) for n in range(9)), *(bash(f"a {n}") for n in range(6)))
     window = 48_000
@@ -293,10 +269,3 @@ def test_what_stands_behind_a_result_goes_with_it_and_stays_with_the_working_set
         spoken.record[place] = replace(spoken.record[place], metadata=facts)
     shown = demoted(spoken.record, set(planned(spoken, cold=True)))
     assert [bool(shown[place].metadata.asides) for place in results] == [False, True]
-
-
-def test_a_batch_may_begin_where_something_stands_behind_a_question():
-    spoken = beside(Spoken().turn("a", answer="x").turn("b", answer="y"), "b", memories=WORDS)
-    assert anchors(spoken.record, NONE) == (2,)
-    assert anchors(spoken.record, {Demotion("user_b", "aside")}) == (4,)
-    assert anchors(beside(spoken, "b", profile=WORDS).record, NONE) == (4,), "the profile stays"

@@ -158,12 +158,6 @@ def test_a_block_that_is_typed_into_waits_and_the_rest_comes_at_the_end(mine: st
     assert f"{opening('t1')}\n\n{wanted}\n\n<!-- /turn t1 -->" in text
 
 
-def test_a_line_of_the_persons_beside_the_end_stays() -> None:
-    text = started("What?").replace("*Thinking …*", "*Thinking …* mine")
-    text = reported(reported(text, said("A"), ""), said("A B", running=False), "A")
-    assert "A B\n\n*Thinking …* mine <!-- /turn t1 -->" in text
-
-
 def test_a_deleted_block_comes_back_above_the_next_question() -> None:
     text = started("What?")
     text = text[: text.index("## codelaw")] + "## You\n\nNext one\n"
@@ -171,15 +165,6 @@ def test_a_deleted_block_comes_back_above_the_next_question() -> None:
     after = reported(text, said("A", running=False), "")
     assert parse(after).block("t1") is not None
     assert question(after) == "Next one"
-
-
-def test_a_deleted_end_is_put_back() -> None:
-    text = reported(started("What?"), said("A"), "").replace("*Thinking …* <!-- /turn t1 running -->\n", "")
-    text = reported(text, said("A B", running=False), "A")
-    assert question(text) is None
-    found = parse(text).block("t1")
-    assert found is not None
-    assert found.closed
 
 
 def test_a_file_of_an_earlier_server_is_gone_on_with() -> None:
