@@ -163,7 +163,6 @@ def test_two_servers_that_index_at_once(desk: Desk, tmp_path: Path) -> None:
     (file,) = (tmp_path / "kept").glob("*.db")
     kept = IndexFile(tmp_path / "kept", [desk.root])
     assert (kept.path, len(kept.load())) == (file, 600)
-    kept.close()
 
 
 @pytest.fixture

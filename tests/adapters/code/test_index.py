@@ -145,21 +145,6 @@ async def test_a_file_that_was_exchanged_between_two_servers_is_read_whatever_it
     await other.close()
 
 
-async def test_a_disk_that_is_full_costs_what_is_kept_and_nothing_else(tmp_path: Path, desk: Desk) -> None:
-    one = WorkspaceIndex(tmp_path / "kept")
-    desk.put("basket.py", BASKET)
-    assert (await one.search(desk.workspace, "total_price")).state.status == "ready"
-    assert one._kept is not None
-    one._kept._opened().execute("PRAGMA max_page_count = 4")
-    for number in range(60):
-        desk.put(f"part{number}.py", f"def work_of_{number}():\n    pass\n" * 20)
-    result = await one.search(desk.workspace, "work_of_7")
-    assert result.places[0].path == "part7.py"
-    assert (result.state.status, result.state.files) == ("memory", 61)
-    assert "full" in result.state.note
-    await one.close()
-
-
 async def test_a_file_that_goes_while_it_is_read_is_left_out(index: WorkspaceIndex, desk: Desk) -> None:
     desk.put("basket.py", BASKET)
     going = desk.put("going.py", BASKET)

@@ -93,7 +93,7 @@ class WorkspaceIndex:
         frame = await self._current(workspace)
         await self.commits.ready()
         if self._kept is not None and self.vectors.name:
-            self.vectors.follow(workspace, self._kept.path.with_suffix(".vectors.db"), self._rows.all())
+            self.vectors.follow(workspace, self._kept, self._rows.all())
         vector = await self.vectors.question(query)
         found = await self._worker.do(
             lambda: answering.ranked(
@@ -175,7 +175,7 @@ class WorkspaceIndex:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
         await asyncio.gather(self.commits.close(), self.vectors.close())
-        self._worker.end(self._kept.close if self._kept is not None else None)
+        self._worker.end()
 
     async def _current(self, workspace: Workspace) -> Frame:
         """The index as the files are now, or as far as it is after some time."""
@@ -236,8 +236,6 @@ class WorkspaceIndex:
             self._rows.settle()
 
     def _forget(self) -> None:
-        if self._kept is not None:
-            self._kept.close()
         self._rows, self._owed, self._survey = IndexRows(), {}, None
         self._frame, self._framed, self._partial = None, -1, None
         self._complete, self._kept = False, None

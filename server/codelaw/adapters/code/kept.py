@@ -1,8 +1,8 @@
-"""The index on the disk: two SQLite files for each workspace, shared by all servers; one is for vectors (X-5).
+"""The index on the disk: a SQLite file for each workspace, shared by all servers (X-5).
 
-They hold nothing that cannot be made anew: what is damaged, or of another format, is thrown away. What cannot be
-written is not kept, and the index goes on in memory. Vectors are valid for the very text and the embedder that they
-were made of.
+It holds nothing that cannot be made anew: what is damaged, or of another format, is thrown away. What cannot be written
+is not kept, and the index goes on in memory. Vectors are valid for the very text and the embedder that they were made
+of.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from __future__ import annotations
 import hashlib
 import logging
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -23,22 +24,25 @@ from codelaw.ranking.code.digest import FORMAT, Digest, unpacked
 from codelaw.ranking.code.hints import Halves
 from codelaw.ranking.code.symbols import has_grammar
 
+T = TypeVar("T")
+
 _log = logging.getLogger(__name__)
 
 _BUSY_SECONDS = 5.0
 _SIDES = ("", "-wal", "-shm", "-journal")
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS files (
+_SCHEMA = f"""
+BEGIN IMMEDIATE;
+DROP TABLE IF EXISTS files;
+DROP TABLE IF EXISTS vectors;
+CREATE TABLE files (
   path TEXT PRIMARY KEY, mtime REAL NOT NULL, size INTEGER NOT NULL, hash TEXT NOT NULL, skipped TEXT NOT NULL,
   parsed INTEGER NOT NULL, digest BLOB
-) WITHOUT ROWID
-"""
-
-
-_VECTORS = """
-CREATE TABLE IF NOT EXISTS vectors (
+) WITHOUT ROWID;
+CREATE TABLE vectors (
   path TEXT PRIMARY KEY, hash TEXT NOT NULL, embedder TEXT NOT NULL, digests BLOB NOT NULL, numbers BLOB NOT NULL
-) WITHOUT ROWID
+) WITHOUT ROWID;
+PRAGMA user_version = {FORMAT};
+COMMIT;
 """
 DIGEST = 16
 """Bytes that stand for the text of a piece."""
@@ -57,102 +61,6 @@ class Row:
     digest: Digest | None
 
 
-class IndexFile:
-    """The rows of one workspace; to be used from one thread at a time."""
-
-    def __init__(self, folder: Path, roots: Iterable[Path]) -> None:
-        """`folder` holds the files of all workspaces, `roots` are this one's folders."""
-        name = hashlib.sha256("\0".join(map(str, roots)).encode("utf-8", "surrogateescape")).hexdigest()[:24]
-        self.path = folder / f"{name}.db"
-        self.failed = ""
-        """Why nothing is kept; empty where it is."""
-        self._connection: sqlite3.Connection | None = None
-
-    def load(self) -> dict[str, Row]:
-        """All rows by path; none where there is nothing that can be read."""
-        for anew in (False, True):
-            try:
-                return dict(self._rows(self._opened()))
-            except (sqlite3.Error, OSError) as error:
-                self.close()
-                if anew or not isinstance(error, sqlite3.Error) or not is_damage(error):
-                    self._fail(error)
-                    return {}
-                _log.warning("the index %s is damaged and made anew: %s", self.path, error)
-                _remove(self.path)
-        return {}
-
-    def store(self, changed: dict[str, Row], gone: Iterable[str] = ()) -> None:
-        """Make rows durable, and forget those of files that are gone; what fails is told once and for all."""
-        if self.failed:
-            return
-        try:
-            connection = self._opened()
-            with connection:
-                connection.executemany("DELETE FROM files WHERE path = ?", [(_plain(path),) for path in gone])
-                connection.executemany(
-                    "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (
-                        (_plain(path), row.mtime, row.size, row.hash, row.skipped, has_grammar(path), _packed(row))
-                        for path, row in changed.items()
-                    ),
-                )
-        except (sqlite3.Error, OSError) as error:
-            self.close()
-            self._fail(error)
-
-    def throw_away(self) -> None:
-        """Forget everything; the next `store` begins a new file."""
-        self.failed = ""
-        try:
-            with self._opened() as connection:
-                connection.execute("DELETE FROM files")
-        except (sqlite3.Error, OSError):
-            self.close()
-            _remove(self.path)
-
-    def close(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.close()
-
-    def _opened(self) -> sqlite3.Connection:
-        if self._connection is None:
-            self._connection = connection = _connected(self.path)
-            if connection.execute("PRAGMA user_version").fetchone()[0] != FORMAT:
-                with connection:
-                    connection.execute("BEGIN IMMEDIATE")
-                    connection.execute("DROP TABLE IF EXISTS files")
-                    connection.execute(_SCHEMA)
-                    connection.execute(f"PRAGMA user_version = {FORMAT}")
-        return self._connection
-
-    def _rows(self, connection: sqlite3.Connection) -> Iterator[tuple[str, Row]]:
-        count = 0
-        for path, mtime, size, hashed, skipped, parsed, packed in connection.execute("SELECT * FROM files"):
-            if not skipped and bool(parsed) is not has_grammar(path):
-                continue  # a grammar has come or gone since
-            try:
-                digest = None if packed is None else unpacked(packed)
-            except ValueError as error:
-                raise Damaged(f"{path}: {error}") from error
-            yield path, Row(mtime, size, hashed, skipped, digest)
-            count += 1
-            spare(count)
-
-    def _fail(self, error: Exception) -> None:
-        self.failed = f"The index cannot be kept on the disk ({error}): it is made anew by every server."
-        _log.warning("%s: %s", self.path, self.failed)
-
-
-def _packed(row: Row) -> bytes | None:
-    return None if row.digest is None else row.digest.packed()
-
-
-def _plain(path: str) -> str:
-    return path.encode("utf-8", "replace").decode()
-
-
 @dataclass(frozen=True, slots=True)
 class Embedded:
     """A file's vectors."""
@@ -164,80 +72,115 @@ class Embedded:
     rows: Halves
 
 
-class KeptVectors:
-    """Those of one workspace; to be used from one thread at a time."""
+class IndexFile:
+    """What is kept of one workspace; each call opens the file, off the event loop."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, folder: Path, roots: Iterable[Path]) -> None:
+        """`folder` holds the files of all workspaces, `roots` are this one's folders."""
+        name = hashlib.sha256("\0".join(map(str, roots)).encode("utf-8", "surrogateescape")).hexdigest()[:24]
+        self.path = folder / f"{name}.db"
+        self.failed = ""
+        """Why nothing is kept any more; empty where it is."""
 
-    def load(self, embedder: str) -> dict[str, Embedded]:
+    def load(self) -> dict[str, Row]:
+        """All rows by path; none where there is nothing that can be read."""
+        return self._attempt(lambda connection: dict(_rows(connection))) or {}
+
+    def store(self, changed: Mapping[str, Row], gone: Iterable[str] = ()) -> None:
+        """Make rows durable, and forget those of files that are gone; what fails is reported once and for all."""
+        rows = [
+            (_plain(path), row.mtime, row.size, row.hash, row.skipped, has_grammar(path))
+            + (None if row.digest is None else row.digest.packed(),)
+            for path, row in changed.items()
+        ]
+        self._write("files", rows, gone)
+
+    def vectors(self, embedder: str) -> dict[str, Embedded]:
         """All that this embedder has made, by path."""
-        found: dict[str, Embedded] = {}
-        try:
-            with closing(self._opened()) as connection:
-                for path, hashed, digests, numbers in connection.execute(
-                    "SELECT path, hash, digests, numbers FROM vectors WHERE embedder = ?", (embedder,)
-                ):
-                    parts = tuple(bytes(digests[at : at + DIGEST]) for at in range(0, len(digests), DIGEST))
-                    rows = np.frombuffer(numbers, "<f2").reshape(len(parts), -1) if parts else np.zeros((0, 1), "<f2")
-                    found[path] = Embedded(hashed, parts, rows)
-            _check([one.rows for one in found.values() if one.digests])
-        except (sqlite3.Error, OSError, ValueError, TypeError) as error:
-            _log.warning("the vectors in %s are made anew: %s", self._path, error)
-            _remove(self._path)
-            return {}
-        return found
+        return self._attempt(lambda connection: _vectors(connection, embedder)) or {}
 
-    def store(self, embedder: str, changed: Mapping[str, Embedded]) -> None:
-        self._write(
-            "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?, ?)",
-            [
-                (path, one.hash, embedder, b"".join(one.digests), one.rows.astype("<f2").tobytes())
-                for path, one in changed.items()
-            ],
-        )
+    def store_vectors(self, embedder: str, changed: Mapping[str, Embedded], gone: Iterable[str] = ()) -> None:
+        """The same for vectors."""
+        rows = [
+            (_plain(path), one.hash, embedder, b"".join(one.digests), one.rows.astype("<f2").tobytes())
+            for path, one in changed.items()
+        ]
+        self._write("vectors", rows, gone)
 
-    def forget(self, paths: list[str]) -> None:
-        self._write("DELETE FROM vectors WHERE path = ?", [(path,) for path in paths])
+    def throw_away(self) -> None:
+        """Forget everything."""
+        self.failed = ""
+        self._attempt(lambda connection: connection.executescript("DELETE FROM files; DELETE FROM vectors"))
 
-    def _write(self, statement: str, values: list[tuple[object, ...]]) -> None:
-        try:
-            with closing(self._opened()) as connection, connection:
-                connection.executemany(statement, values)
-        except (sqlite3.Error, OSError, ValueError) as error:
-            _log.warning("vectors cannot be kept in %s: %s", self._path, error)
+    def _write(self, table: str, rows: list[tuple[object, ...]], gone: Iterable[str]) -> None:
+        def write(connection: sqlite3.Connection) -> None:
+            connection.executemany(f"DELETE FROM {table} WHERE path = ?", [(_plain(path),) for path in gone])  # noqa: S608 - ours
+            for row in rows:
+                connection.execute(f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
+
+        if not self.failed:
+            self._attempt(write)
+
+    def _attempt(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """What `work` gives; None where the file cannot be used. A damaged one is made anew."""
+        for anew in (False, True):
+            try:
+                with closing(self._opened()) as connection, connection:
+                    return work(connection)
+            except (sqlite3.Error, OSError) as error:
+                if anew or not isinstance(error, sqlite3.Error) or not is_damage(error):
+                    self.failed = f"The index cannot be kept on the disk ({error}): it is made anew by every server."
+                    _log.warning("%s: %s", self.path, self.failed)
+                    return None
+                _log.warning("the index %s is damaged and made anew: %s", self.path, error)
+                for side in _SIDES:
+                    with suppress(OSError):  # then the next attempt says what is wrong
+                        Path(f"{self.path}{side}").unlink()
+        return None
 
     def _opened(self) -> sqlite3.Connection:
-        connection = _connected(self._path)
-        connection.execute(_VECTORS)
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, check_same_thread=False)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            if connection.execute("PRAGMA user_version").fetchone()[0] != FORMAT:
+                connection.executescript(_SCHEMA)
+        except sqlite3.Error:
+            connection.close()
+            raise
         return connection
 
 
-def _check(vectors: Sequence[Halves]) -> None:
-    """Nothing, unless something else than numbers is among them, or they have several sizes.
-
-    Raises:
-        ValueError: it is so.
-    """
-    if len({rows.shape[1] for rows in vectors}) > 1 or not all(np.isfinite(rows).all() for rows in vectors):
-        raise ValueError("these are not vectors of one embedder")
-
-
-def _connected(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, check_same_thread=False)
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-    except sqlite3.Error:
-        connection.close()
-        raise
-    return connection
-
-
-def _remove(path: Path) -> None:
-    for side in _SIDES:
+def _rows(connection: sqlite3.Connection) -> Iterator[tuple[str, Row]]:
+    rows = enumerate(connection.execute("SELECT * FROM files"), 1)
+    for count, (path, mtime, size, hashed, skipped, parsed, packed) in rows:
+        if not skipped and bool(parsed) is not has_grammar(path):
+            continue  # a grammar has come or gone since
         try:
-            Path(f"{path}{side}").unlink(missing_ok=True)
-        except OSError as error:
-            _log.warning("%s cannot be removed: %s", path, error)
+            digest = None if packed is None else unpacked(packed)
+        except ValueError as error:
+            raise Damaged(f"{path}: {error}") from error
+        yield path, Row(mtime, size, hashed, skipped, digest)
+        spare(count)
+
+
+def _vectors(connection: sqlite3.Connection, embedder: str) -> dict[str, Embedded]:
+    found: dict[str, Embedded] = {}
+    try:
+        for path, hashed, digests, numbers in connection.execute(
+            "SELECT path, hash, digests, numbers FROM vectors WHERE embedder = ?", (embedder,)
+        ):
+            parts = tuple(bytes(digests[at : at + DIGEST]) for at in range(0, len(digests), DIGEST))
+            rows = np.frombuffer(numbers, "<f2").reshape(len(parts), -1) if parts else np.zeros((0, 1), "<f2")
+            found[path] = Embedded(hashed, parts, rows)
+    except (ValueError, TypeError) as error:
+        raise Damaged(f"vectors: {error}") from error
+    vectors = [one.rows for one in found.values() if one.digests]
+    if len({rows.shape[1] for rows in vectors}) > 1 or not all(np.isfinite(rows).all() for rows in vectors):
+        raise Damaged("these are not vectors of one embedder")
+    return found
+
+
+def _plain(path: str) -> str:
+    return path.encode("utf-8", "replace").decode()

@@ -12,12 +12,11 @@ import hashlib
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codelaw.adapters.code.kept import Embedded, KeptVectors, Row
+from codelaw.adapters.code.kept import Embedded, IndexFile, Row
 from codelaw.adapters.stores.readers import Worker, log_unheard
 from codelaw.agent.recall.question_vectors import Late, QuestionVectors
 from codelaw.domain.errors import EmbeddingFailure, ToolFailure
@@ -64,14 +63,13 @@ class CodeVectors:
         self._redaction = redaction or Redaction()
         self._questions = QuestionVectors()
         self._worker = Worker("codelaw-vectors")
-        self._kept: KeptVectors | None = None
-        self._loaded: tuple[Path, str] | None = None
+        self._loaded: tuple[IndexFile | None, str] = None, ""
         """Of which file and embedder the vectors are that are held."""
         self._held: dict[str, Embedded] = {}
         self._beside: tuple[tuple[int, int], Vectors] | None = None
         """With the edition and the size of those that are side by side."""
         self._edition = 0
-        self._wanted: tuple[Workspace, Path, Mapping[str, Row]] | None = None
+        self._wanted: tuple[Workspace, IndexFile, Mapping[str, Row]] | None = None
         """The view and the files of the newest search, until somebody works on them."""
         self._running: asyncio.Task[None] | None = None
         self._filled = False
@@ -111,7 +109,7 @@ class CodeVectors:
         if self._running is not None:
             self._running.cancel()
 
-    def follow(self, workspace: Workspace, file: Path, rows: Mapping[str, Row]) -> None:
+    def follow(self, workspace: Workspace, file: IndexFile, rows: Mapping[str, Row]) -> None:
         """Begin to make what is missing for these files; `file` is where vectors are kept."""
         if self._embedder is None or asyncio.get_running_loop().time() < self._not_before:
             return
@@ -167,19 +165,17 @@ class CodeVectors:
             self._not_before = float("inf") if failure.lasting else asyncio.get_running_loop().time() + wait
             _log.warning("%s", self.failed)
 
-    async def _load(self, file: Path, name: str, rows: Mapping[str, Row]) -> None:
+    async def _load(self, file: IndexFile, name: str, rows: Mapping[str, Row]) -> None:
         if self._loaded != (file, name):
-            opened = KeptVectors(file)
-            held = await self._worker.do(lambda: opened.load(name))
-            self._kept, self._held, self._loaded = opened, held, (file, name)
+            self._held = held = await self._worker.do(lambda: file.vectors(name))
+            self._loaded = file, name
             digested = [path for path, row in rows.items() if row.digest is not None]
             self._filled = bool(held) and sum(path in held for path in digested) >= ENOUGH * len(digested)
         gone = [path for path in self._held if path not in rows]
         for path in gone:
             del self._held[path]
-        kept = self._kept
-        if gone and kept is not None:
-            await self._worker.do(lambda: kept.forget(gone))
+        if gone:
+            await self._worker.do(lambda: file.store_vectors(name, {}, gone))
         self._edition += 1
 
     async def _fill(self, embedder: Embedder, workspace: Workspace, rows: Mapping[str, Row]) -> None:
@@ -231,12 +227,12 @@ class CodeVectors:
             began = loop.time()
             made += await embedder.embed(missing[start : start + AT_ONCE])
             await asyncio.sleep(min(max(PAUSE, (loop.time() - began) / 2), LONGEST_PAUSE))
-        held, kept, name = self._held, self._kept, embedder.name
+        held, (kept, name) = self._held, self._loaded
         changed = await self._worker.do(lambda: _joined(files, held, made))
         held.update(changed)
         self._edition += 1
         if kept is not None:
-            await self._worker.do(lambda: kept.store(name, changed))
+            await self._worker.do(lambda: kept.store_vectors(name, changed))
 
 
 def passages(path: str, text: str, chunks: Sequence[Chunk]) -> tuple[str, ...]:
