@@ -194,8 +194,8 @@ class Survey:
     """Files that are not there any more, or are hidden now."""
     whole: bool
     """There was no survey before that counts: `changed` are all files."""
-    open: frozenset[str] = frozenset()
-    """The open documents that are not hidden, with a file or without."""
+    open: Mapping[str, Buffer] = field(default_factory=dict[str, "Buffer"])
+    """The open documents that are not hidden, with a file or without, by path as shown."""
     made: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
     """Of an exact survey: files of whose place it is sure that nothing was there, with where each was before if it was
     moved; they are not among `changed`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from codelaw.adapters.code.answering import framed_over
 from codelaw.adapters.code.kept import Row
 from codelaw.adapters.code.rows import taken
 from codelaw.domain.files import Survey
@@ -47,15 +46,3 @@ def test_there_are_never_more_files_than_an_index_holds() -> None:
     assert found.owed == {"6.py": 6.0, "9.py": 11.0}
     found = taken(Survey(changed, frozenset({"8.py", "6.py"}), whole=False), rows, {"6.py": 6.0}, 4, found.note)
     assert found.owed == {"9.py": 11.0, "new.py": 12.0, "newer.py": 13.0}
-
-
-def test_an_unfinished_index_is_put_together_anew_when_much_has_come() -> None:
-    """Not for each search that does not wait: at 200 000 files that would be most of the work."""
-    rows = {f"{number}.py": row() for number in range(200)}
-    first = framed_over(rows, None, most=0.25)
-    rows |= {f"more{number}.py": row() for number in range(40)}
-    second = framed_over(rows, first, most=0.25)
-    assert (second.below, len(second.paths)) == (first, 40)
-    rows |= {f"most{number}.py": row() for number in range(40)}
-    third = framed_over(rows, second, most=0.25)
-    assert (third.below, len(third.paths)) == (None, 280)

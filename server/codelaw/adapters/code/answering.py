@@ -22,32 +22,18 @@ FEW, FEW_SHARE = 16, 0.02
 """So many files, or such a share of all, may have changed before the whole frame is made anew."""
 
 
-def framed_over(rows: Mapping[str, Row], last: Frame | None, *, most: float = FEW_SHARE) -> Frame:
-    """The frame of all rows; where few have changed since the last large one, a small one over that.
+def framed_over(changed: Mapping[str, Digest | None], rows: Mapping[str, Row], whole: Frame | None) -> Frame:
+    """The frame of all rows; a small one over the `whole` one where few of what may have `changed` since then has.
 
-    `most` is the share of all files that are few.
+    None among `changed`: the file is gone.
     """
-    digests = {path: row.digest for path, row in rows.items() if row.digest is not None}
-    below = last.whole if last is not None else None
-    if below is not None:
-        had = dict(zip(below.paths, below.digests, strict=True))
-        changed = {path: digest for path, digest in digests.items() if had.get(path) is not digest}
-        gone = frozenset(had.keys() - digests.keys())
-        if are_few(len(changed) + len(gone), below, most):
-            return framed(changed, below, gone)
-    return framed(digests)
-
-
-def are_few(changed: int, whole: Frame, most: float = FEW_SHARE) -> bool:
-    """Whether so many files may lie in a small frame over that one."""
-    return changed <= max(FEW, len(whole.paths) * most)
-
-
-def framed_few(changed: Mapping[str, Digest | None], whole: Frame) -> Frame:
-    """The small frame over a large one of what may have changed since; None: the file is gone."""
-    had = {path: whole.digests[at] for path in changed if (at := whole.number(path)) is not None}
-    digests = {path: digest for path, digest in changed.items() if digest is not None and had.get(path) is not digest}
-    return framed(digests, whole, frozenset(path for path in had if changed[path] is None))
+    if whole is not None:
+        had = {path: whole.digests[at] for path in changed if (at := whole.number(path)) is not None}
+        new = {path: digest for path, digest in changed.items() if digest is not None and had.get(path) is not digest}
+        gone = frozenset(path for path in had if changed[path] is None)
+        if len(new) + len(gone) <= max(FEW, len(whole.paths) * FEW_SHARE):
+            return framed(new, whole, gone)
+    return framed({path: row.digest for path, row in rows.items() if row.digest is not None})
 
 
 def ranked(

@@ -11,17 +11,19 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from codelaw.adapters.code import answering
 from codelaw.adapters.code.commits import Commits
-from codelaw.adapters.code.kept import IndexFile, Row
-from codelaw.adapters.code.rows import IndexRows, skipped_by_name, skipped_by_size, skipped_by_text, taken
+from codelaw.adapters.code.kept import IndexFile, Row, spare
+from codelaw.adapters.code.rows import LARGEST, IndexRows, skipped_by_name, skipped_by_text, taken
 from codelaw.adapters.code.vectors import CodeVectors
-from codelaw.adapters.code.yielding import spare, yielding
 from codelaw.adapters.stores.readers import Worker, log_unheard
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer, Located, Survey
@@ -30,6 +32,8 @@ from codelaw.ports.workspace import Workspace
 from codelaw.ranking.code.digest import digested
 from codelaw.ranking.code.frame import Frame
 
+T = TypeVar("T")
+
 _log = logging.getLogger(__name__)
 
 MAX_FILES = 200_000
@@ -37,23 +41,13 @@ MAX_VISITS = 600_000
 WALK_SECONDS = 60.0
 PATIENCE = 20.0
 """Seconds that a search waits for an index that is being built; then it answers from what is there."""
-MOST_NEW = 0.25
-"""The share of an unfinished index that may be new before it is put together anew for somebody who does not wait."""
+SWITCH_SECONDS = 0.0005
+"""How soon a thread that computes lets the event loop go on. Python's own time is ten times that, and a turn that
+begins beside an index waits for it many times."""
 BATCH = 32
 """Files that are read before the next ones are looked at."""
 STORED = 512
 """Files that are written together."""
-
-
-@dataclass(frozen=True, slots=True)
-class _TextToDigest:
-    """A text that is to be digested."""
-
-    path: str
-    mtime: float
-    size: int
-    text: str
-    hash: str
 
 
 class WorkspaceIndex:
@@ -77,8 +71,6 @@ class WorkspaceIndex:
         """The edition of the rows that it was made of."""
         self._framing: asyncio.Future[Frame] | None = None
         """The frame that is being made."""
-        self._partial: Frame | None = None
-        """What there was when somebody would not wait any longer."""
         self._lock = asyncio.Lock()
         self._running: set[asyncio.Task[None]] = set()
         self._pending = 0
@@ -116,12 +108,7 @@ class WorkspaceIndex:
     async def outline(self, workspace: Workspace, below: Sequence[str], limit: int) -> tuple[list[FileOutline], int]:
         frame = await self._current(workspace)
         chosen = await self._worker.do(lambda: answering.outlined(frame, below))
-        found: list[FileOutline] = []
-        for path, digest in chosen:
-            if len(found) == limit:
-                break
-            if await _may_be_seen(workspace, path):
-                found.append(answering.outline_in(path, digest))
+        found = [answering.outline_in(path, digest) for path, digest in await _seen(workspace, chosen, limit)]
         if not chosen and len(below) == 1:
             place = await asyncio.to_thread(workspace.locate, below[0])
             if await workspace.exists(place) == "folder":
@@ -135,25 +122,19 @@ class WorkspaceIndex:
     ) -> list[tuple[str, Symbol]]:
         frame = await self._current(workspace)
         chosen = await self._worker.do(lambda: answering.named(frame, name, begun=begun))
-        found: list[tuple[str, Symbol]] = []
-        for path, symbol in chosen:
-            if len(found) == limit:
-                break
-            if await _may_be_seen(workspace, path):
-                found.append((path, symbol))
-        return found
+        return await _seen(workspace, chosen, limit)
 
     def state(self) -> IndexState:
-        counted = self._rows.counted
+        rows = self._rows
         failed = self._kept.failed if self._kept is not None else ""
         status = "none" if not self._roots else "building" if not self._complete else "memory" if failed else "ready"
         return IndexState(
             status,
-            files=counted.files,
-            chunks=counted.chunks,
+            files=rows.files,
+            chunks=rows.chunks,
             pending=self._pending,
             seconds=round(self._seconds, 3),
-            skipped=counted.skipped,
+            skipped=tuple(sorted((+rows.skipped).items())),
             commits=self.commits.count,
             embedder=self.vectors.name,
             embedded=self.vectors.count,
@@ -186,10 +167,15 @@ class WorkspaceIndex:
         if self._framing is not None:
             return await asyncio.shield(self._framing)
         if self._frame is None or (self._framed != self._rows.edition and not done):
-            rows, last = self._rows.all(), self._partial or self._frame
-            self._partial = await self._worker.do(lambda: answering.framed_over(rows, last, most=MOST_NEW))
-            return self._partial
+            self._frame = await self._framed_over(
+                self._frame
+            )  # of what there is, as somebody would not wait any longer
         return self._frame
+
+    async def _framed_over(self, last: Frame | None) -> Frame:
+        changed, rows = self._rows.changed, self._rows.all()
+        whole = last.whole if last is not None else None
+        return await self._worker.do(lambda: answering.framed_over(changed, rows, whole))
 
     def _begin(self, workspace: Workspace) -> asyncio.Task[None]:
         run = asyncio.create_task(self._refresh(workspace))
@@ -199,9 +185,9 @@ class WorkspaceIndex:
         return run
 
     async def _refresh(self, workspace: Workspace) -> None:
+        sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_SECONDS))
         async with self._lock:
-            with yielding():
-                await self._follow(workspace)
+            await self._follow(workspace)
 
     async def _follow(self, workspace: Workspace) -> None:
         roots = tuple(folder.root for folder in workspace.folders)
@@ -214,37 +200,26 @@ class WorkspaceIndex:
         if await self._read_changed(workspace, self._kept):
             self._seconds = time.perf_counter() - began
         if self._framed != self._rows.edition or self._frame is None:
-            await self._make_frame(self._frame.whole if self._frame is not None else None)
+            edition = self._rows.edition
+            self._framing = asyncio.ensure_future(self._framed_over(self._frame if self._framed >= 0 else None))
+            try:
+                self._frame, self._framed = await self._framing, edition
+            finally:
+                self._framing = None
+            if self._frame.below is None:
+                self._rows.settle()
         self._complete = True
-
-    async def _make_frame(self, whole: Frame | None) -> None:
-        """The frame of all rows; where few have changed since the `whole` one was made, a small one over that."""
-        self._partial = None  # two of them at once would be too much memory
-        edition, changed = self._rows.edition, self._rows.changed
-        if whole is not None and answering.are_few(len(changed), whole):
-            framing = self._worker.do(lambda: answering.framed_few(changed, whole))
-        else:
-            rows = self._rows.all()
-            framing = self._worker.do(lambda: answering.framed_over(rows, None))
-            whole = None
-        self._framing = asyncio.ensure_future(framing)
-        try:
-            self._frame, self._framed = await self._framing, edition
-        finally:
-            self._framing = None
-        if whole is None:
-            self._rows.settle()
 
     def _forget(self) -> None:
         self._rows, self._owed, self._survey = IndexRows(), {}, None
-        self._frame, self._framed, self._partial = None, -1, None
+        self._frame, self._framed = None, -1
         self._complete, self._kept = False, None
 
     async def _read_changed(self, workspace: Workspace, kept: IndexFile) -> int:
         """Read what has changed since the last look; gives how many files that were."""
         survey = await workspace.survey(self._survey, max_visits=MAX_VISITS, seconds=WALK_SECONDS)
         gone = await self._take(survey)
-        read = await self._read_open(workspace, survey.open)
+        read = await self._read_open(survey.open)
         opened = self._rows.opened
         changed = [path for path in self._owed if path not in opened]
         self._pending = len(changed)
@@ -270,8 +245,12 @@ class WorkspaceIndex:
         rows, owed, note = self._rows.disk, self._owed, self._note
         found = await self._worker.do(lambda: taken(survey, rows, owed, MAX_FILES, note))
         # Of a survey only what the next one needs is kept: the first one names every file.
-        self._survey, self._owed, self._note = replace(survey, changed={}, gone=frozenset()), found.owed, found.note
-        self._rows.drop(found.gone)
+        self._survey, self._owed, self._note = (
+            replace(survey, changed={}, gone=frozenset(), open={}),
+            found.owed,
+            found.note,
+        )
+        self._rows.put(dict.fromkeys(found.gone))
         return found.gone
 
     async def _rows_of(self, workspace: Workspace, batch: Mapping[str, float]) -> dict[str, Row]:
@@ -282,10 +261,10 @@ class WorkspaceIndex:
         left = [path for path in batch if path not in rows]
         places = await asyncio.to_thread(lambda: list(_located(workspace, left)))
         stamps = await workspace.stamps([place for _, place in places])
-        texts: list[_TextToDigest] = []
+        texts: list[tuple[str, Row, str]] = []
         for (path, place), stamp in zip(places, stamps, strict=True):
             size = stamp.size if stamp is not None else 0
-            reason = skipped_by_size(size) if stamp is not None else "gone"
+            reason = "gone" if stamp is None else "too large" if size > LARGEST else ""
             if not reason:
                 try:
                     file = await workspace.read(place)
@@ -296,24 +275,23 @@ class WorkspaceIndex:
                     if known is not None and known.hash == file.digest:
                         rows[path] = replace(known, mtime=batch[path], size=size)
                     else:
-                        texts.append(_TextToDigest(path, batch[path], size, file.text, file.digest))
+                        texts.append((path, Row(batch[path], size, file.digest, "", None), file.text))
                     continue
             rows[path] = Row(batch[path], size, "", reason, None)
         rows |= {path: Row(batch[path], 0, "", "unreadable", None) for path in left if path not in dict(places)}
         return rows | await self._worker.do(lambda: _digested(texts))
 
-    async def _read_open(self, workspace: Workspace, seen: Collection[str]) -> int:
+    async def _read_open(self, now: Mapping[str, Buffer]) -> int:
         """Take the open documents as they stand; gives how many have changed, opened or closed."""
-        now = {path: buffer for path, buffer in _buffers(workspace) if path in seen}
         opened = self._rows.opened
         closed = opened.keys() - now.keys()
         for path in closed:
-            self._rows.close(path)
+            self._rows.open(path, None)
         changed = {path: buffer for path, buffer in now.items() if opened.get(path) != (buffer.uri, buffer.version)}
         read = {path: buffer for path, buffer in changed.items() if not skipped_by_name(path)}
         made = await self._worker.do(lambda: _digested([_read_of(*one) for one in read.items()])) if read else {}
         for path, row in made.items():
-            self._rows.open(path, (changed[path].uri, changed[path].version), row)
+            self._rows.open(path, ((changed[path].uri, changed[path].version), row))
         return len(closed) + len(made)
 
 
@@ -326,39 +304,30 @@ def _located(workspace: Workspace, paths: Iterable[str]) -> Iterator[tuple[str, 
             _log.debug("not indexed: %s: %s", path, failure.message)
 
 
-def _buffers(workspace: Workspace) -> Iterator[tuple[str, Buffer]]:
-    """The open files of the workspace, by path as shown."""
-    folders = workspace.folders
-    for buffer in workspace.buffers.all():
-        if buffer.path is None:
-            continue
-        holding = [folder for folder in folders if buffer.path.is_relative_to(folder.root)]
-        if holding:
-            folder = max(holding, key=lambda one: len(one.root.parts))
-            inside = buffer.path.relative_to(folder.root).as_posix()
-            yield inside if len(folders) == 1 else f"{folder.name}/{inside}", buffer
-
-
-def _read_of(path: str, buffer: Buffer) -> _TextToDigest:
+def _read_of(path: str, buffer: Buffer) -> tuple[str, Row, str]:
     hashed = hashlib.sha256(buffer.text.encode("utf-8", "surrogatepass")).hexdigest()
-    return _TextToDigest(path, 0.0, len(buffer.text), buffer.text, hashed)
+    return path, Row(0.0, len(buffer.text), hashed, "", None), buffer.text
 
 
-def _digested(texts: Sequence[_TextToDigest]) -> dict[str, Row]:
+def _digested(texts: Sequence[tuple[str, Row, str]]) -> dict[str, Row]:
     rows: dict[str, Row] = {}
-    for one in texts:
-        reason = skipped_by_text(one.text)
-        digest = None if reason else digested(one.path, one.text)
-        rows[one.path] = Row(one.mtime, one.size, one.hash, reason, digest)
+    for path, row, text in texts:
+        reason = skipped_by_text(text)
+        rows[path] = replace(row, skipped=reason, digest=None if reason else digested(path, text))
         time.sleep(0)  # the event loop may want its turn
     return rows
 
 
-async def _may_be_seen(workspace: Workspace, path: str) -> bool:
-    try:
-        return await workspace.exists(await asyncio.to_thread(workspace.locate, path)) == "file"
-    except ToolFailure:
-        return False
+async def _seen(workspace: Workspace, chosen: Sequence[tuple[str, T]], limit: int) -> list[tuple[str, T]]:
+    """The first of these whose files this workspace shows."""
+    found: list[tuple[str, T]] = []
+    for path, one in chosen:
+        if len(found) == limit:
+            break
+        with suppress(ToolFailure):
+            if await workspace.exists(await asyncio.to_thread(workspace.locate, path)) == "file":
+                found.append((path, one))
+    return found
 
 
 async def _lines_of(workspace: Workspace, path: str) -> list[str] | None:

@@ -7,10 +7,11 @@ of.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import logging
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,6 @@ from typing import TypeVar
 
 import numpy as np
 
-from codelaw.adapters.code.yielding import spare
 from codelaw.adapters.stores.sqlite.damage import Damaged, is_damage
 from codelaw.ranking.code.digest import FORMAT, Digest, unpacked
 from codelaw.ranking.code.hints import Halves
@@ -44,6 +44,8 @@ CREATE TABLE vectors (
 PRAGMA user_version = {FORMAT};
 COMMIT;
 """
+MANY = 5_000
+"""Files whose rows and digests are worth being kept from the garbage collector."""
 DIGEST = 16
 """Bytes that stand for the text of a piece."""
 
@@ -88,9 +90,9 @@ class IndexFile:
 
     def store(self, changed: Mapping[str, Row], gone: Iterable[str] = ()) -> None:
         """Make rows durable, and forget those of files that are gone; what fails is reported once and for all."""
+        packed = {path: None if row.digest is None else row.digest.packed() for path, row in changed.items()}
         rows = [
-            (_plain(path), row.mtime, row.size, row.hash, row.skipped, has_grammar(path))
-            + (None if row.digest is None else row.digest.packed(),)
+            (_plain(path), row.mtime, row.size, row.hash, row.skipped, has_grammar(path), packed[path])
             for path, row in changed.items()
         ]
         self._write("files", rows, gone)
@@ -112,7 +114,7 @@ class IndexFile:
         self.failed = ""
         self._attempt(lambda connection: connection.executescript("DELETE FROM files; DELETE FROM vectors"))
 
-    def _write(self, table: str, rows: list[tuple[object, ...]], gone: Iterable[str]) -> None:
+    def _write(self, table: str, rows: Sequence[tuple[object, ...]], gone: Iterable[str]) -> None:
         def write(connection: sqlite3.Connection) -> None:
             connection.executemany(f"DELETE FROM {table} WHERE path = ?", [(_plain(path),) for path in gone])  # noqa: S608 - ours
             for row in rows:
@@ -180,6 +182,20 @@ def _vectors(connection: sqlite3.Connection, embedder: str) -> dict[str, Embedde
     if len({rows.shape[1] for rows in vectors}) > 1 or not all(np.isfinite(rows).all() for rows in vectors):
         raise Damaged("these are not vectors of one embedder")
     return found
+
+
+_spared = [0]
+
+
+def spare(files: int) -> None:
+    """What there is of so many files stays, and the garbage collector need not visit it, which stops every thread.
+
+    Does something each time there are `MANY` more than ever before, as what else is there stays with them. What is held
+    of a file is in no circle, so that it is freed without the collector.
+    """
+    if files >= _spared[0] + MANY:
+        _spared[0] = files
+        gc.freeze()
 
 
 def _plain(path: str) -> str:

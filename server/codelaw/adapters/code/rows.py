@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -47,11 +47,6 @@ def skipped_by_name(path: str) -> str:
     return "minified" if ".min." in name else ""
 
 
-def skipped_by_size(size: int) -> str:
-    """Why a file of so many bytes is left out."""
-    return "too large" if size > LARGEST else ""
-
-
 def skipped_by_text(text: str) -> str:
     """Why a file with this text is left out."""
     if len(text) > LARGEST:
@@ -67,24 +62,15 @@ Version = tuple[str, int]
 """The uri and the version of an open document."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowCounts:
-    """What the rows come to."""
-
-    files: int
-    chunks: int
-    skipped: tuple[tuple[str, int], ...]
-
-
 class IndexRows:
     """By path; changed on the event loop alone."""
 
     def __init__(self, disk: dict[str, Row] | None = None) -> None:
         self.disk = {} if disk is None else disk
-        """To be changed by `put` and `drop` alone."""
+        """To be changed by `put` alone."""
         self._open: dict[str, tuple[Version, Row]] = {}
-        self._files = self._chunks = 0
-        self._skipped: Counter[str] = Counter()
+        self.files = self.chunks = 0
+        self.skipped: Counter[str] = Counter()
         for row in self.disk.values():
             self._count(row, 1)
         self.edition = 0
@@ -94,10 +80,6 @@ class IndexRows:
     @property
     def opened(self) -> Mapping[str, Version]:
         return {path: version for path, (version, _) in self._open.items()}
-
-    @property
-    def counted(self) -> RowCounts:
-        return RowCounts(self._files, self._chunks, tuple(sorted((+self._skipped).items())))
 
     @property
     def changed(self) -> dict[str, Digest | None]:
@@ -115,30 +97,23 @@ class IndexRows:
     def all(self) -> dict[str, Row]:
         return {**self.disk, **{path: row for path, (_, row) in self._open.items()}}
 
-    def put(self, rows: Mapping[str, Row]) -> None:
-        """Take rows as the disk has them."""
+    def put(self, rows: Mapping[str, Row | None]) -> None:
+        """Take rows as the disk has them; None: there is none any more."""
         for path, row in rows.items():
             before = self.get(path)
-            self.disk[path] = row
+            if row is None:
+                del self.disk[path]
+            else:
+                self.disk[path] = row
             self._note(path, before)
 
-    def drop(self, paths: Collection[str]) -> None:
-        """Forget files of the disk."""
-        for path in paths:
-            before = self.get(path)
-            del self.disk[path]
-            self._note(path, before)
-
-    def open(self, path: str, version: Version, row: Row) -> None:
-        """An open document stands in front of the disk, as it is now."""
+    def open(self, path: str, shown: tuple[Version, Row] | None) -> None:
+        """An open document stands in front of the disk, as it is now; None: the disk counts again."""
         before = self.get(path)
-        self._open[path] = version, row
-        self._note(path, before)
-
-    def close(self, path: str) -> None:
-        """The disk counts again."""
-        before = self.get(path)
-        del self._open[path]
+        if shown is None:
+            del self._open[path]
+        else:
+            self._open[path] = shown
         self._note(path, before)
 
     def _note(self, path: str, before: Row | None) -> None:
@@ -155,10 +130,10 @@ class IndexRows:
 
     def _count(self, row: Row, by: int) -> None:
         if row.digest is not None:
-            self._files += by
-            self._chunks += by * row.digest.size
+            self.files += by
+            self.chunks += by * row.digest.size
         if row.skipped:
-            self._skipped[row.skipped] += by
+            self.skipped[row.skipped] += by
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ def surveyed(
     survey = Survey(look.changed, frozenset(), look.last is nothing, stopped=budget.stopped, tree=now)
     if not exact:
         gone = _gone(look.last, now).keys() - look.changed.keys()
-        return replace(survey, gone=frozenset(gone), open=frozenset(look.open(buffers)))
+        return replace(survey, gone=frozenset(gone), open=dict(look.open(buffers)))
     if tree is nothing or now is None:
         stamps = {stamp: one.shown + name for one in look.directories.values() for name, stamp in one.files.items()}
         return replace(survey, stamps=stamps)
@@ -120,14 +120,14 @@ class _Look:
         self._walk()
         return not self._hides_otherwise
 
-    def open(self, buffers: Sequence[Buffer]) -> Iterator[str]:
+    def open(self, buffers: Sequence[Buffer]) -> Iterator[tuple[str, Buffer]]:
         """The open documents with a file, or a place for one, that is not hidden."""
         for buffer in buffers:
             path = str(buffer.path)
             holding = [one.root for one in self.last.folders if buffer.path and one.root in buffer.path.parents]
             hidden = [self._ignores[str(root)].hides(str(root), path) for root in holding]
             if not all(hidden) and not self._denied(self._shown(path)):
-                yield self._shown(path)
+                yield self._shown(path), buffer
 
     def _walk(self) -> None:
         for root, ignores in self._ignores.items():
