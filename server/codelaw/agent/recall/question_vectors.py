@@ -16,13 +16,10 @@ from typing import TYPE_CHECKING, Any
 from codelaw.domain.errors import EmbeddingFailure
 
 if TYPE_CHECKING:
-    from codelaw.memory.background import Chance
-    from codelaw.ports.memories import Embedder, Vector
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+    from collections.abc import Collection
 
-if TYPE_CHECKING:
     from codelaw.domain.memories import Hit
+    from codelaw.memory.background import Chance
     from codelaw.ports.memories import Embedder, MessageIndex, Vector
 
 
@@ -46,23 +43,21 @@ AGAIN_SECONDS = 60.0
 
 _log = logging.getLogger(__name__)
 
-_Key = tuple[str, str]
-
 
 class Late(Exception):
     """The vector did not come in time; the message says why."""
 
 
-@dataclass(slots=True, eq=False)
 class QuestionVectors:
     """The vectors of one session's questions, and the measures of its embedders."""
 
-    _known: dict[_Key, Vector] = field(default_factory=dict["_Key", "Vector"])
-    _running: dict[_Key, asyncio.Task[Vector]] = field(default_factory=dict["_Key", "asyncio.Task[Vector]"])
-    _late: set[_Key] = field(default_factory=set["_Key"])
-    _chances: dict[str, Chance] = field(default_factory=dict[str, "Chance"])
-    _measuring: dict[str, asyncio.Task[Chance]] = field(default_factory=dict[str, "asyncio.Task[Chance]"])
-    _not_before: dict[str, float] = field(default_factory=dict[str, float])
+    def __init__(self) -> None:
+        self._asked: dict[tuple[str, str], asyncio.Task[Vector]] = {}
+        """The newest, by embedder and text; one that has ended holds its vector."""
+        self._late: asyncio.Task[Vector] | None = None
+        """What was waited for in vain."""
+        self._measures: dict[str, tuple[float, asyncio.Task[Chance]]] = {}
+        """By embedder, with the time at which it was begun."""
 
     async def vector(self, embedder: Embedder, question: str, seconds: float) -> Vector:
         """The vector of a question, at most `seconds` waited for.
@@ -72,21 +67,19 @@ class QuestionVectors:
             EmbeddingFailure: it could not be made.
         """
         key = embedder.name, looked_at(question)
-        known = self._known.get(key)
-        if known is not None:
-            return known
-        task = self._running.get(key)
-        if task is None or task.done():
-            if any(not running.done() for late, running in self._running.items() if late in self._late):
+        task = self._asked.get(key)
+        if task is None or _failed(task):
+            if self._late is not None and not self._late.done():
                 raise Late("the embedder still works on an earlier question")
-            task = self._running[key] = asyncio.create_task(self._embedded(embedder, key))
-            self._late.discard(key)
-            task.add_done_callback(lambda done: self._ended(key, done))
+            task = self._asked[key] = asyncio.create_task(_embedded(embedder, key[1]))
+            while len(self._asked) > KEPT:
+                del self._asked[next(iter(self._asked))]
         try:
             await asyncio.wait([task], timeout=max(0.0, seconds))
         finally:
-            if not task.done():
-                self._leave(key, task)
+            if not task.done() and task is not self._late:
+                self._late = task
+                leave(task, "a question's vector")
         if not task.done():
             raise Late(f"the embedder took longer than {seconds * 1000:.0f} ms")
         if task.cancelled():
@@ -98,58 +91,34 @@ class QuestionVectors:
 
         The embedder is measured when this is asked for the first time, in the background if that takes longer.
         """
-        name = embedder.name
-        if name not in self._chances:
-            task = self._measuring.get(name)
-            if task is None:
-                if asyncio.get_running_loop().time() < self._not_before.get(name, 0.0):
-                    return None
-                task = self._measuring[name] = asyncio.create_task(self._measured(embedder))
-                task.add_done_callback(lambda done: self._learn(name, done))
-            await asyncio.wait([task], timeout=max(0.0, seconds))
-        chance = self._chances.get(name)
-        return None if chance is None else chance.floor(vector)
+        now = asyncio.get_running_loop().time()
+        known = self._measures.get(embedder.name)
+        if known is None or (_failed(known[1]) and now > known[0] + AGAIN_SECONDS):
+            known = self._measures[embedder.name] = now, asyncio.create_task(_measured(embedder))
+            known[1].add_done_callback(lambda done: log_failure(done, f"the measure of {embedder.name}"))
+        task = known[1]
+        await asyncio.wait([task], timeout=max(0.0, seconds))
+        return None if not task.done() or _failed(task) else task.result().floor(vector)
 
     def close(self) -> None:
         """Stop what is going on."""
-        for task in (*self._running.values(), *self._measuring.values()):
+        for task in (*self._asked.values(), *(task for _, task in self._measures.values())):
             task.cancel()
 
-    async def _embedded(self, embedder: Embedder, key: _Key) -> Vector:
-        (vector,) = await embedder.embed([key[1]])
-        self._known[key] = vector
-        while len(self._known) > KEPT:
-            del self._known[next(iter(self._known))]
-        return vector
 
-    def _ended(self, key: _Key, task: asyncio.Task[Vector]) -> None:
-        if self._running.get(key) is task:
-            del self._running[key]
-            self._late.discard(key)
+def _failed(task: asyncio.Task[Any]) -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)
 
-    def _leave(self, key: _Key, task: asyncio.Task[Vector]) -> None:
-        if key in self._late:
-            return
-        self._late.add(key)
-        leave(task, "a question's vector")
 
-    async def _measured(self, embedder: Embedder) -> Chance:
-        background = await asyncio.to_thread(load_background)
-        vectors = await embedder.embed(background.texts())
-        return await asyncio.to_thread(background.measured, vectors)
+async def _embedded(embedder: Embedder, text: str) -> Vector:
+    (vector,) = await embedder.embed([text])
+    return vector
 
-    def _learn(self, name: str, done: asyncio.Task[Chance]) -> None:
-        self._measuring.pop(name, None)
-        if done.cancelled():
-            return
-        error = done.exception()
-        if error is None:
-            self._chances[name] = done.result()
-            _log.info("similarities by %s count in languages %s", name, self._chances[name].means)
-            return
-        self._not_before[name] = asyncio.get_running_loop().time() + AGAIN_SECONDS
-        expected = isinstance(error, EmbeddingFailure)
-        _log.warning("%s could not be measured: %s", name, error, exc_info=None if expected else error)
+
+async def _measured(embedder: Embedder) -> Chance:
+    background = await asyncio.to_thread(load_background)
+    vectors = await embedder.embed(background.texts())
+    return await asyncio.to_thread(background.measured, vectors)
 
 
 def leave(work: asyncio.Future[Any], what: str) -> None:
@@ -162,7 +131,7 @@ def leave(work: asyncio.Future[Any], what: str) -> None:
 def log_failure(work: asyncio.Future[Any], what: str) -> None:
     """Note why something failed that nobody waits for any more."""
     if not work.cancelled() and (error := work.exception()) is not None:
-        _log.info("%s came late, and failed: %s", what, error)
+        _log.info("%s failed, and nobody waits for it: %s", what, error)
 
 
 def patience(seconds: float) -> float:
