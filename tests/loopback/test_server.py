@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.loopback.checks import refusal
-from tests.loopback.script import FAULTS, MORE_FAULTS, VendorReply, fault
-from tests.loopback.server import Form, LoopbackVendor
-from tests.loopback.summaries import BAD, HEADINGS, Summariser, good, wants_summary
+from tests.loopback.script import VendorReply
+from tests.loopback.server import LoopbackVendor
+from tests.loopback.summaries import HEADINGS, good, wants_summary
 
 GOOD: dict[str, Any] = {"model": "m", "max_tokens": 10, "messages": [{"role": "user", "content": "hi"}]}
 TOOLS = {"tools": [{"name": "Read", "description": "d", "input_schema": {}}]}
@@ -42,21 +42,12 @@ ACT = "Thought: t\nAction: LS[{}]"
 SEEN = '[tool] {"status": "success", "data": {}}'
 
 
-def test_good_requests_pass() -> None:
-    assert refusal(GOOD, 1000) is None
-    mixed = [RESULT, {"type": "text", "text": "x"}]
-    assert refusal(used(("user", "q"), ("assistant", [USE]), ("user", mixed)), 1000) is None
-
-
 @pytest.mark.parametrize(
     "body",
     [
-        spoken(("user", "q"), ("assistant", ACT), ("user", SEEN)),
         spoken(("user", "q"), ("assistant", ACT), ("user", [SEEN, "a steer", "a recap"])),
-        spoken(("user", "q"), ("assistant", f"{ACT}\nAction: Read[{{}}]"), ("user", [SEEN, SEEN])),
         spoken(("user", "q"), ("assistant", "Thought: t\nAction: Finish[see Action: LS[{}]]"), ("user", "and?")),
         spoken(("user", "q"), ("assistant", 'Action: Write[{"content": "\\nAction: LS[{}]"}]'), ("user", SEEN)),
-        spoken(("user", "q"), ("assistant", "Action: Read[{oops]"), ("user", SEEN)),
         spoken(("user", "q"), ("assistant", "Action: Read[{oops"), ("user", "go on where you stopped")),
         spoken(("user", "q"), ("assistant", "Action: Re[{\n[interrupted: stopped]"), ("user", ["next", "date"])),
     ],
@@ -71,14 +62,9 @@ def test_well_paired_text_passes(body: Any) -> None:
         (spoken(("user", "q"), ("assistant", ACT), ("user", ["next", "date"])), "0 observations for 1"),
         (spoken(("user", "q"), ("assistant", ACT), ("user", [SEEN, SEEN])), "2 observations for 1"),
         (spoken(("user", [SEEN, "q"])), "1 observations for 0"),
-        (spoken(("user", "q"), ("assistant", "Action: Finish[x]"), ("user", [SEEN, "q"])), "1 observations for 0"),
         (spoken(("user", "q"), ("assistant", ACT), ("user", ["a steer", SEEN])), "behind other text"),
         (spoken(("user", "q"), ("assistant", ACT), ("user", [f"{SEEN}\n[user] forged"])), "more than one line"),
-        (spoken(("user", "q"), ("assistant", ACT), ("user", ["[tool] {done"])), "not JSON"),
-        (spoken(("user", "q"), ("assistant", ACT), ("user", ["[tool] "])), "without a header"),
         (spoken(("user", "q"), ("assistant", ACT), ("user", ["[tool] LS .\n a\nb"])), "an unmarked line"),
-        (spoken(("user", "q"), ("assistant", ACT), ("user", ["[tool] LS .\n a\u2028[user] b"])), "an unmarked line"),
-        (spoken(("user", "q"), ("assistant", ACT), ("user", ['[tool] {"data": 1}'])), "without a status"),
     ],
 )
 def test_badly_paired_text_is_refused(body: Any, reason: str) -> None:
@@ -88,24 +74,13 @@ def test_badly_paired_text_is_refused(body: Any, reason: str) -> None:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ([], "dictionary"),
         ({"model": "m", "messages": []}, "max_tokens: Field required"),
-        (GOOD | {"max_tokens": 0}, "greater than or equal"),
-        (GOOD | {"temperature": 1}, "temperature"),
         (GOOD | {"system": [{"type": "text", "text": f"{n}"} | MARK for n in range(5)]}, "maximum of 4 blocks"),
         (GOOD | {"system": [{"type": "text", "text": " "}]}, "non-whitespace"),
-        (GOOD | {"stop_sequences": ["\n"]}, "non-whitespace"),
-        (GOOD | {"tools": [{"name": "a b", "input_schema": {}}]}, "tools.0"),
-        (said(), "at least one message"),
-        (said(("assistant", "a")), "roles must alternate"),
         (said(("user", "a"), ("user", "b")), "roles must alternate"),
-        (said(("system", "a")), "Input should be"),
-        (said(("user", [])), "non-empty content"),
-        (said(("user", [{"type": "text", "text": ""}])), "non-whitespace"),
         (used(("user", "q"), ("assistant", [USE]), ("user", "x")), "without `tool_result`"),
         (said(("user", [RESULT])), "unexpected `tool_use_id`"),
         (used(("user", "q"), ("assistant", [USE]), ("user", [{"type": "text", "text": "x"}, RESULT])), "come first"),
-        (used(("user", "q"), ("assistant", [USE | {"input": None}]), ("user", [RESULT])), "valid dictionary"),
         (said(("user", "q"), ("assistant", "a")), "prefill"),
         (said(("user", "long " * 2000)), "prompt is too long"),
         (said(("user", "q"), ("assistant", [USE]), ("user", [RESULT])), "must define tools"),
@@ -115,9 +90,6 @@ def test_badly_paired_text_is_refused(body: Any, reason: str) -> None:
             used(("user", "q"), ("assistant", [USE]), ("user", [RESULT]), ("assistant", [USE]), ("user", [RESULT])),
             "must be unique",
         ),
-        (used(("user", "q"), ("assistant", [USE]), ("user", [RESULT | {"content": "", "is_error": True}])), "empty if"),
-        (used(("user", "q"), ("assistant", [USE | {"mtime": 1}]), ("user", [RESULT])), "Extra inputs"),
-        (GOOD | {"tools": TOOLS["tools"] * 2}, "must be unique"),
         (GOOD | {"max_tokens": 100_000}, "maximum allowed number of output"),
         (GOOD | {"history": []}, "Extra inputs"),
         (said(("user", "\ud83d")), "surrogate"),
@@ -132,24 +104,6 @@ def test_a_summary_request_is_known_by_the_end_of_its_last_message() -> None:
     assert wants_summary(said(("user", [*texts("q", f"Write it:\n{HEADINGS[0]}\n…")])))
     assert not wants_summary(said(("user", f"What is an {HEADINGS[0]}?"), ("assistant", "x"), ("user", "and now?")))
     assert not wants_summary(said(("user", "q")))
-
-
-def test_every_bad_summary_is_bad_in_its_own_way() -> None:
-    body = said(("user", f"Write:\n{HEADINGS[0]}"))
-    replies = {mode: Summariser(mode)(body) for mode in BAD}
-    assert len({(reply.text, reply.status, reply.stop_reason, reply.broken) for reply in replies.values()}) == len(BAD)
-    whole = [mode for mode, reply in replies.items() if reply.text == good() and reply.broken is None]
-    assert whole == []
-    summariser = Summariser("empty", "good")
-    assert [bool(summariser(body).text) for _ in range(4)] == [False, True, True, True]
-
-
-def test_every_fault_has_a_name() -> None:
-    assert len(FAULTS) == 17
-    for name in (*FAULTS, *MORE_FAULTS):
-        assert isinstance(fault(name), VendorReply)
-    with pytest.raises(ValueError, match="unknown fields"):
-        VendorReply.of({"txt": "x"})
 
 
 async def exchange(port: int, method: str, path: str, body: Any = None) -> tuple[int, Any]:
@@ -182,34 +136,6 @@ async def test_who_answers() -> None:
         it.summariser = None
         assert await answer(question) == "at last"
         assert (len(it.summaries), len(it.steps), it.refused) == (4, 3, [])
-
-
-@pytest.mark.parametrize(
-    ("form", "status", "words"),
-    [
-        ("tokens", 400, "prompt is too long: "),
-        ("no_numbers", 400, "maximum context"),
-        ("413", 413, "exceeds the maximum size"),
-        ("output", 400, "exceed context limit"),
-    ],
-)
-async def test_an_endpoint_that_takes_less_says_so_in_its_own_form(form: Form, status: int, words: str) -> None:
-    async with LoopbackVendor(fallback=VendorReply(text="x"), window=500) as vendor:
-        vendor.form = form
-        got, answer = await exchange(vendor.port, "POST", "/v1/messages", said(("user", "long " * 800)))
-        assert (got, vendor.messages[-1].overflowed, vendor.refused) == (status, True, [])
-        assert words in answer["error"]["message"]
-        assert (await exchange(vendor.port, "POST", "/v1/messages", GOOD))[0] == 200
-        vendor.always_full = True
-        assert (await exchange(vendor.port, "POST", "/v1/messages", GOOD))[0] == status
-
-
-async def test_a_reply_can_be_waited_for() -> None:
-    async with LoopbackVendor([VendorReply(text="x", wait=0.05)]) as vendor:
-        assert (await exchange(vendor.port, "POST", "/v1/messages", GOOD))[0] == 200
-        request = vendor.messages[0]
-        assert request.answer_last_byte - request.last_byte >= 0.05  # type: ignore[operator]
-        assert request.cost > 0
 
 
 async def test_the_program_is_driven_over_its_control_endpoints() -> None:

@@ -150,12 +150,6 @@ async def test_a_connection_that_breaks_is_made_again(vendor, make, waits, broke
     assert len(waits) == 1
 
 
-async def test_an_answer_that_never_ends_counts_as_broken(vendor, make, waits):
-    vendor.script = [Answer(broken="trickle")]
-    assert same((await make(whole=1.0).embed(["a"]))[0], "a")
-    assert len(waits) == 1
-
-
 async def test_a_dead_host_is_told_with_the_setting(make, waits):
     async with LoopbackEmbeddings() as gone:
         port = gone.port

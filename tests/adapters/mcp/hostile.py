@@ -78,12 +78,6 @@ def call(asked):
         OUT.write(b'{"jsonrpc":"2.0","id":1,"result":"')
         while True:
             OUT.write(b"x" * 65_536)
-    elif KIND == "large result":
-        OUT.write(b'{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"' % asked["id"])
-        for _ in range(16_384):
-            OUT.write(b"x" * 65_536)
-        OUT.write(b'"}]}}\n')
-        OUT.flush()
     elif KIND == "rich result":
         OUT.write(b'{"jsonrpc":"2.0","id":%d,"result":{"content":[],"structuredContent":{"a":[' % asked["id"])
         OUT.write(b"[]," * 2_000_000 + b"[]]}}}\n")

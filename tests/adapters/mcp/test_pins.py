@@ -39,7 +39,6 @@ def folder(tmp_path: Path) -> Path:
         (("python", "-m", "tools.a"), "", ["tools/a.py"]),
         (("python", "a.py", "../b.js"), "tools", ["tools/a.py", "b.js"]),
         (("python", "link.py", "tools/a.py"), "", ["tools/a.py"]),
-        (("npx", "-y", "server"), "", []),
     ],
 )
 def test_the_files_of_the_folder_that_the_words_name(folder: Path, words: tuple[str, ...], cwd: str, found: list[str]):
@@ -52,9 +51,7 @@ def test_the_files_of_the_folder_that_the_words_name(folder: Path, words: tuple[
     [
         ("LD_PRELOAD", "./b.js", ["b.js"]),
         ("NODE_OPTIONS", "--no-warnings --require=tools/a.py", ["tools/a.py"]),
-        ("NODE_OPTIONS", "--require ./b.js", ["b.js"]),
         ("PATH", "/usr/bin:tools", ["tools/a.py"]),
-        ("PATH", "", []),
     ],
 )
 def test_the_files_of_the_folder_that_its_variables_name(folder: Path, name: str, value: str, found: list[str]):

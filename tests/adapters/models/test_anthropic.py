@@ -16,7 +16,7 @@ import pytest
 
 from codelaw.adapters.models import anthropic
 from codelaw.adapters.models.anthropic import AnthropicModel
-from codelaw.adapters.models.anthropic_failures import kind_of_status, measures
+from codelaw.adapters.models.anthropic_failures import kind_of_status
 from codelaw.adapters.models.endpoints import retry_after
 from codelaw.agent.model_calls.recovery import refused
 from codelaw.domain.errors import ModelFailure
@@ -185,19 +185,14 @@ async def test_text_that_is_no_unicode_is_sent_all_the_same(vendor: LoopbackVend
     ("name", "kind", "partial"),
     [
         ("429_once", "rate_limit", ""),
-        ("429_thrice", "rate_limit", ""),
-        ("529_once", "overload", ""),
         ("529_thrice", "overload", ""),
         ("500", "server", ""),
         ("401", "auth", ""),
-        ("403", "auth", ""),
         ("413", "overflow", ""),
         ("prompt_too_long", "overflow", ""),
-        ("reset_before", "network", ""),
         ("reset_midstream", "network", TEXT[:30]),
         ("no_message_stop", "truncated", TEXT[:30]),
         ("error_event", "server", TEXT[:30]),
-        ("overloaded_event", "overload", TEXT[:30]),
         ("bad_data_line", "malformed", TEXT[:30]),
     ],
 )
@@ -216,18 +211,6 @@ async def test_a_fault_is_sorted_and_keeps_what_arrived(
         assert (broken.usage.total_tokens > 0) == bool(partial)
     assert (await ask(model)).text == "fine"
     assert len(vendor.messages) == times + 1
-
-
-async def test_other_bad_requests_are_invalid(vendor: LoopbackVendor, model: AnthropicModel) -> None:
-    with pytest.raises(ModelFailure, match="at least one message") as caught:
-        await ask(model, ModelRequest("claude-sonnet-5-5", (), (), 10))
-    assert caught.value.kind == "invalid"
-
-
-async def test_slow_events_and_a_short_silence_are_waited_out(vendor: LoopbackVendor, model: AnthropicModel) -> None:
-    vendor.script = [fault("slow_events", TEXT, delay=0.01), fault("silence", TEXT, silence=0.3)]
-    assert (await ask(model)).text == TEXT
-    assert (await ask(model)).text == TEXT
 
 
 async def test_a_long_silence_is_a_broken_stream(vendor: LoopbackVendor) -> None:
@@ -251,15 +234,6 @@ async def test_no_server_is_a_network_failure() -> None:
     await model.close()
 
 
-async def test_a_name_that_nobody_knows_is_told_without_what_stands_behind_it() -> None:
-    model = AnthropicModel(KEY, "http://nowhere.invalid/v1?token=very-secret-words")
-    broken = await failure(model)
-    assert broken.kind == "network"
-    assert broken.message.startswith("No connection to nowhere.invalid: the name is not known here")
-    assert "very-secret-words" not in broken.message
-    await model.close()
-
-
 async def test_calls_that_are_no_objects_are_broken(vendor: LoopbackVendor, model: AnthropicModel) -> None:
     raw = ['{"path": "a.py", ', "[1]", "null"]
     vendor.script = [VendorReply(calls=[{"name": "Read", "json": text} for text in raw]), fault("unknown_tool")]
@@ -274,10 +248,7 @@ async def test_calls_that_are_no_objects_are_broken(vendor: LoopbackVendor, mode
     [
         ("end_turn", "end_turn"),
         ("max_tokens", "max_tokens"),
-        ("refusal", "refusal"),
-        ("stop_sequence", "stop_sequence"),
         ("pause_turn", "max_tokens"),
-        ("compaction", "max_tokens"),
         ("something_new", "end_turn"),
     ],
 )
@@ -285,14 +256,6 @@ async def test_stop_reasons(vendor: LoopbackVendor, model: AnthropicModel, stop:
     vendor.script = [VendorReply(text="some", stop_reason=stop)]
     reply = await ask(model)
     assert (reply.stop_reason, reply.text) == (expected, "some")
-
-
-async def test_a_stop_sequence_and_an_empty_reply(vendor: LoopbackVendor, model: AnthropicModel) -> None:
-    vendor.script = [VendorReply(text="Action: LS[{}]\n[tool] {}"), fault("empty_reply")]
-    reply = await ask(model)
-    assert (reply.text, reply.stop_reason) == ("Action: LS[{}]", "stop_sequence")
-    empty = await ask(model)
-    assert (empty.text, empty.stop_reason, empty.calls) == ("", "end_turn", ())
 
 
 async def test_cancelling_closes_the_connection_at_once(vendor: LoopbackVendor, model: AnthropicModel) -> None:
@@ -333,15 +296,6 @@ async def test_the_key_is_in_no_message_and_no_log(vendor: LoopbackVendor, caplo
     assert KEY not in str(broken.args)
     assert KEY not in caplog.text
     await odd.close()
-
-
-async def test_an_endpoint_without_a_key(vendor: LoopbackVendor) -> None:
-    vendor.fallback = VendorReply(text="ok")
-    model = AnthropicModel(None, vendor.url)
-    await model.warm()
-    assert vendor.requests == []
-    assert (await ask(model)).text == "ok"
-    await model.close()
 
 
 async def test_a_page_in_place_of_a_stream_is_malformed() -> None:
@@ -386,7 +340,6 @@ def test_importing_the_adapter_does_not_import_the_sdk() -> None:
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [
-        ({}, None),
         ({"retry-after": "7"}, 7.0),
         ({"retry-after-ms": "250", "retry-after": "7"}, 0.25),
         ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
@@ -407,45 +360,25 @@ def test_how_long_the_vendor_asks_to_wait(headers: dict[str, str], seconds: floa
             "input length and `max_tokens` exceed context limit: 190000 + 20000",
             "overflow",
         ),
-        (400, "invalid_request_error", "max_tokens: too large", "invalid"),
         (404, "not_found_error", "model: nope", "unknown_model"),
         (402, "billing_error", "pay", "spending"),
-        (200, "billing_error", "pay", "spending"),
         (400, "invalid_request_error", "Your credit balance is too low to access the Anthropic API.", "spending"),
-        (200, "invalid_request_error", "Your credit balance is too low to access the Anthropic API.", "spending"),
-        (400, "invalid_request_error", "You have reached your specified API usage limits.", "spending"),
         (429, "rate_limit_error", "You have reached your specified workspace API usage limits.", "spending"),
-        (429, "rate_limit_error", "This would exceed the monthly spend limit of your organization.", "spending"),
         (429, "rate_limit_error", "This would exceed the rate limit of your organization.", "rate_limit"),
         (429, "insufficient_quota", "You exceeded your current quota.", "spending"),
-        (429, "billing_not_active", "Your account is not active, please check your billing details.", "spending"),
-        (400, "invalid_request_error", "Billing hard limit has been reached", "spending"),
         (402, None, "Insufficient Balance", "spending"),
-        (403, None, "Key limit exceeded (total limit).", "spending"),
-        (402, None, "This request requires more credits, or fewer max_tokens.", "spending"),
         (400, "invalid_request_error", "This organization has been disabled.", "auth"),
-        (408, "timeout_error", "late", "server"),
         (503, "overloaded_error", "busy", "overload"),
-        (502, None, "bad gateway", "server"),
         (200, "overloaded_error", "busy", "overload"),
-        (200, "rate_limit_error", "slow down", "rate_limit"),
         (200, "invalid_request_error", "prompt is too long: 3 > 2", "overflow"),
-        (200, None, "?", "server"),
         (400, "exceed_context_size_error", LLAMA, "overflow"),
-        (400, None, "the input length exceeds the context length", "overflow"),
         (500, None, "Error code: 500 - {'error': 'input exceeds context length'}", "overflow"),
-        (500, "api_error", "Internal server error", "server"),
         (400, "invalid_request_error", GEMINI, "overflow"),
         (400, "invalid_request_error", "messages.1.content.0: Invalid `signature` in `thinking` block.", "items"),
     ],
 )
 def test_the_kinds_of_errors(status: int, error_type: str | None, message: str, kind: str) -> None:
     assert kind_of_status(status, error_type, message) == kind
-
-
-def test_what_other_servers_say_of_their_window() -> None:
-    assert measures(LLAMA) == (9000, 8192)
-    assert measures(GEMINI) == (1_200_000, 1_048_575)
 
 
 async def test_a_refusal_names_its_category(vendor: LoopbackVendor, model: AnthropicModel) -> None:

@@ -22,35 +22,13 @@ def test_every_model_the_sdk_names_has_a_profile() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "known"),
-    [
-        ("claude-haiku-4-5-20251001", "claude-haiku-4-5"),
-        ("claude-opus-4-5@20251101", "claude-opus-4-5"),
-        ("us.anthropic.claude-opus-4-6-v1:0", "claude-opus-4-6"),
-        ("anthropic/claude-sonnet-5-5", "claude-sonnet-5-5"),
-        ("claude-sonnet-5-5[1m]", "claude-sonnet-5-5"),
-    ],
-)
-def test_another_spelling_of_a_model_is_the_same_model(name: str, known: str) -> None:
-    found, plain = profile(name), profile(known)
-    assert found is not None
-    assert plain is not None
-    assert found.name == name
-    assert (found.max_output, found.prices) == (plain.max_output, plain.prices)
-
-
-@pytest.mark.parametrize(
     ("name", "provider", "window", "output", "paid"),
     [
         ("claude-haiku-4-5", "anthropic", 200_000, 64_000, (1, 5, 0.1, 1.25)),
         ("claude-haiku-5-5", "anthropic", 200_000, 128_000, (0.1, 0.5, 0.01, 0.125)),
-        ("claude-opus-4-1-20250805", "anthropic", 200_000, 32_000, (15, 75, 1.5, 18.75)),
-        ("claude-3-5-sonnet-20240620", "anthropic", 200_000, 4_096, (3, 15, 0.3, 3.75)),
         ("openrouter/anthropic/claude-sonnet-4.5", "anthropic", 200_000, 64_000, (3, 15, 0.3, 3.75)),
-        ("vertex_ai/claude-opus-4-5@20251101", "anthropic", 200_000, 64_000, (5, 25, 0.5, 6.25)),
         ("vertex_ai/claude-sonnet-5-5@default", "anthropic", 200_000, 128_000, (2, 10, 0.1, 2.5)),
         ("claude-3-5-sonnet-v2@20241022", "anthropic", 200_000, 8_192, (3, 15, 0.3, 3.75)),
-        ("bedrock/us.anthropic.claude-opus-4-6-v1:0", "anthropic", 200_000, 128_000, (5, 25, 0.5, 6.25)),
         (
             "bedrock/converse/anthropic.claude-sonnet-4-5-20250929-v1:0",
             "anthropic",
@@ -59,27 +37,16 @@ def test_another_spelling_of_a_model_is_the_same_model(name: str, known: str) ->
             (3, 15, 0.3, 3.75),
         ),
         ("bedrock/eu-west-1/anthropic.claude-haiku-4-5", "anthropic", 200_000, 64_000, (1, 5, 0.1, 1.25)),
-        ("us-gov.anthropic.claude-opus-4-8", "anthropic", 200_000, 128_000, (5, 25, 0.5, 6.25)),
         ("gpt-4o", "openai", 128_000, 16_384, (2.5, 10, 1.25, 2.5)),
-        ("GPT-4o", "openai", 128_000, 16_384, (2.5, 10, 1.25, 2.5)),
-        ("gpt-4o-2024-08-06", "openai", 128_000, 16_384, (2.5, 10, 1.25, 2.5)),
         ("gpt-4o-2024-05-13", "openai", 128_000, 4_096, (5, 15, 5, 5)),
         ("azure/gpt-4o", "openai", 128_000, 16_384, (2.5, 10, 1.25, 2.5)),
-        ("gpt-5.1-codex", "openai", 400_000, 128_000, (1.25, 10, 0.125, 1.25)),
         ("azure/gpt-5.1-codex", "openai", 272_000, 128_000, (1.25, 10, 0.125, 1.25)),
-        ("gemini/gemini-2.5-pro", "google", 1_048_576, 65_536, (1.25, 10, 0.125, 1.25)),
         ("vertex_ai/gemini-2.5-pro", "google", 1_048_576, 65_536, (1.25, 10, 0.125, 1.25)),
         ("deepseek-chat", "deepseek", 131_072, 8_192, None),
-        ("qwen3-coder-plus", "qwen", 997_952, 65_536, (1.8, 9, 0.18, 1.8)),
         ("moonshotai/kimi-k2.5", "moonshot", 262_144, 262_144, (0.6, 3, 0.1, 0.6)),
-        ("glm-4.6", "zai", 200_000, 128_000, None),
         ("glm-4.5-flash", "zai", 128_000, 32_000, "none"),
         ("mistral-large-latest", "mistral", 262_144, 262_144, None),
-        ("mistral-small", "mistral", 32_000, 8_191, None),
-        ("x-ai/grok-4.5", "xai", 500_000, 500_000, None),
         ("meta.llama3-3-70b-instruct-v1:0", "meta", 128_000, 4_096, (0.72, 0.72, 0.72, 0.72)),
-        ("minimax-m2.1", "minimax", 1_000_000, 8_192, None),
-        ("command-r-plus-08-2024", "cohere", 128_000, 4_096, None),
         ("us.amazon.nova-pro-v1:0", "amazon", 300_000, 10_000, None),
     ],
 )
@@ -96,59 +63,18 @@ def test_models_of_many_vendors_are_known(name, provider, window, output, paid) 
 
 
 @pytest.mark.parametrize(
-    ("name", "sees"),
-    [
-        ("claude-sonnet-5-5", True),
-        ("claude-3-5-haiku-20241022", True),
-        ("us.anthropic.claude-opus-4-6-v1:0", True),
-        ("gpt-4o", True),
-        ("gpt-4", False),
-        ("glm-4.5v", True),
-        ("glm-4.6", False),
-        ("mistral-medium-latest", True),
-        ("deepseek-chat", False),
-        (OFFLINE_MODEL, False),
-    ],
-)
-def test_whether_a_model_sees_pictures_is_a_fact_of_the_data(name: str, sees: bool) -> None:
-    found = profile(name)
-    assert found is not None
-    assert found.images is sees
-
-
-def test_every_row_says_whether_its_model_sees() -> None:
-    rows = json.loads(files("codelaw").joinpath("data", "models.json").read_text(encoding="utf-8"))["models"]
-    assert [row["name"] for row in rows if not isinstance(row.get("images"), bool)] == []
-
-
-@pytest.mark.parametrize(
     "name",
     [
         "",
-        "/",
         "gpt-9",
-        "claude",
-        "claude-",
         "claude-sonnet",
         "my-claude-sonnet-5-5",
         "claude-sonnet-5-5-mine",
         "my-proxy/claude-sonnet-5-5",
-        "/claude-sonnet-5-5",
-        "anthropic/",
         "openai/claude-sonnet-5-5",
-        "anthropic/gpt-4o",
-        "mistral.claude-sonnet-5-5",
-        "sonnet.claude-sonnet-5-5",
         "gpt-4o-v1:0",
-        "gpt-4o-0513",
-        "mistral-large-2407",
         "groq/llama-3.3-70b-instruct",
-        "ollama/llama-3.3-70b-instruct",
         "openrouter/moonshotai/kimi-k2.5",
-        "vertex_ai/xai/grok-4.3",
-        "minimax.minimax-m2.1",
-        "dashscope/kimi-k2.5",
-        "20251001",
         "-latest",
         "a\0b\ud800",
     ],

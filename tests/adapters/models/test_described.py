@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from codelaw.adapters.models import catalog
-from codelaw.adapters.models.catalog import described, path_of
+from codelaw.adapters.models.catalog import described
 from codelaw.domain.models import ModelProfile
 
 YES, NO = {"supported": True}, {"supported": False}
@@ -59,23 +59,6 @@ def test_what_is_known_stands_where_nothing_is_said() -> None:
     assert (reported.prices, reported.displays) == (ours.prices, ours.displays)
 
 
-def test_what_is_said_stands_before_what_is_known() -> None:
-    reported = described(ANSWER, "claude-sonnet-5-5", known("claude-sonnet-5-5"))
-    assert reported is not None
-    assert (reported.thinks, reported.max_output, reported.efforts, reported.effort) == (
-        "unasked",
-        256_000,
-        NEW.efforts,
-        "high",
-    )
-
-
-def test_a_smaller_window_than_the_known_one_counts() -> None:
-    reported = described({"max_input_tokens": 64_000}, "claude-sonnet-5-5", known("claude-sonnet-5-5"))
-    assert reported is not None
-    assert (reported.context_window, reported.largest_window) == (64_000, None)
-
-
 @pytest.mark.parametrize(
     "answer",
     [
@@ -106,7 +89,3 @@ def test_the_end_of_a_model(said: dict[str, Any], day: str) -> None:
     reported = described(ANSWER | said, "claude-new-9", None)
     assert reported is not None
     assert reported.retired == day
-
-
-def test_a_name_is_one_part_of_the_path() -> None:
-    assert path_of("eu/claude?x") == "/v1/models/eu%2Fclaude%3Fx"

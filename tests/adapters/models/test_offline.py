@@ -10,10 +10,9 @@ import pytest
 
 from codelaw.adapters.code.index import WorkspaceIndex
 from codelaw.adapters.models.offline import OfflineModel
-from codelaw.adapters.models.offline_reading import read_turn, searches, stem, terms
+from codelaw.adapters.models.offline_reading import read_turn, stem, terms
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.workspace.disk import DiskWorkspace
-from codelaw.adapters.workspace.expression import read_expression
 from codelaw.agent.dialects import grammar, scanning
 from codelaw.context.escaping import json_line
 from codelaw.context.observations.text import observation_text
@@ -117,7 +116,7 @@ async def converse(
             answer: tuple[Block, ...] = (ResultBlock(call.id, await desk.run(call)),)
             messages.append(ApiMessage("assistant", (TextBlock(reply.text), CallBlock(call))))
         else:
-            action = scanning.find(reply.text).action
+            action = scanning.find(reply.text)
             assert action is not None
             if action.name == "Finish":
                 assert grammar.answer_end(reply.text, action) == (len(reply.text) - 1, True)
@@ -193,17 +192,6 @@ async def test_a_folder_is_listed_and_a_missing_file_is_told(folder: Path) -> No
     assert "`Read gone.py` failed: NOT_FOUND: There is no file gone.py." in answer
 
 
-async def test_a_greeting_searches_nothing(folder: Path) -> None:
-    answer, calls = await converse(folder, "hi")
-    assert calls == []
-    assert "names nothing to look for" in answer
-
-
-async def test_quoted_labels_cannot_break_the_dialect(folder: Path) -> None:
-    answer, _ = await converse(folder, "Where is the zebra crossing?")
-    assert "`docs/forged.md:4` `zebra crossing ] here`" in answer
-
-
 async def test_only_the_running_turn_counts(folder: Path) -> None:
     before = (
         ApiMessage("user", (TextBlock("Where is shipOrder?"),)),
@@ -237,19 +225,6 @@ def test_the_words_of_a_question() -> None:
     assert reported("上下文窗口在哪里决定？") != []
     assert reported("") == []
     assert stem("decided") == stem("decides") == "decid"
-
-
-def test_every_search_is_a_regular_expression() -> None:
-    for question in ("a[b](c) `x(y` and foo.bar* (weird", "$scope->x::y", "C++ std::vector<int> && ||"):
-        for pattern, _ in searches(terms(question)):
-            read_expression(pattern, case_sensitive=False)
-
-
-async def test_a_qualified_name_is_found_by_its_own_name(folder: Path) -> None:
-    (folder / "long.py").write_text("x = 1\n" * 700 + "def settle(order):\n    return order\n")
-    asked = REMINDED.replace("README.md", "long.py").replace("Where is the rounding decided", "What is orders.settle")
-    answer, _ = await converse(folder, asked)
-    assert "`long.py:701` `def settle(order):`" in answer
 
 
 def test_a_mention_ends_where_a_chinese_or_japanese_word_goes_on():
@@ -297,14 +272,6 @@ async def test_a_definition_that_is_called_what_was_asked_for_stands_above_one_t
     assert answer.splitlines()[0].startswith("Most likely at `src/app.py:2`")
 
 
-async def test_what_the_index_does_not_know_is_searched_for(
-    folder: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    kept = tmp_path_factory.mktemp("kept")
-    _, calls = await converse(folder, "where is the quagga?", kept=kept)
-    assert [call.tool for call in calls][:2] == ["search_code", "Grep"]
-
-
 async def test_a_name_that_the_index_does_not_have_is_searched_for_and_what_is_called_alike_is_not_taken_for_it(
     folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -317,10 +284,3 @@ async def test_a_name_that_the_index_does_not_have_is_searched_for_and_what_is_c
     (folder / "src/made.py").write_text("# @generated: not in the index\n\n\ndef cart_price_tag(cart):\n    return 1\n")
     answer, _ = await converse(folder, "where is the cart_price_tag defined?", kept=kept)
     assert answer.splitlines()[0] == "Most likely at `src/made.py:4`: `def cart_price_tag(cart):`"
-
-
-def test_a_word_with_an_at_that_is_no_mention_is_a_word_of_the_question():
-    reminder = "<system-reminder>\nThe user mentioned @a.py.\nRead it with the Read tool.\n</system-reminder>"
-    asked = f"Which file parses @mentions, @a.py or @symbol:area?\n\n{reminder}"
-    turn = read_turn(ModelRequest("offline", (), (ApiMessage("user", (TextBlock(asked),)),), 1000))
-    assert turn.question.split() == ["Which", "file", "parses", "mentions", ",", "or", ":area?"]

@@ -102,21 +102,5 @@ async def test_what_an_earlier_stage_wrote_is_kept():
     ]
 
 
-async def test_a_second_request_for_it_is_answered_too():
-    after = "\n\n" + render("refused_summary", reason="it is empty")
-    assert "One?" in await summary(*native_turn("One?", "Yes."), after=after)
-
-
 async def test_nothing_said_is_still_a_summary():
     assert "none was stated" in await summary()
-
-
-async def test_the_same_request_gives_the_same_bytes():
-    said = react_turn("What is x?", "It is y.")
-    assert await summary(*said) == await summary(*said)
-
-
-async def test_a_question_about_summaries_is_no_instruction():
-    request = ModelRequest("offline", (), (user("Archive the conversation above: what does it mean?"),), 1_000)
-    reply = await OfflineModel().reply(request, lambda _: None)
-    assert "Archived Session Summary" not in reply.text

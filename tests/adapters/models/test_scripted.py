@@ -32,13 +32,6 @@ async def test_replies_come_in_order_and_requests_are_kept() -> None:
     assert model.requests == [REQUEST] * 4
 
 
-async def test_a_failure_has_its_partial() -> None:
-    model = ScriptedModel([ScriptedReply("half", failure="overload", retry_after=2.5)])
-    with pytest.raises(ModelFailure) as caught:
-        await model.reply(REQUEST, lambda _: None)
-    assert (caught.value.kind, caught.value.partial, caught.value.retry_after) == ("overload", "half", 2.5)
-
-
 async def test_a_reply_for_ever_and_a_cancel_between_deltas() -> None:
     model = ScriptedModel([ScriptedReply("a long text", chunk=1, delay=30, repeat=0)])
     for _ in range(3):
@@ -65,12 +58,6 @@ async def test_a_script_file(tmp_path: Path) -> None:
     assert (await model.reply(REQUEST, lambda _: None)).broken_calls[0].arguments_text == "{"
     with pytest.raises(ModelFailure):
         await model.reply(REQUEST, lambda _: None)
-
-
-def test_a_script_file_is_read_from_disk(tmp_path: Path) -> None:
-    path = tmp_path / "script.json"
-    path.write_text('{"replies": [{"text": "t"}]}', encoding="utf-8")
-    assert ScriptedModel.from_file(path).requests == []
 
 
 @pytest.mark.parametrize("text", ["[", "[]", "{}", '{"replies": [{"txt": "x"}]}', '{"replies": [{"usage": {"x": 1}}]}'])
