@@ -38,13 +38,14 @@ class Stage:
 
 
 def whole(*, everything: bool, pytest: Sequence[str] = ()) -> list[Stage]:
-    """All stages; without `everything` the tests marked `long` are left out, and no times are printed."""
+    """All stages; without `everything` no long tests, no types of tests, and no times are printed."""
     chosen = ("--durations=30",) if everything else ("-m", "not long")
+    typed = () if everything else ("server",)
     return [
         Stage("format", ("ruff", "format", "--check", ".")),
         Stage("lint", ("ruff", "check", ".")),
         Stage("imports", ("lint-imports", "--no-logo")),
-        Stage("types", ("pyright", "--pythonpath", ".venv/bin/python")),
+        Stage("types", ("pyright", "--pythonpath", ".venv/bin/python", *typed)),
         *(Stage(f"client {name}", ("npm", "run", "--silent", name)) for name in ("check", "lint", "test", "build")),
         _tests((*chosen, *pytest), WORKERS),
     ]
