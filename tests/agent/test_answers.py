@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 
 import pytest
 
 from codelaw.agent.turn.model_call import Joint
 from tests.agent.conftest import Bench
-from tests.agent.test_broken_store import Breaker, agree
+from tests.agent.test_broken_store import agree
 from tests.agent.test_control import texts, until
 from tests.agent.test_interrupts import check
 from tests.loopback.script import VendorReply, fault
+
+DIALECTS = ("react", "native")
 
 LONG = "A long answer in many pieces, every one of them different from the one before."
 
@@ -27,16 +28,6 @@ async def test_an_answer_that_is_never_whole(bench: Bench, text: str):
     if bench.dialect == "react":
         assert "Finish[" not in result.answer
     await agree(bench, result.chat_id)
-
-
-async def test_a_model_that_never_comes_back_leaves_the_partial_answer(bench: Bench):
-    bench.vendor.reset([fault("reset_midstream", text=bench.finish(LONG).text), fault("401", times=0)])
-    result = await bench.turn("go")
-    assert result.stop_reason == "failed"
-    assert bench.shown("answer") == result.answer
-    record = await bench.session.read(result.chat_id)
-    assert "A long answer" in record.messages[-1].content, "what arrived is kept"
-    assert "[interrupted: " in record.messages[-1].content
 
 
 async def test_a_cancel_while_waiting_for_a_retry(bench: Bench):
@@ -96,7 +87,7 @@ async def test_the_turns_time_is_limited(bench: Bench):
     assert (await bench.turn("quick", result.chat_id)).stop_reason == "finished"
 
 
-@pytest.mark.parametrize("ticks", range(0, 24, 3))
+@pytest.mark.parametrize("ticks", range(0, 24, 8))
 async def test_a_steer_is_never_lost_nor_told_twice(bench: Bench, ticks: int):
     """Whenever the cancel comes: in the round, or returned at its end."""
     bench.vendor.reset([bench.act("LS", {}, delay=0.02), bench.finish("ok", times=0)])
@@ -119,22 +110,6 @@ async def test_a_steer_is_never_lost_nor_told_twice(bench: Bench, ticks: int):
     await agree(bench, running.chat_id)
 
 
-async def test_a_reminder_that_could_not_be_stored_is_told_in_the_next_turn(bench: Bench):
-    path = bench.root / "a.py"
-    path.write_text("one\n")
-    bench.vendor.reset([bench.act("Read", {"path": "a.py"}), bench.act("LS", {}, delay=0.05), bench.finish("ok")])
-    running = await bench.session.send(None, "go")
-    await until(lambda: len(bench.vendor.messages) == 2)
-    bench.buffers.put(path, "one and a half\n", 2)
-    breaker = Breaker(bench.session._chats._stores.chats, "append", 2)  # the call and its result, but not the reminder
-    assert (await running.result()).stop_reason == "failed"
-    breaker.mend()
-    bench.vendor.reset([bench.finish("ok", times=0)])
-    await bench.turn("next", running.chat_id)
-    await bench.turn("and next", running.chat_id)
-    assert texts(bench.sent()).count("The user changed a.py since you read it.") == 1
-
-
 @pytest.mark.parametrize("how", ["edit", "delete", "touch", "crlf"])
 async def test_changes_on_the_disk_are_told_once_and_only_when_they_are_some(bench: Bench, how: str):
     path = bench.root / "a.py"
@@ -154,33 +129,6 @@ async def test_changes_on_the_disk_are_told_once_and_only_when_they_are_some(ben
     await running.result()
     reported = texts(bench.sent()).count("The user changed a.py since you read it.")
     assert reported == (0 if how == "touch" else 1)
-
-
-async def test_arguments_that_cannot_be_written_again_are_mended(bench: Bench):
-    deep = '{"path": ' + "[" * 600 + "]" * 600 + "}"
-    replies = [bench.act("LS", '{"limit": NaN}'), bench.act("LS", '{"limit": 1e999}'), bench.act("LS", {})]
-    bench.vendor.reset([*replies, bench.act("LS", deep), bench.finish("ok")])
-    result = await bench.turn("go")
-    assert (result.stop_reason, result.steps) == ("finished", 5)
-    for request in bench.vendor.messages:
-        json.loads(request.body, parse_constant=pytest.fail)
-        assert request.status == 200
-    assert "nested too deeply" in texts(bench.sent())
-
-
-async def test_a_result_too_large_for_a_small_window_is_shortened_for_the_model_and_kept_whole(bench: Bench):
-    await bench.reopen(context={"maxWindow": 16_500})
-    (bench.root / "big.txt").write_text("".join(f"line {n} of many, all of them different\n" for n in range(1400)))
-    bench.vendor.reset([bench.act("Read", {"path": "big.txt", "limit": 1400}, times=2), bench.finish("ok", times=0)])
-    result = await bench.turn("go")
-    assert (result.stop_reason, result.answer) == ("finished", "ok")
-    assert [request.status for request in bench.vendor.messages] == [200] * 3
-    shown = texts(bench.sent())
-    assert "result:r1" in shown
-    assert "line 700 of many" not in shown
-    messages = (await bench.session.read(result.chat_id)).messages
-    check(messages)
-    assert "line 7 of many" in messages[2].content
 
 
 @pytest.mark.parametrize(

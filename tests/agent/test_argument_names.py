@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-from codelaw.context.sections import action_text
-from codelaw.context.shortening.demotion import demotable, demoted
 from tests.agent.conftest import Bench
 
 
@@ -50,15 +48,3 @@ async def test_a_path_under_two_names_is_refused(bench: Bench):
     said = json.dumps(bench.sent(-1)["messages"])
     assert "file_path is not an argument" in said
     assert "MARKER" not in said
-
-
-async def test_what_was_written_under_foreign_names_is_shortened_in_the_text_too(bench: Bench):
-    body = "a line that is long enough\n" * 40
-    bench.vendor.reset([bench.act("Write", {"file_path": "a.py", "text": body}), bench.finish("ok")])
-    result = await bench.turn("go")
-    assert (bench.root / "a.py").read_text() == body
-    record = await bench.session.read(result.chat_id)
-    what = demotable(record.messages[1])
-    assert what is not None
-    (short,) = demoted([record.messages[1]], frozenset({what}))
-    assert len(action_text(short)) < len(body) / 2

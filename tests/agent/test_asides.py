@@ -16,7 +16,7 @@ from codelaw.agent.recording.turn_record import TurnRecord
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.scratchpad import given_way, shrink_scratchpad
 from codelaw.domain.chats import Chat, StoredTurn
-from codelaw.domain.checkpoints import Aside, Demotion
+from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Call, Fragment, Message
 from codelaw.domain.results import ToolResult
 from tests.agent.conftest import Bench
@@ -82,31 +82,6 @@ async def test_no_record_and_no_export_has_it(bench: Bench):
     assert not any(TEA in text or "aside" in text for text in exports)
 
 
-async def test_what_has_changed_is_said_again_and_the_old_stands_as_it_was(bench: Bench):
-    await remembering(bench)
-    chat = await talked(bench, "one")
-    before = blocks(bench.sent())
-    await bench.session.memories.save("The user works at night", category="habit")
-    await talked(bench, "two", chat=chat)
-    assert blocks(bench.sent())[: len(before)] == before
-    assert (times(bench), times(bench, "works at night")) == (2, 1)
-    await talked(bench, "three", chat=chat)
-    assert (times(bench), times(bench, "works at night")) == (2, 1)
-
-
-async def test_without_economy_it_goes_with_its_turn(bench: Bench):
-    await remembering(bench)
-    chat = await talked(bench, "one")
-    await bench.reopen(memory=PATIENT, context={"economy": False})
-    for text in ("two", "three"):
-        await talked(bench, text, chat=chat)
-        reported = said(bench.sent())
-        assert reported.count(TEA) == 1
-        assert reported.index(text) < reported.index(TEA)
-    (await agent_of(bench, chat)).unload()
-    assert (await agent_of(bench, chat)).past.transcript.beside == {}
-
-
 async def test_a_batch_takes_it_away_for_good_and_the_next_question_says_it_again(bench: Bench):
     await remembering(bench)
     chat = await talked(bench, "one")
@@ -150,46 +125,6 @@ async def test_a_forgotten_memory_is_gone_from_the_view_and_the_disk(bench: Benc
     assert not any(TEA.encode() in file.read_bytes() for file in bench.home.rglob("*.db*"))
 
 
-async def test_a_turn_that_is_withdrawn_takes_it_along(bench: Bench):
-    await remembering(bench)
-    chat = await talked(bench, "one", "two")
-    first = (await bench.session.read(chat)).messages[0].turn_id
-    await bench.session.revert(chat, first, files=False, messages=True)
-    await talked(bench, "three", chat=chat)
-    reported = said(bench.sent())
-    assert reported.count(TEA) == 1
-    assert reported.index("three") < reported.index(TEA)
-
-
-async def test_an_inspection_counts_it_once_and_says_why(bench: Bench):
-    await remembering(bench)
-    fresh = await bench.session.inspect(None, "one")
-    assert [section.layer for section in fresh.sections if TEA in section.text] == ["turn"]
-    chat = await talked(bench, "one")
-    later = await bench.session.inspect(chat, "two")
-    assert [section.layer for section in later.sections if TEA in section.text] == ["L3"]
-    assert any(one.name == "profile" and "earlier question" in one.reason for one in later.dropped)
-
-
-async def test_what_stands_behind_a_result_is_sent_with_it(bench: Bench):
-    (bench.root / "a.txt").write_text("content of a file\n")
-    bench.vendor.play(bench.act("Read", {"path": "a.txt"}), bench.finish("ok"))
-    chat = (await bench.turn("read it")).chat_id
-    (result,) = [one for one in (await bench.session.read(chat)).messages if one.role == "tool"]
-    store = await bench.session._chats.store()
-    await store.append(chat, (), asides=[Aside(result.id, "agents:AGENTS.md", "<rules>\n be brief\n</rules>")])
-    await bench.reopen()
-    await talked(bench, "two", chat=chat)
-    reported = said(bench.sent())
-    assert reported.index("content of a file") < reported.index("be brief") < reported.index("two")
-    before = blocks(bench.sent())
-    await talked(bench, "three", chat=chat)
-    assert blocks(bench.sent())[: len(before)] == before
-    await (await agent_of(bench, chat)).past.reshape(None, [Demotion(result.id, "result")])
-    await talked(bench, "four", chat=chat)
-    assert "be brief" not in said(bench.sent()), "it goes with the result"
-
-
 class OfOneTurn:
     """A turn that runs in a store of its own."""
 
@@ -223,21 +158,6 @@ async def turn(tmp_path):
 RULES = Fragment("agents:src/AGENTS.md", "<rules>be brief</rules>")
 
 
-async def test_a_result_is_stored_together_with_what_stands_behind_it(turn: OfOneTurn):
-    full = await turn.call(1, RULES)
-    assert full.metadata.asides == (RULES,)
-    assert turn.opened.record[-1].metadata.asides == ()
-    loaded = await turn.store.load("c1")
-    assert loaded.asides == (Aside(full.id, RULES.name, RULES.text),) == tuple(turn.opened.asides)
-    assert loaded.messages[-1].metadata.asides == ()
-
-
-async def test_without_economy_it_is_shown_in_its_turn_only(turn: OfOneTurn):
-    turn.opened.inputs = inputs_of(100_000, economy=False)
-    assert (await turn.call(1, RULES)).metadata.asides == (RULES,)
-    assert (await turn.store.load("c1")).asides == ()
-
-
 @pytest.mark.parametrize("compressing", [True, False])
 async def test_what_has_given_way_in_the_turn_does_not_come_back_behind_it(turn: OfOneTurn, compressing: bool):
     turn.opened.inputs = inputs_of(100_000, compress_results=compressing)
@@ -250,19 +170,3 @@ async def test_what_has_given_way_in_the_turn_does_not_come_back_behind_it(turn:
     shown = next(message for message in opened.scratchpad if message.id == first.id)
     assert message_tokens(shown) < message_tokens(first)
     assert Demotion(first.id, "aside") in given_way(opened.scratchpad, opened.record, opened.reported, opened.asides)
-
-
-async def test_what_stood_beside_a_question_and_was_dropped_for_the_window_does_not_come_back(turn: OfOneTurn):
-    profile = Fragment("profile", "who")
-    await turn.opened.freeze([Aside("ask", "profile", "who", ("m1",))])
-    turn.opened.beside = (profile,)
-    assert (await turn.store.load("c1")).asides == (Aside("ask", "profile", "who", ("m1",)),)
-    assert turn.opened.gave_way() == ()
-    turn.opened.beside = ()
-    assert turn.opened.gave_way() == (Demotion("ask", "aside"),)
-
-
-async def test_a_store_that_takes_nothing_stops_no_turn(turn: OfOneTurn):
-    await turn.store.close()
-    await turn.opened.freeze([Aside("ask", "profile", "who")])
-    assert turn.opened.asides == []

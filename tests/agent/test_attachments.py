@@ -85,8 +85,3 @@ async def test_untitled_and_foreign_open_documents(bench: Bench):
         '<attachment path="git:/old/a.py?HEAD" lines="1-1"past',
     ]
     assert "draft" in str(bench.sent()["messages"]), "an untitled document can be read"
-
-
-async def test_a_binary_or_missing_file_is_only_mentioned_or_left_out(bench: Bench):
-    assert await send(bench, b"\0\1\2", LineRange(0, 0, 0, 2)) == []
-    assert "@a.txt" in bench.sent()["messages"][-1]["content"][0]["text"]

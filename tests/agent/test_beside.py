@@ -59,23 +59,6 @@ async def test_what_was_said_earlier_about_the_question_stands_right_behind_it(b
     assert BLOCK not in json.dumps([message.content for message in stored.messages]), "never stored"
 
 
-async def test_inspecting_shows_the_same_spans_and_counts_them_as_retrieved(bench: Bench):
-    await bench.reopen(context={"recentMax": 6})
-    chat = await old_chat(bench)
-    report = await bench.session.inspect(chat, "What was the paint of the lighthouse again?")
-    section = next(section for section in report.sections if BLOCK in section.text)
-    assert (section.layer, "zinc yellow" in section.text) == ("turn", True)
-    retrieved = next(line for line in report.budget if line.part == "retrieved")
-    assert retrieved.tokens == section.tokens
-
-
-async def test_a_short_chat_has_nothing_to_be_searched(bench: Bench):
-    bench.vendor.play(bench.finish("a"), bench.finish("b"))
-    first = await bench.turn("one lighthouse", strategy="span-retrieval")
-    await bench.turn("another lighthouse", first.chat_id)
-    assert not any(BLOCK in text for text in texts_of(bench.sent()))
-
-
 async def test_what_was_withdrawn_is_not_found_again(bench: Bench):
     await bench.reopen(context={"recentMax": 6})
     chat = await old_chat(bench)

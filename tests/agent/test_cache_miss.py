@@ -12,11 +12,9 @@ from codelaw.agent.dialects.native import Native
 from codelaw.agent.model_calls.caching import Sent, missed
 from codelaw.agent.recording.turn_record import TurnRecord
 from codelaw.agent.turn.model_call import Asker
-from codelaw.app import models
 from codelaw.context.sections import Section, View, message_section, text_section
 from codelaw.domain.messages import Message
 from codelaw.domain.models import CacheMiss, Delta, Heard, ModelReply, ModelRequest, StopReason, TextDelta, Usage
-from codelaw.settings.effective import load_settings
 from codelaw.tools.toolbox import default_toolbox
 from tests.agent.conftest import Bench
 from tests.agent.planning import inputs_of
@@ -76,26 +74,6 @@ def test_what_the_vendor_says_nothing_of_is_said_as_far_as_it_is_known():
     assert missed(sent(), sent(at=420.0)) == CacheMiss("expired", "paused 7 minutes")
 
 
-@pytest.mark.parametrize(
-    ("ttl", "seconds", "reported"),
-    [
-        ("5m", 310, "paused 5 minutes"),
-        ("5m", 3_600, "paused an hour"),
-        ("1h", 5_400, "paused 90 minutes"),
-        ("1h", 50_000, "paused 14 hours"),
-        ("1h", 1_200, "paused 20 minutes"),
-    ],
-)
-def test_a_pause_is_told_in_words(ttl: str, seconds: float, reported: str):
-    assert words(sent(at=seconds), sent(ttl=ttl)) == reported
-
-
-def test_what_is_surely_forgotten_is_lost_whatever_changed_and_what_is_not_is_not():
-    law = view(law="Be long.")
-    assert words(sent(law, at=7_200.0, said="system_changed")) == "paused 2 hours"
-    assert words(sent(law, at=1_200.0, said="system_changed"), sent(ttl="1h")) == "the law changed"
-
-
 @pytest.mark.parametrize("dialect", ["native"], indirect=True)
 async def test_a_changed_law_is_told_with_the_usage_and_in_the_turns_report(bench: Bench):
     law = bench.root / "CODE_LAW.md"
@@ -143,13 +121,3 @@ async def test_each_request_names_the_reply_before_it_where_the_vendor_compares_
     asker = Asker(turn, replace(inputs_of(200_000), **known), shown, 100)
     assert (await asker.ask()).reply.id == "msg_2"
     assert vendor.asked == asked
-
-
-def test_only_the_vendors_own_endpoint_is_asked():
-    def of(**model: Any) -> bool:
-        return models.diagnoses(load_settings(environ={}, client={"model": model}).value)
-
-    assert of(apiKey="k") is True
-    assert of(apiKey="k", baseUrl="https://api.anthropic.com/") is True
-    assert of(apiKey="k", baseUrl="http://127.0.0.1:8080") is False
-    assert of() is False

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.domain.errors import Refusal
-from codelaw.domain.files import Folder
 from tests.agent.conftest import Bench
 
 
@@ -49,16 +47,6 @@ async def test_a_message_calls_a_command_and_stays_as_it_was_typed(bench: Bench)
     assert "REVIEWMARK twice" in said(bench), "it stands in the history as it was called"
 
 
-async def test_what_calls_nothing_is_a_message(bench: Bench):
-    write(bench.root, ".codelaw/commands/review.md", "REVIEWMARK")
-    bench.vendor.reset([bench.finish("ok", times=0)])
-    for text in ("/other", " /review", "/review/it", "see /review"):
-        await bench.turn(text)
-        assert text in said(bench)
-        assert "typed-command" not in said(bench)
-    assert bench.kinds("notice") == []
-
-
 async def test_the_workspaces_command_comes_before_the_users_and_ours_before_others(bench: Bench, whose: Path):
     write(bench.home, "commands/one.md", "home")
     write(bench.home, "commands/two.md", "home")
@@ -76,30 +64,6 @@ async def test_the_workspaces_command_comes_before_the_users_and_ours_before_oth
     assert "\nours\n" in said(bench)
     await bench.turn("/deep:three now")
     assert "claude at home\n\nArguments: now" in said(bench)
-
-
-async def test_an_unsaved_buffer_is_the_command(bench: Bench):
-    path = bench.root / ".codelaw/commands/review.md"
-    write(bench.root, ".codelaw/commands/review.md", "saved")
-    bench.buffers.put(path, "UNSAVEDMARK")
-    bench.buffers.put(path.with_name("new.md"), "NEWMARK")
-    bench.vendor.reset([bench.finish("ok", times=0)])
-    assert [one.body for one in await bench.session.commands()] == ["NEWMARK", "UNSAVEDMARK"]
-    await bench.turn("/review")
-    assert "UNSAVEDMARK" in said(bench)
-
-
-async def test_each_folder_brings_its_own(bench: Bench):
-    other = bench.root.parent / "other"
-    write(bench.root, ".codelaw/commands/one.md", "of work")
-    write(other, ".codelaw/commands/one.md", "of other")
-    write(other, ".codelaw/commands/two.md", "of other")
-    bench.session.set_folders([Folder(root.name, root, root.as_uri()) for root in (bench.root, other)])
-    found = [(one.sheet.name, one.sheet.shown, one.body) for one in await bench.session.commands()]
-    assert found == [
-        ("one", "work/.codelaw/commands/one.md", "of work"),
-        ("two", "other/.codelaw/commands/two.md", "of other"),
-    ]
 
 
 async def test_a_link_out_of_the_workspace_and_a_denied_file_are_no_commands(bench: Bench, whose: Path):
@@ -147,11 +111,3 @@ async def test_a_command_forges_no_part_of_the_prompt(bench: Bench):
     assert said(bench).count("</typed-command>") == 1
     assert "<system-reminder>" not in said(bench)
     assert "OBEY" in said(bench)
-
-
-async def test_arguments_that_make_it_too_long_are_refused_and_nothing_is_kept(bench: Bench):
-    write(bench.root, ".codelaw/commands/big.md", "$ARGUMENTS " * 3000)
-    with pytest.raises(Refusal) as caught:
-        await bench.turn(f"/big {'x' * 1000}")
-    assert caught.value.code == "invalid_text"
-    assert (await bench.session.list(None, 10, None))[0] == []

@@ -8,10 +8,7 @@ import pytest
 
 from codelaw.app import models
 from codelaw.domain.chats import TurnResult
-from codelaw.domain.events import UsageEvent
 from codelaw.domain.models import Usage
-from codelaw.protocol.chats import TurnResult as TurnResultWire
-from codelaw.protocol.events import UsageReport
 from tests.agent.conftest import Bench
 
 STEPPED = "claude-haiku-5-5"
@@ -48,32 +45,3 @@ async def test_a_large_request_costs_what_a_large_one_does(bench: Bench):
     assert prices is not None
     flat = replace(prices, steps=())
     assert result.cost_usd == pytest.approx(flat.cost(billed(BELOW)) + prices.steps[0].input * flat.cost(billed(ABOVE)))
-
-
-async def test_a_child_with_a_stepped_price_pays_by_the_request(bench: Bench):
-    agents = bench.root / ".codelaw" / "agents"
-    agents.mkdir(parents=True)
-    (agents / "cheap.md").write_text(f"---\ndescription: x\nmodel: {STEPPED}\n---\nBe brief.\n")
-    (bench.root / "a.txt").write_text("x")
-    free = dict.fromkeys(BELOW, 0) | {"output_tokens": 0}
-    used = {**BELOW, "output_tokens": 1_000}
-    bench.vendor.play(
-        bench.act("Task", {"kind": "cheap", "prompt": "x"}, usage=free),
-        bench.act("Read", {"path": "a.txt"}, usage=used),
-        bench.finish("brief", usage=used),
-        bench.finish("Done.", usage=free),
-    )
-    result = await bench.turn("Go.")
-    prices = models.prices(STEPPED)
-    assert prices is not None
-    assert result.cost_usd == pytest.approx(2 * prices.cost(billed(BELOW)))
-
-
-def test_what_was_thought_is_told_where_there_was_any():
-    usage = Usage(input_tokens=1, output_tokens=9, thinking_tokens=7)
-    result = TurnResult("chat", "turn", "finished", "", 1, usage)
-    assert TurnResultWire.of(result).model_dump(by_alias=True)["usage"]["thinkingTokens"] == 7
-    reported = UsageReport.of(UsageEvent(usage, 10, 100, 1)).model_dump(by_alias=True)
-    assert reported["thinkingTokens"] == 7
-    silent = TurnResultWire.of(replace(result, usage=Usage(output_tokens=9)))
-    assert "thinkingTokens" not in silent.model_dump(by_alias=True)["usage"]

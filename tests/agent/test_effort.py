@@ -57,13 +57,6 @@ def write(root: Path, path: str, text: str) -> None:
     (root / path).write_text(text)
 
 
-async def test_by_default_nothing_is_said_of_it(bench: Bench):
-    listener = await heard(bench)
-    bench.vendor.play(bench.finish("ok"))
-    await bench.turn("go")
-    assert listener.efforts == [None]
-
-
 async def test_the_setting_holds_until_a_chat_has_its_own(bench: Bench):
     listener = await heard(bench, effort="low")
     bench.vendor.reset([bench.finish("ok", times=0)])
@@ -73,18 +66,6 @@ async def test_the_setting_holds_until_a_chat_has_its_own(bench: Bench):
     assert (await bench.session.update(chat, effort="default")).effort is None
     await bench.turn("go", chat)
     assert listener.efforts == ["low", "max", "max", "low"]
-
-
-async def test_a_choice_outlives_the_server_and_goes_along_with_a_fork(bench: Bench):
-    await heard(bench)
-    bench.vendor.reset([bench.finish("ok", times=0)])
-    made = await bench.session.create(effort="low")
-    await bench.turn("go", made.id)
-    listener = await heard(bench)
-    assert (await bench.session.read(made.id)).chat.effort == "low"
-    fork = await bench.session.fork(made.id, None)
-    await bench.turn("go", fork.id)
-    assert (fork.effort, listener.efforts) == ("low", ["low"])
 
 
 async def test_what_the_model_does_not_take_is_refused_with_what_it_takes(bench: Bench):
@@ -105,33 +86,6 @@ async def test_what_the_model_does_not_take_is_refused_with_what_it_takes(bench:
         await bench.session.send(chat, "go", effort="xhigh")
     assert [one.id for one in (await bench.session.list(None, 9, None))[0]] == [chat], "no chat was made for it"
     assert (await bench.turn("go", chat)).stop_reason == "finished", "nor is one left busy"
-
-
-async def test_so_is_what_the_settings_want(bench: Bench):
-    await heard(bench, effort="xhigh")
-    bench.vendor.reset([bench.finish("ok", times=0)])
-    with pytest.raises(Refusal, match="does not take the effort xhigh"):
-        await bench.session.send(None, "go")
-    assert (await bench.turn("go", effort="low")).stop_reason == "finished", "the chat's own stands before it"
-
-
-async def test_another_model_takes_back_what_it_does_not_take(bench: Bench):
-    await heard(bench)
-    made = await bench.session.create(effort="max")
-    assert (await bench.session.update(made.id, model="claude-sonnet-5-5")).effort == "max"
-    assert (await bench.session.update(made.id, model="claude-opus-4-5")).effort is None
-
-
-async def test_a_change_counts_from_the_next_turn_on(bench: Bench):
-    listener = await heard(bench)
-    write(bench.root, "a.txt", "x")
-    chat = (await bench.session.create(effort="low")).id
-    bench.vendor.play(bench.act("Read", {"path": "a.txt"}, wait=1.0), bench.finish("ok"), bench.finish("ok"))
-    running = await bench.session.send(chat, "go")
-    await bench.session.update(chat, effort="max")
-    await running.result()
-    await bench.turn("go", chat)
-    assert listener.efforts == ["low", "low", "max"]
 
 
 @pytest.mark.parametrize("path", [".codelaw/commands/hard.md", ".codelaw/skills/hard/SKILL.md"])
@@ -172,25 +126,6 @@ async def test_a_subagent_has_the_effort_of_its_head(bench: Bench):
     assert listener.efforts == ["low", "max", "low", "low", "low", "low", "low", None, "low"]
     listed = {one.sheet.name: one.effort for one in (await bench.session.agents()).brought}
     assert listed == {"deep": "max", "other": None, "same": None}
-
-
-async def test_a_subagent_whose_model_does_not_take_it_is_told_of(bench: Bench):
-    write(
-        bench.root,
-        ".codelaw/agents/x.md",
-        "---\ndescription: x\nmodel: claude-haiku-4-5\neffort: max\n---\nBe brief.\n",
-    )
-    await bench.reopen(model={"name": NAME})
-    bench.vendor.play(bench.finish("ok"))
-    (notice,) = (await bench.turn("go")).notices
-    assert (notice.code, "does not take the effort max" in notice.message) == ("agent_problem", True)
-
-
-async def test_a_reply_may_have_32_000_tokens(bench: Bench):
-    listener = await heard(bench)
-    bench.vendor.play(bench.finish("ok"))
-    await bench.turn("go")
-    assert [request.max_tokens for request in listener.asked] == [32_000]
 
 
 @pytest.mark.parametrize("dialect", ["native"], indirect=True)

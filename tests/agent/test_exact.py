@@ -22,12 +22,6 @@ async def test_the_vendor_counts_what_the_next_step_sends(bench: Bench):
     assert asked.get("tools") == sent.get("tools")
 
 
-async def test_nobody_is_asked_unless_it_is_wanted(bench: Bench):
-    report = await bench.session.inspect(None, "What is here?")
-    assert (report.exact_tokens, report.exact_problem) == (None, "")
-    assert bench.vendor.requests == []
-
-
 async def test_why_there_is_no_count_is_told_and_the_estimate_stays(bench: Bench):
     empty = await bench.session.inspect(None, None, exact=True)
     assert empty.exact_problem == "There is no message yet that could be counted."

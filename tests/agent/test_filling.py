@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from codelaw.app.chats import Ahead
 from tests.agent.conftest import Bench
 from tests.agent.talking import notices, talk
 
@@ -66,33 +65,6 @@ async def test_a_turn_that_begins_is_not_kept_waiting(bench: Bench):
     assert (await bench.turn("Now!", chat)).answer == "at once"
     assert not bench.session._chats.ahead.busy
     assert bench.vendor.messages[-1].json["max_tokens"] > 0
-
-
-async def test_what_is_under_way_is_stopped_by_a_turn_and_by_a_look_at_another_chat(bench: Bench):
-    begun: asyncio.Queue[str] = asyncio.Queue()
-    stopped: list[str] = []
-
-    async def load(chat: str) -> None:
-        del chat
-
-    async def filling(chat: str) -> None:
-        begun.put_nowait(chat)
-        try:
-            await asyncio.Event().wait()
-        finally:
-            stopped.append(chat)
-
-    ahead = Ahead(load)
-    ahead.then = filling
-    for chat in ("a", "b"):
-        ahead.looked_at(chat)
-        assert await begun.get() == chat
-    ahead.make_way()
-    while ahead.busy:
-        await asyncio.sleep(0)
-    assert stopped == ["a", "b"]
-    await ahead.close()
-    del bench
 
 
 async def test_a_vendor_that_refuses_is_a_notice(bench: Bench):

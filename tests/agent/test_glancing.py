@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,7 +14,6 @@ from codelaw.app import chats as chats_in_memory
 from codelaw.domain.events import TurnEnded
 from codelaw.domain.messages import Message
 from tests.agent.conftest import Bench
-from tests.agent.talking import due
 from tests.agent.test_control import until
 
 
@@ -70,72 +68,6 @@ async def test_a_page_makes_only_its_own_messages(
     await bench.session.read(chat, turns=2, before_turn=newest.messages[0].turn_id)
     await bench.session.read(chat, since_seq=1, limit=0)
     assert len(read) < 20
-
-
-async def test_a_chat_that_is_looked_at_is_loaded_before_it_is_sent_to(
-    bench: Bench, loads: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(chats_in_memory, "QUIET_SECONDS", 0.01)
-    chat = await long_chat(bench, 3)
-    await bench.reopen()
-    loads.clear()
-    await bench.session.read(chat, turns=1)
-    async with asyncio.timeout(150):
-        while not loads or bench.session._chats.ahead.busy:
-            await asyncio.sleep(0.01)
-    assert loads == [chat]
-    await bench.turn("MARK3", chat)
-    await bench.session.read(chat, turns=1)
-    assert (loads, bench.session._chats.ahead.busy) == ([chat], False)
-    assert all(f"MARK{number}" in str(bench.sent()["messages"]) for number in range(4))
-
-
-async def test_who_looks_through_many_chats_loads_the_last_alone(
-    bench: Bench, loads: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chats = [await long_chat(bench, 1) for _ in range(3)]
-    await bench.reopen()
-    loads.clear()
-    for chat, quiet in zip(chats, (1000.0, 1000.0, 0.01), strict=True):
-        monkeypatch.setattr(chats_in_memory, "QUIET_SECONDS", quiet)
-        await bench.session.read(chat, since_seq=1, limit=0)
-    async with asyncio.timeout(150):
-        while not loads:
-            await asyncio.sleep(0.01)
-    await asyncio.sleep(0.05)
-    assert loads == chats[2:]
-
-
-async def test_a_session_that_ends_loads_nothing_more(
-    bench: Bench, loads: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chat = await long_chat(bench, 1)
-    monkeypatch.setattr(chats_in_memory, "QUIET_SECONDS", 1000.0)
-    await bench.reopen()
-    loads.clear()
-    await bench.session.read(chat, turns=1)
-    left = bench.session._chats.ahead
-    assert left.busy
-    await bench.reopen()
-    assert (left.busy, loads) == (False, [])
-
-
-async def test_after_a_page_a_turn_still_knows_all(bench: Bench) -> None:
-    chat = await long_chat(bench, 4)
-    await bench.reopen()
-    await bench.session.read(chat, turns=1)
-    await bench.turn("MARK4", chat)
-    sent = str(bench.sent()["messages"])
-    assert all(f"MARK{number}" in sent for number in range(5))
-
-
-async def test_a_page_has_the_summaries_of_its_turns(bench: Bench) -> None:
-    chat = await due(bench)
-    await bench.session.compact(chat)
-    loaded = await bench.session.read(chat, turns=10)
-    await bench.reopen()
-    assert (await bench.session.read(chat, turns=10)).messages == loaded.messages
-    assert any(message.role == "summary" for message in loaded.messages)
 
 
 @pytest.mark.parametrize("turns", [1, None])

@@ -73,28 +73,6 @@ async def test_what_cannot_be_shown_has_to_be_read_again(bench: Bench, command: 
     assert (bench.root / "a.py").read_bytes() == b"x=1\n"
 
 
-async def test_a_file_that_the_model_has_not_read_is_undone_and_not_shown(bench: Bench):
-    await hooked(bench, PostToolUse={"matcher": "Edit", "command": "echo more >> b.txt; echo new > c.txt"})
-    (bench.root / "a.py").write_bytes(b"x=1\n")
-    (bench.root / "b.txt").write_bytes(b"old\n")
-    result = await edited(bench)
-    assert {change.path: change.kind for change in result.changes[1:]} == {"b.txt": "modified", "c.txt": "created"}
-    assert "hook_diff" not in said(bench)
-    await bench.session.revert(result.chat_id, result.turn_id)
-    assert (bench.root / "b.txt").read_bytes() == b"old\n"
-    assert not (bench.root / "c.txt").exists()
-
-
-async def test_a_hook_before_a_call_is_undone_though_it_refuses_the_call(bench: Bench):
-    await hooked(bench, PreToolUse={"matcher": "Edit", "command": "echo x=3 > a.py; echo no >&2; exit 2"})
-    (bench.root / "a.py").write_bytes(b"x=1\n")
-    result = await edited(bench)
-    assert [change.path for change in result.changes] == ["a.py"]
-    assert "+x=3" in said(bench)
-    await bench.session.revert(result.chat_id, result.turn_id)
-    assert (bench.root / "a.py").read_bytes() == b"x=1\n"
-
-
 async def test_a_hook_at_the_answer_is_undone_and_told_as_a_hook(bench: Bench):
     await hooked(bench, Stop=FORMAT)
     (bench.root / "a.py").write_bytes(b"x=1\n")
@@ -107,26 +85,6 @@ async def test_a_hook_at_the_answer_is_undone_and_told_as_a_hook(bench: Bench):
     assert "The user changed" not in sent
     await bench.session.revert(result.chat_id, result.turn_id)
     assert (bench.root / "a.py").read_bytes() == b"x=1\n"
-
-
-async def test_what_the_user_changes_meanwhile_is_the_users(bench: Bench):
-    """The file `b.py` is written by the hook's command, too, but a person has saved it in the editor since."""
-    await hooked(bench, Stop="echo x=7 > a.py")
-    for name in ("a.py", "b.py"):
-        (bench.root / name).write_bytes(b"x=1\n")
-    bench.vendor.reset(
-        [
-            bench.act("Read", {"path": "a.py"}),
-            bench.act("Read", {"path": "b.py"}),
-            bench.finish("ok", times=0),
-        ]
-    )
-    result = await bench.turn("go")
-    (bench.root / "b.py").write_bytes(b"x=8\n")
-    await bench.turn("go on", result.chat_id)
-    sent = said(bench)
-    assert "A hook changed a.py since you read it." in sent
-    assert "The user changed b.py since you read it." in sent
 
 
 @pytest.mark.parametrize("dialect", ["native"], indirect=True)

@@ -11,6 +11,8 @@ from codelaw.domain.messages import Message
 from tests.agent.conftest import Bench
 from tests.loopback.script import VendorReply
 
+DIALECTS = ("react", "native")
+
 
 def script(bench: Bench) -> list[VendorReply]:
     read = {"path": "a.py"}
@@ -37,7 +39,7 @@ def check(messages: tuple[Message, ...]) -> None:
     assert messages[-1].role == "assistant"
 
 
-@pytest.mark.parametrize("moment", range(1, 26, 2))
+@pytest.mark.parametrize("moment", range(1, 26, 4))
 async def test_cancel_at_any_event(bench: Bench, moment: int):
     (bench.root / "a.py").write_text("x = 1\n" * 30)
     bench.vendor.reset(script(bench))
@@ -64,7 +66,7 @@ async def test_cancel_at_any_event(bench: Bench, moment: int):
     assert bench.vendor.messages[-1].status == 200
 
 
-@pytest.mark.parametrize("ticks", [0, 1, 2, 3, 5, 8, 13, 21, 34, 55])
+@pytest.mark.parametrize("ticks", [0, 2, 5, 13, 34])
 async def test_cancel_after_any_number_of_loop_turns(bench: Bench, ticks: int):
     (bench.root / "a.py").write_text("x = 1\n")
     bench.vendor.reset(script(bench))

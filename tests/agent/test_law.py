@@ -106,7 +106,7 @@ async def test_the_setting_names_others_or_none(bench: Bench, files: list[str]):
     assert notices == []
 
 
-@pytest.mark.parametrize("how", ["outside", "binary", "folder", "denied", "link to denied"])
+@pytest.mark.parametrize("how", ["outside", "denied", "link to denied"])
 async def test_what_cannot_be_read_beside_the_law_is_a_notice(bench: Bench, how: str):
     path = bench.root / "AGENTS.md"
     (bench.root / "CODE_LAW.md").write_text("the law")
@@ -118,10 +118,6 @@ async def test_what_cannot_be_read_beside_the_law_is_a_notice(bench: Bench, how:
         case "outside":
             (bench.root.parent / "secret.md").write_text("SECRETMARK")
             path.symlink_to(bench.root.parent / "secret.md")
-        case "binary":
-            path.write_bytes(b"\0\0")
-        case "folder":
-            path.mkdir()
         case "denied":
             path.write_text("SECRETMARK")
         case _:
@@ -159,12 +155,3 @@ async def test_a_change_of_it_in_mid_chat_is_told(bench: Bench):
     assert [notice.message for notice in (*first.notices, *second.notices)] == [
         "AGENTS.md has changed, +1 -1 rules, now about 3 tokens. It applies from this step on."
     ]
-
-
-async def test_a_large_law_is_warned_about_once_and_never_cut(bench: Bench):
-    (bench.root / "CODE_LAW.md").write_text("Be kind to strangers. " * 4000 + "LASTMARK")
-    bench.vendor.reset([bench.finish("ok", times=0)])
-    first = await bench.turn("go")
-    second = await bench.turn("go", first.chat_id)
-    assert [notice.code for notice in (*first.notices, *second.notices)] == ["law_large"]
-    assert "LASTMARK" in json.dumps(bench.sent()["system"])

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.agent.inputs.attachments import ATTACHMENT_CHARACTERS
-from codelaw.domain.files import Buffer, Folder
+from codelaw.domain.files import Buffer
 from codelaw.domain.requests import Attachment, EditorState, LineRange
 from tests.agent.conftest import Bench
 from tests.agent.test_control import until
@@ -51,15 +50,6 @@ async def test_file_cursor_selection_and_screen_go_along_with_the_text_of_the_ed
     )
 
 
-async def test_without_a_selection_no_text_goes_along(bench: Bench):
-    uri = opened(bench)
-    (block,) = await look(bench, EditorState(uri, 2))
-    assert "with the cursor in line 3. What" in block
-    assert "selected" not in block
-    (blank,) = await look(bench, EditorState(uri, 2, LineRange(2, 0, 2, 0)))
-    assert "selected" not in blank
-
-
 async def test_it_is_stored_with_the_message_and_stays_as_it_was(bench: Bench):
     uri = opened(bench)
     bench.vendor.reset([bench.finish("ok", times=0)])
@@ -73,39 +63,6 @@ async def test_it_is_stored_with_the_message_and_stays_as_it_was(bench: Bench):
     assert before in again
     record = await bench.session.read(first.chat_id)
     assert [part.name for part in record.messages[0].metadata.fragments] == ["editor", "environment"]
-
-
-@pytest.mark.parametrize(("looked", "wanted"), [(5, "version 5; the file is at version 7"), (9, "version 9;")])
-async def test_another_version_is_told(bench: Bench, looked: int, wanted: str):
-    uri = opened(bench)
-    (block,) = await look(bench, EditorState(uri, 0, LineRange(0, 0, 0, 4), None, looked))
-    assert f"(The user looked at {wanted}" in block
-    assert 'version="7"' in block
-
-
-async def test_a_document_that_is_not_open_is_read_from_the_disk_and_says_so(bench: Bench):
-    (bench.root / "b.txt").write_text("one\ntwo\n")
-    (block,) = await look(bench, EditorState((bench.root / "b.txt").as_uri(), 0, LineRange(1, 0, 1, 3)))
-    assert "Line 2 is selected:\n2\ttwo\n(The text is the disk's: the document is not open.)" in block
-    assert "version" not in block
-
-
-async def test_a_long_selection_is_cut_with_directions(bench: Bench):
-    uri = opened(bench, text="\n".join(f"{number} {'x' * 90}" for number in range(1, 301)))
-    (block,) = await look(bench, EditorState(uri, 0, LineRange(10, 0, 299, 5)))
-    assert "Lines 11-300 are selected:" in block
-    assert "(Cut after line " in block
-    assert len(block) < ATTACHMENT_CHARACTERS + 1500
-
-
-async def test_what_is_attached_as_well_is_not_said_twice(bench: Bench):
-    uri = opened(bench)
-    span = LineRange(11, 0, 12, 7)
-    (block,) = await look(bench, EditorState(uri, 12, span), Attachment(uri, span))
-    assert "Lines 12-13 are selected; the attachment above has their text." in block
-    assert "12\tline" not in block
-    (other,) = await look(bench, EditorState(uri, 12, span), Attachment(uri, LineRange(0, 0, 1, 0)))
-    assert "12\tline 12" in other
 
 
 async def test_nothing_in_it_can_pass_for_ours(bench: Bench):
@@ -177,19 +134,6 @@ async def test_never_through_a_link_or_from_outside(guarded: Bench):
     for uri in uris.values():
         assert await look(guarded, EditorState(uri, 0, LineRange(0, 0, 0, 6))) == []
         assert "CANARY" not in str(guarded.sent()["messages"])
-
-
-async def test_a_new_document_and_several_folders(bench: Bench):
-    other = bench.root.parent / "lib"
-    other.mkdir()
-    bench.session.set_folders([Folder(root.name, root, root.as_uri()) for root in (bench.root, other)])
-    bench.buffers.buffers["u"] = Buffer("untitled:Untitled-1", None, "draft\n", 3, "plaintext")
-    (block,) = await look(bench, EditorState("untitled:Untitled-1", 0, LineRange(0, 0, 0, 5), None, 3))
-    assert 'path="untitled:Untitled-1" language="plaintext" version="3"' in block
-    assert "1\tdraft" in block
-    (other / "b.py").write_text("")
-    (block,) = await look(bench, EditorState((other / "b.py").as_uri(), 0))
-    assert 'path="lib/b.py"' in block
 
 
 @pytest.mark.parametrize("name", ["a.py", "secrets/key.py"])

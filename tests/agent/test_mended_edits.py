@@ -38,32 +38,12 @@ async def test_what_is_asked_about_is_what_is_written(bench: Bench):
     assert question.diff == "--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei"
 
 
-async def test_a_dry_run_tells_the_same_and_writes_nothing(bench: Bench):
-    sent = {"old_string": "    2\ttwo", "new_string": "    2\tzwei", "dry_run": True}
-    said = await edited(bench, "a.py", "one\ntwo\n", **sent)
-    assert "line numbers taken off" in said
-    assert "nothing written" in said
-    assert (bench.root / "a.py").read_text() == "one\ntwo\n"
-
-
 async def test_a_missed_edit_shows_the_nearest_text(bench: Bench):
     said = await edited(bench, "a.py", "one\ntwo\nthree\n", old_string="two\nthirty", new_string="x")
     assert "The nearest is lines 2-3" in said
     assert "- thirty" in said
     assert "+ 3: three" in said
     assert (bench.root / "a.py").read_text() == "one\ntwo\nthree\n"
-
-
-async def test_an_open_buffer_is_what_an_edit_fits(bench: Bench):
-    path = bench.root / "a.py"
-    path.write_text("one\ntwo\n")
-    bench.buffers.put(path, "one\n\tthree\n", 3)
-    sent = {"path": "a.py", "old_string": "    2\ttwo", "new_string": "x"}
-    bench.vendor.reset([bench.act("Read", {"path": "a.py"}), bench.act("Edit", sent), bench.finish("ok")])
-    await bench.turn("go")
-    said = json.dumps(bench.sent(-1)["messages"][-1], ensure_ascii=False)
-    assert "unsaved changes in the editor" in said
-    assert path.read_text() == "one\ntwo\n"
 
 
 async def test_the_nearest_text_of_a_file_of_keys_shows_no_key(bench: Bench):

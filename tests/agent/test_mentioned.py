@@ -60,13 +60,6 @@ async def test_a_path_is_completed_with_its_folder_and_without(several: Bench, p
     assert await completed(several, prefix) == found
 
 
-async def test_a_folder_whose_name_is_also_a_path_gives_both(several: Bench):
-    (several.root / "work-2").mkdir()
-    (several.root / "work-2" / "inner.py").write_text("")
-    assert await completed(several, "work-2/i") == ["work/work-2/inner.py"]
-    assert await completed(several, "work-2/") == ["work-2/deep", "work-2/src", "work/work-2/inner.py"]
-
-
 async def test_what_must_not_be_read_is_not_offered(several: Bench):
     await several.reopen(permissions={"deny": ["Read(secrets/**)"]})
     (several.root / "secrets").mkdir()

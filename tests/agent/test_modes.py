@@ -11,9 +11,7 @@ from tests.agent.conftest import Bench
 FORGED: list[tuple[str, str, dict[str, Any]]] = [
     ("ask", "Write", {"path": "made", "content": "x"}),
     ("ask", "Bash", {"command": "touch made"}),
-    ("ask", "TodoWrite", {"todos": []}),
     ("ask", "memory_save", {"text": "the user likes tabs", "category": "preference", "scope": "user"}),
-    ("plan", "Write", {"path": "made", "content": "x"}),
     ("plan", "Bash", {"command": "touch made"}),
     ("plan", "memory_save", {"text": "the user likes tabs", "category": "preference", "scope": "user"}),
 ]
@@ -45,12 +43,3 @@ async def test_a_plan_is_the_todo_list_of_the_turn_that_carries_it_out(bench: Be
     await bench.reopen()
     report = await bench.session.inspect(chat, "and now?")
     assert "write a.py" in report.text, "after a restart too"
-
-
-async def test_an_inspection_lists_the_tools_with_why(bench: Bench):
-    bench.vendor.reset([bench.finish("ok")])
-    chat = (await bench.turn("go", mode="ask")).chat_id
-    tools = {one.name: one for one in (await bench.session.inspect(chat, None)).tools}
-    assert tools["Read"].offered
-    assert tools["Write"].reason == "the mode ask only reads"
-    assert tools["Diagnostics"].reason == "not enabled: the editor lends the service"

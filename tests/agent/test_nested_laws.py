@@ -11,10 +11,6 @@ from typing import Any
 
 import pytest
 
-from codelaw.context.system.law import TOLD_FOLDERS
-from codelaw.domain.checkpoints import Demotion
-from codelaw.domain.files import Folder
-from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion
 from tests.agent.conftest import Bench
 from tests.agent.talking import blocks, said
 
@@ -99,30 +95,6 @@ async def test_what_touches_none_tells_none(bench: Bench, tree: Path, path: str)
     assert "folder-law" not in said(bench.sent())
 
 
-async def test_a_restart_shows_the_same_bytes_and_a_fork_too(bench: Bench, tree: Path):
-    chat = await did(bench, read("src/a.txt"))
-    await bench.reopen()
-    await did(bench, read("src/a.txt"), chat=chat)
-    unbroken(bench)
-    assert said(bench.sent()).count(MARK) == 1
-    last = (await bench.session.read(chat)).messages[-1].turn_id
-    fork = await bench.session.fork(chat, last)
-    await did(bench, read("src/a.txt"), chat=fork.id)
-    unbroken(bench)
-    assert said(bench.sent()).count(MARK) == 1
-
-
-async def test_no_record_and_no_export_holds_it(bench: Bench, tree: Path):
-    chat = await did(bench, read("src/a.txt"))
-    assert MARK in said(bench.sent())
-    record = await bench.session.read(chat)
-    assert MARK not in json.dumps([message.content for message in record.messages])
-    assert all(not message.metadata.asides for message in record.messages)
-    for form in ("json", "markdown"):
-        assert MARK not in await bench.session.export(chat, form)
-    assert MARK not in json.dumps([repr(event) for event in bench.events])
-
-
 async def test_what_has_changed_is_told_again_and_the_old_stands_as_it_was(bench: Bench, tree: Path):
     chat = await did(bench, read("src/a.txt"))
     bench.buffers.put(tree / "src" / "AGENTS.md", "- NEWMARK, never saved\n", 1)
@@ -140,35 +112,6 @@ async def test_what_has_changed_is_told_again_and_the_old_stands_as_it_was(bench
     unbroken(bench)
 
 
-async def test_a_change_while_the_turn_runs_counts_at_the_next_touch(bench: Bench, tree: Path):
-    async def ask(question: ApprovalQuestion) -> ApprovalAnswer:
-        await asyncio.to_thread((tree / "src" / "AGENTS.md").write_text, "- NEWMARK\n")
-        return ApprovalAnswer("allow_once")
-
-    bench.user.ask = ask  # type: ignore[method-assign]
-    await did(bench, read("src/a.txt"), ("Bash", {"command": "true"}), read("src/a.txt"))
-    reported = said(bench.sent())
-    assert (reported.count(MARK), reported.count("NEWMARK")) == (1, 1)
-    unbroken(bench)
-
-
-async def test_calls_of_one_reply_tell_it_once(bench: Bench, tree: Path):
-    if bench.dialect == "react":
-        both = bench.act("Read", {"path": "src/a.txt"}).text + '\nAction: Read[{"path": "src/sub/a.txt"}]'
-        reply = type(bench.act("LS", {}))(text=both)
-    else:
-        reply = bench.act("Read", {"path": "src/a.txt"})
-        reply = type(reply)(
-            text=reply.text, calls=(*reply.calls, {"name": "Read", "json": '{"path": "src/sub/a.txt"}'})
-        )
-    bench.vendor.play(reply, bench.finish("ok"))
-    await bench.turn("go")
-    reported = said(bench.sent())
-    assert reported.count(MARK) == 1
-    if "content of src/sub" in reported:
-        assert reported.count(SUB) == 1
-
-
 async def test_a_compaction_takes_it_with_its_round_and_the_next_touch_tells_it_again(bench: Bench, tree: Path):
     await bench.reopen(context={"keepRounds": 1})
     chat = await did(bench, read("src/a.txt"))
@@ -179,27 +122,6 @@ async def test_a_compaction_takes_it_with_its_round_and_the_next_touch_tells_it_
     await did(bench, read("docs/a.txt"), chat=chat)
     assert MARK not in said(bench.sent())
     await did(bench, read("src/a.txt"), read("src/a.txt"), chat=chat)
-    assert said(bench.sent()).count(MARK) == 1
-
-
-async def test_a_batch_that_takes_the_result_takes_it_too(bench: Bench, tree: Path):
-    chat = await did(bench, read("src/a.txt"))
-    (result,) = [one for one in (await bench.session.read(chat)).messages if one.role == "tool"]
-    agent = await bench.session._chats.get(chat)
-    await agent.past.reshape(None, [Demotion(result.id, "result")])
-    await did(bench, chat=chat)
-    assert MARK not in said(bench.sent())
-    await did(bench, read("src/a.txt"), chat=chat)
-    assert said(bench.sent()).count(MARK) == 1
-
-
-async def test_without_a_cache_it_goes_with_its_turn(bench: Bench, tree: Path):
-    await bench.reopen(context={"economy": False})
-    chat = await did(bench, read("src/a.txt"))
-    assert said(bench.sent()).count(MARK) == 1
-    await did(bench, chat=chat)
-    assert MARK not in said(bench.sent())
-    await did(bench, read("src/a.txt"), chat=chat)
     assert said(bench.sent()).count(MARK) == 1
 
 
@@ -264,35 +186,6 @@ async def test_a_very_long_one_is_cut_and_told(bench: Bench, tree: Path):
     assert reported.count(MARK) == 1
     assert "LASTMARK" not in reported
     assert "(Cut after 16000 of " in reported
-
-
-@pytest.mark.parametrize("levels", [60, pytest.param(200, marks=pytest.mark.long)])
-async def test_many_levels(bench: Bench, levels: int):
-    place = bench.root
-    for number in range(levels):
-        place /= f"d{number}"
-        place.mkdir()
-        (place / "AGENTS.md").write_text(f"LEVEL{number}Z")
-    (place / "a.txt").write_text("deep\n")
-    path = str((place / "a.txt").relative_to(bench.root))
-    await did(bench, *(read(path) for _ in range(levels // TOLD_FOLDERS + 2)))
-    reported = said(bench.sent())
-    assert [reported.count(f"LEVEL{number}Z") for number in range(levels)] == [1] * levels
-    assert reported.index(f"LEVEL{levels - 2}Z") < reported.index(f"LEVEL{levels - 1}Z") < reported.index("LEVEL0Z")
-    unbroken(bench)
-
-
-async def test_of_several_folders_each_names_its_own(bench: Bench, tree: Path):
-    lib = bench.root.parent / "lib"
-    (lib / "src").mkdir(parents=True)
-    (lib / "src" / "AGENTS.md").write_text("LIBMARK")
-    (lib / "src" / "a.txt").write_text("x\n")
-    bench.session.set_folders([Folder(root.name, root, root.as_uri()) for root in (bench.root, lib)])
-    await did(bench, read("lib/src/a.txt"), read("work/src/a.txt"))
-    reported = plainly(bench)
-    assert '<folder-law folder="lib/src">\nlib/src/AGENTS.md' in reported
-    assert '<folder-law folder="work/src">\nwork/src/AGENTS.md' in reported
-    unbroken(bench)
 
 
 async def test_hidden_characters_and_our_tags_are_spelt_out(bench: Bench, tree: Path):

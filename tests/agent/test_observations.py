@@ -16,6 +16,8 @@ from codelaw.transcript.repair.hygiene import hygiene
 from tests.agent.conftest import Bench
 from tests.agent.talking import fine
 
+DIALECTS = ("react", "native")
+
 
 def results(request: dict[str, Any]) -> list[str]:
     """The results in a request, in either dialect."""
@@ -74,24 +76,6 @@ async def test_a_result_keeps_the_form_in_which_its_turn_has_shown_it(bench: Ben
     assert results(bench.sent())[:4] == new[:4]
     assert results(bench.sent())[4].startswith('{"status"')
     fine(bench)
-
-
-async def test_another_dialect_is_given_the_same_texts(bench: Bench):
-    (bench.root / "a.py").write_text("x\n")
-    chat = await look(bench)
-    before = results(bench.sent())
-    bench.dialect = "native" if bench.dialect == "react" else "react"
-    await bench.reopen()
-    await look(bench, chat)
-    assert results(bench.sent()) == [*before, *before]
-    fine(bench)
-
-
-async def test_the_words_of_the_user_at_an_approval_reach_the_model(bench: Bench):
-    bench.user.comment = "use tabs"
-    bench.vendor.play(bench.act("Write", {"path": "n.py", "content": "x\n"}), bench.finish("done"))
-    await bench.turn("write")
-    assert results(bench.sent())[0].split("\n")[-2:] == ["note:", " The user says: use tabs"]
 
 
 def reported(as_text: bool) -> Message:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
-
-import pytest
 
 from codelaw.agent.recording.outbox import INTERVAL, Outbox
 from codelaw.domain.errors import Refusal
@@ -86,17 +83,6 @@ async def test_what_is_no_delta_does_not_wait_and_takes_the_deltas_along():
     assert [event.seq for event in sent] == list(range(1, 10))
 
 
-async def test_events_of_two_turns_keep_their_turn():
-    book, sent = Book(), list[ChatEvent]()
-    box = outbox(book, sent)
-    box.post("one", AnswerDelta("a", 1))
-    box.post("two", AnswerDelta("b", 1))
-    box.post("two", notice("x"))
-    await box.drain()
-    assert [event.turn_id for event in sent] == ["one", "two", "two"]
-    assert [turn for turn, _ in book.rows] == ["one", "two", "two"]
-
-
 async def test_a_store_that_fails_for_a_while_leaves_no_hole_and_no_number_twice():
     book, sent = Book(), list[ChatEvent]()
     box = outbox(book, sent)
@@ -122,26 +108,6 @@ async def test_a_client_that_cannot_be_told_stops_nothing():
     await box.drain()
     assert [event.seq for event in sent] == [1, 3]
     assert len(book.rows) == 3
-
-
-async def test_deltas_that_wait_are_joined_once(monkeypatch: pytest.MonkeyPatch):
-    joined = 0
-
-    def counted(event: AnswerDelta, **changes: str) -> AnswerDelta:
-        nonlocal joined
-        joined += len(changes["delta"])
-        return replace(event, **changes)
-
-    monkeypatch.setattr("codelaw.agent.recording.outbox.replace", counted)
-    sent: list[ChatEvent] = []
-    box = outbox(Book(), sent)
-    for number in range(5000):
-        box.post("t", AnswerDelta(f"{number} ", 1))
-    box.post("t", ThoughtDelta("so", 1))
-    await box.drain()
-    whole = "".join(f"{number} " for number in range(5000))
-    assert [event.event for event in sent] == [AnswerDelta(whole, 1), ThoughtDelta("so", 1)]
-    assert joined <= len(whole)
 
 
 async def test_a_key_that_comes_in_deltas_that_are_joined_does_not_leave():

@@ -63,19 +63,6 @@ async def test_a_picture_is_shown_and_stays_what_it_is(bench: Bench):
     assert shown(bench) == [source(first), source(other), source(first)]
 
 
-async def test_what_is_stored_and_read_names_it(bench: Bench):
-    one = picture()
-    bench.vendor.reset([bench.finish("ok")])
-    chat = (await bench.turn("look", attachments=[one])).chat_id
-    record = await bench.session.read(chat)
-    assert record.messages[0].metadata.images == (one.image,)
-    assert one.image.digest in await bench.session.export(chat, "json")
-    data = base64.b64encode(one.content).decode()
-    exported = await bench.session.export(chat, "markdown")
-    assert '<attachment image="1" type="image/png" size="750×100">' in exported
-    assert data not in exported
-
-
 async def test_a_fork_keeps_it_and_a_deleted_chat_does_not(bench: Bench):
     one = picture()
     bench.vendor.reset([bench.finish("ok"), bench.finish("here too")])
@@ -133,22 +120,6 @@ async def test_a_message_to_a_running_turn_takes_pictures_and_documents_along(be
     assert refused.value.code == "invalid_attachment"
 
 
-async def test_what_is_too_much_to_wait_is_refused_and_what_was_taken_back_is_kept(bench: Bench):
-    bench.vendor.reset([bench.finish("ok", delay=0.3)])
-    running = await bench.session.send(None, "go")
-    await until(lambda: bench.vendor.messages)
-    first = await bench.session.steer(running.chat_id, "one", attachments=[picture(rest=bytes([n])) for n in range(4)])
-    with pytest.raises(Refusal) as refused:
-        await bench.session.steer(running.chat_id, "two", attachments=[picture(), picture(rest=b"x")])
-    assert refused.value.code == "invalid_attachment"
-    assert await bench.session.unsteer(running.chat_id, first)
-    withdrawn = bench.kinds("steer")[-1]
-    assert (withdrawn.state, len(withdrawn.images)) == ("withdrawn", 4)
-    kept = await bench.session.picture(running.chat_id, withdrawn.images[0].digest)
-    assert kept == ("image/png", picture(rest=bytes([0])).content)
-    assert (await running.result()).answer == "ok"
-
-
 async def test_the_settings_say_what_the_data_does_not_know(bench: Bench):
     await bench.reopen(model={"name": "my-model"})
     bench.vendor.reset([bench.finish("ok"), bench.finish("ok")])
@@ -170,25 +141,6 @@ def listed(bench: Bench) -> dict[str, bool | None]:
     """Whether models see, as the list of models says it."""
     named = {"my-model", DEFAULT_MODEL, "deepseek-chat"}
     return {one.name: one.vision for one in bench.session.models() if one.name in named}
-
-
-async def test_it_counts_in_tokens_as_the_vendor_counts(bench: Bench):
-    bench.vendor.reset([bench.finish("ok"), bench.finish("ok")])
-    with_one = (await bench.turn("look", attachments=[picture(1500, 500)])).chat_id
-    without = (await bench.turn("look")).chat_id
-    sizes = [(await bench.session.inspect(chat, None)).total_tokens for chat in (with_one, without)]
-    assert 1000 <= sizes[0] - sizes[1] < 1100
-
-
-async def test_a_lost_picture_is_told_in_words(bench: Bench):
-    one = picture()
-    bench.vendor.reset([bench.finish("ok"), bench.finish("ok")])
-    chat = (await bench.turn("look", attachments=[one])).chat_id
-    store = await bench.session._chats.store()
-    await store.database.write(lambda session: session.execute("DELETE FROM results"), (chat,))  # type: ignore[attr-defined]
-    await bench.reopen()
-    await bench.turn("again", chat)
-    assert shown(bench) == []
 
 
 @pytest.mark.parametrize(

@@ -58,21 +58,3 @@ async def test_a_model_that_ends_is_told_once_in_a_chat(bench: Bench):
     chat = await reported(bench, lifecycle="deprecated", retires_at="2027-01-01T00:00:00Z")
     codes = [[notice.code for notice in (await bench.turn("go", chat)).notices] for _ in range(2)]
     assert codes == [["model_retired"], []]
-
-
-async def test_an_endpoint_that_says_nothing_leaves_the_data_in_force(bench: Bench):
-    bench.vendor.reset([bench.finish("ok", times=0)])
-    chat = (await bench.turn("go")).chat_id
-    await bench.session._turns.profiles.settled()
-    await bench.turn("go", chat)
-    assert [event.context_window for event in bench.kinds("usage")] == [200_000, 200_000]
-    assert len(asked(bench)) == 1
-
-
-async def test_another_endpoint_is_asked_again(bench: Bench):
-    await reported(bench)
-    await bench.reopen(model={"name": NAME})
-    assert bench.session._turns.profiles.reported == {}
-    await bench.turn("go")
-    await bench.session._turns.profiles.settled()
-    assert asked(bench) == [f"/v1/models/{NAME}"] * 2

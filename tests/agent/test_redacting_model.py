@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from codelaw.agent.model_calls.redacting_model import RedactingModel
@@ -12,13 +10,10 @@ from codelaw.domain.models import (
     ApiMessage,
     Block,
     CallBlock,
-    Delta,
-    Heard,
     ModelReply,
     ModelRequest,
     ResultBlock,
     TextBlock,
-    ThinkingDelta,
     Usage,
 )
 from codelaw.domain.safety.redaction import Redaction
@@ -112,19 +107,3 @@ async def test_a_key_is_found_wherever_it_stands_in_a_long_request(block: Block)
     assert KEY not in str(sent)
     assert "[redacted: model.apiKey]" in str(sent[150])
     assert sent[:150] + sent[151:] == tuple(messages[:150] + messages[151:])
-
-
-class Thinker(Model):
-    """Thinks before it answers."""
-
-    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> ModelReply:
-        for piece in ("I look at ", "the tests."):
-            on_delta(ThinkingDelta(piece, progress=True))
-        return await super().reply(request, on_delta)
-
-
-async def test_a_note_on_the_progress_stays_one() -> None:
-    heard: list[Delta] = []
-    await RedactingModel(Thinker(), Redaction()).reply(request([said("q")]), heard.append)
-    assert all(isinstance(delta, ThinkingDelta) and delta.progress for delta in heard)
-    assert "".join(delta.text for delta in heard if isinstance(delta, ThinkingDelta)) == "I look at the tests."

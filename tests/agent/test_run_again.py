@@ -22,11 +22,6 @@ def repository(bench: Bench) -> None:
     subprocess.run(["git", "init", "-q", str(bench.root)], check=True, env={**os.environ, "HOME": str(bench.home)})
 
 
-def git(bench: Bench, *words: str) -> None:
-    who = ["-c", "user.name=A User", "-c", "user.email=a@user.example"]
-    subprocess.run(["git", *who, *words], cwd=bench.root, check=True, env={**os.environ, "HOME": str(bench.home)})
-
-
 def config(bench: Bench) -> str:
     return (bench.root / ".git/config").read_text()
 
@@ -112,31 +107,3 @@ async def test_what_a_command_made_comes_back_when_the_user_says_so(bench: Bench
     assert ("what for" in reported) == (not allowed)
     kept = sorted(path.name for path in bench.home.rglob("quarantine/kept/*/*") if path.name != "about.json")
     assert kept == ([] if allowed else [".exrc", ".idea"])
-
-
-async def test_what_was_taken_away_while_it_ran_is_asked_about_once(bench: Bench):
-    repository(bench)
-    (bench.root / "setup.sh").write_text("mkdir .vscode; sleep 0.5; echo mine > .vscode/settings.json\n")
-    await bench.reopen(permissions={"allow": ["Bash", "Edit"], "default": "allow"})
-    bench.user.answer = "allow_once"
-    bench.vendor.reset([bench.act("Bash", {"command": COMMAND}), bench.finish("ok")])
-    await bench.turn("go")
-    assert [question.title for question in bench.user.asked] == ["Run again what failed, and let it change .vscode"]
-    assert (bench.root / ".vscode/settings.json").read_text() == "mine\n"
-
-
-async def test_a_settings_folder_that_a_checkout_brings_is_not_asked_about(bench: Bench):
-    repository(bench)
-    (bench.root / ".vscode").mkdir()
-    (bench.root / ".vscode/settings.json").write_text("{}\n")
-    git(bench, "commit", "-q", "--allow-empty", "-m", "first")
-    git(bench, "branch", "old")
-    git(bench, "add", "-f", ".vscode")
-    git(bench, "commit", "-qm", "settings")
-    git(bench, "branch", "new")
-    git(bench, "checkout", "-q", "old")
-    await bench.reopen(permissions={"allow": ["Bash", "Edit"], "default": "allow"})
-    bench.vendor.reset([bench.act("Bash", {"command": "git checkout -q new"}), bench.finish("ok")])
-    await bench.turn("go")
-    assert bench.user.asked == []
-    assert (bench.root / ".vscode/settings.json").read_text() == "{}\n"

@@ -12,6 +12,8 @@ from codelaw.domain.checkpoints import Demotion
 from tests.agent.conftest import Bench
 from tests.agent.talking import blocks, said
 
+DIALECTS = ("react", "native")
+
 LAST = "LINE39"
 """Of what a Grep finds, far behind what the cut of it keeps."""
 
@@ -62,18 +64,6 @@ async def test_a_result_that_the_store_has_lost_stands_as_the_history_has_it(ben
     assert blocks(bench.sent())[: len(before)] == before
 
 
-async def test_without_economy_a_result_is_cut_when_its_turn_has_ended_and_stays_so(bench: Bench):
-    searched(bench)
-    chat = (await bench.turn("look")).chat_id
-    await bench.reopen(context={"economy": False})
-    await bench.turn("and now", chat)
-    assert LAST not in said(bench.sent())
-    before = blocks(bench.sent())
-    await bench.reopen()
-    await bench.turn("again", chat)
-    assert blocks(bench.sent())[: len(before)] == before, "what was cut is not taken back"
-
-
 async def test_a_fork_begins_with_the_same_bytes(bench: Bench):
     searched(bench)
     chat = (await bench.turn("look")).chat_id
@@ -121,18 +111,3 @@ async def test_the_request_after_a_batch_reads_what_the_batch_has_left(bench: Be
         assert read == ideal, (sent, ideal, read)
     assert batches >= 1, "something was shortened"
     assert cache.most_breakpoints <= 4
-
-
-async def test_of_ten_turns_with_a_long_read_each_all_ten_stand(bench: Bench):
-    """Far from the window nothing is shortened, whatever it costs to send it again (C-6)."""
-    files = {number: [f"FILE{number}LINE{line} of plain words" for line in range(300)] for number in range(10)}
-    bench.vendor.reset()
-    chat = None
-    for number, lines in files.items():
-        (bench.root / f"f{number}.txt").write_text("\n".join(lines))
-        bench.vendor.play(bench.act("Read", {"path": f"f{number}.txt"}), bench.finish("ok"))
-        chat = (await bench.turn(f"what is in file {number}?", chat)).chat_id
-    bench.vendor.play(bench.finish("ok"))
-    await bench.turn("and now?", chat)
-    sent = said(bench.sent())
-    assert [number for number, lines in files.items() if not all(line in sent for line in lines)] == []

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.agent.inputs.surroundings import available, estimated, gathered, layered, select, span_budget
+from codelaw.agent.inputs.surroundings import available, gathered, layered, select, span_budget
 from codelaw.agent.inputs.turn_context import TurnInputs
 from codelaw.context.sections import text_section
 from codelaw.domain.messages import Fragment
@@ -60,10 +60,6 @@ def test_available_is_what_prompt_law_and_input_leave_with_room_for_the_work_of_
     assert available(inputs, asked=WINDOW) == 0
 
 
-def test_a_tokenizer_that_counts_twice_leaves_half():
-    assert estimated(inputs_of(WINDOW, ratio=2.0), ROOM) == ROOM // 2
-
-
 def test_retrieval_takes_its_share_and_recent_rounds_have_the_rest():
     inputs = inputs_of(WINDOW, strategy="span-retrieval", retrieval_share=0.25)
     free = available(inputs, asked=50)
@@ -88,7 +84,3 @@ def test_what_was_fetched_stays_away_where_its_share_is_enforced_and_too_small()
     around = gathered(bound, beside)
     assert around.beside == ()
     assert [one.name for one in around.dropped]
-
-
-def test_the_same_state_gives_the_same_selection():
-    assert selected(30, strategy="auto") == selected(30, strategy="auto")

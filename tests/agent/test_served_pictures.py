@@ -12,7 +12,7 @@ import pytest
 from codelaw.adapters.mcp.means import ServerMeans
 from codelaw.adapters.mcp.servers import McpServers
 from codelaw.domain.errors import Refusal
-from codelaw.domain.media.images import Picture, image_of, picture_ref
+from codelaw.domain.media.images import Picture, image_of
 from codelaw.domain.served import Offer, ServedImage, ServedResult, ServedTool
 from tests.agent.conftest import Bench
 from tests.agent.test_pictures import blocks, picture, plain, source
@@ -88,22 +88,6 @@ async def test_a_real_servers_picture_is_shown_with_its_result_and_stays(bench: 
     assert plain(bench.sent())[: len(before)] == before, "sent as it was by the next process too"
 
 
-async def test_a_fork_keeps_it_and_a_deleted_chat_does_not(bench: Bench, servers: FakeServers) -> None:
-    one = picture()
-    servers.answers["shot"] = answered(one, one)
-    shots(bench, "ok")
-    ended = await bench.turn("look")
-    fork = await bench.session.fork(ended.chat_id, ended.turn_id)
-    store = await bench.session._chats.store()
-    ref = picture_ref(one.image.digest)
-    assert (await store.results(ended.chat_id, [ref])).get(ref) is not None
-    await bench.session.delete(ended.chat_id)
-    assert await store.results(ended.chat_id, [ref]) == {}
-    bench.vendor.reset([bench.finish("here too")])
-    await bench.turn("and here?", fork.id)
-    assert shown(bench) == [source(one), source(one)]
-
-
 async def test_a_model_that_cannot_see_is_told_so_and_nothing_is_kept(bench: Bench, servers: FakeServers) -> None:
     await reopen(bench, servers, {**MINE, **ALLOWED, "model": seeing(bench, "deepseek-chat")})
     servers.answers["shot"] = answered(picture())
@@ -112,17 +96,6 @@ async def test_a_model_that_cannot_see_is_told_so_and_nothing_is_kept(bench: Ben
     assert shown(bench) == []
     assert "You cannot be shown its images." in said(bench)
     assert all(message.metadata.images == () for message in (await bench.session.read(ended.chat_id)).messages)
-
-
-async def test_another_model_of_the_same_chat_is_told_in_words(bench: Bench, servers: FakeServers) -> None:
-    servers.answers["shot"] = answered(picture())
-    shots(bench, "ok")
-    chat = (await bench.turn("look")).chat_id
-    await reopen(bench, servers, {**MINE, **ALLOWED, "model": seeing(bench, "deepseek-chat")})
-    bench.vendor.reset([bench.finish("ok")])
-    await bench.turn("and you?", chat)
-    assert shown(bench) == []
-    assert "(A picture was sent here. You cannot see it.)" in said(bench)
 
 
 async def test_what_cannot_be_shown_says_why(bench: Bench, servers: FakeServers) -> None:
@@ -137,24 +110,6 @@ async def test_what_cannot_be_shown_says_why(bench: Bench, servers: FakeServers)
     await bench.turn("look")
     assert shown(bench) == []
     assert "image/svg+xml, 6 bytes, not shown: it is not a PNG, JPEG, GIF or WebP" in said(bench)
-
-
-async def test_a_failed_calls_picture_is_not_shown(bench: Bench, servers: FakeServers) -> None:
-    servers.answers["shot"] = ServedResult("broken", images=(ServedImage("image/png", picture().content),), failed=True)
-    shots(bench, "ok")
-    await bench.turn("look")
-    assert shown(bench) == []
-    assert "broken" in said(bench)
-
-
-async def test_it_counts_in_tokens_as_the_vendor_counts(bench: Bench, servers: FakeServers) -> None:
-    chats: list[str] = []
-    for one in (picture(1500, 500), OTHER):
-        servers.answers["shot"] = answered(one)
-        shots(bench, "ok")
-        chats.append((await bench.turn("look")).chat_id)
-    sizes = [(await bench.session.inspect(chat, None)).total_tokens for chat in chats]
-    assert 900 <= sizes[0] - sizes[1] < 1100
 
 
 async def test_of_many_the_newest_are_shown_and_the_oldest_go_several_at_once(
@@ -173,32 +128,8 @@ async def test_of_many_the_newest_are_shown_and_the_oldest_go_several_at_once(
     assert not [one for one in shown(bench) if one in first]
 
 
-async def test_after_a_compaction_it_is_gone(bench: Bench, servers: FakeServers) -> None:
-    await reopen(bench, servers, {**MINE, **ALLOWED, "context": {"keepRounds": 1}})
-    servers.answers["shot"] = answered(picture())
-    shots(bench, "ok")
-    chat = (await bench.turn("look")).chat_id
-    bench.vendor.reset([bench.finish("two"), bench.finish("a summary")])
-    await bench.turn("more", chat)
-    assert len(shown(bench)) == 1
-    report = await bench.session.compact(chat)
-    assert report.compacted
-    bench.vendor.reset([bench.finish("ok")])
-    await bench.turn("now?", chat)
-    assert shown(bench) == []
-
-
 def seeing(bench: Bench, name: str) -> dict[str, Any]:
     return {"baseUrl": bench.vendor.url, "apiKey": "k", "dialect": bench.dialect, "name": name}
-
-
-async def test_a_subagent_sees_what_its_own_calls_bring(bench: Bench, servers: FakeServers) -> None:
-    one = picture()
-    servers.answers["shot"] = answered(one)
-    task = bench.act("Task", {"kind": "general", "prompt": "Look at the screen."})
-    bench.vendor.reset([task, bench.act("mcp__desk__shot", {}), bench.finish("seen"), bench.finish("done")])
-    await bench.turn("look")
-    assert [shown(bench, number) for number in range(4)] == [[], [], [source(one)], []]
 
 
 async def test_a_results_picture_is_read_by_its_digest_from_its_own_chat(bench: Bench, servers: FakeServers) -> None:

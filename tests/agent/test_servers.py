@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from codelaw.adapters.extras import adding
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.files import Folder
 from codelaw.domain.served import (
@@ -136,17 +134,6 @@ STARTING = (
 )
 
 
-async def test_an_inspection_shows_the_tools_of_servers_that_have_begun(desk: Bench, servers: FakeServers) -> None:
-    servers.slow = {"desk"}
-    servers.near.set()
-    await desk.session.servers.start()
-    late = await desk.session.inspect(None, "what?")
-    assert "still starting" in next(one.reason for one in late.dropped if one.name == "MCP server")
-    servers.slow.clear()
-    found = await desk.session.inspect(None, "what?")
-    assert "mcp__desk__put" in "".join(one.text for one in found.sections)
-
-
 async def test_a_server_that_is_late_is_told_and_comes_with_the_next_turn(desk: Bench, servers: FakeServers) -> None:
     servers.slow = {"desk"}
     servers.near.set()
@@ -162,23 +149,6 @@ async def test_a_server_that_is_late_is_told_and_comes_with_the_next_turn(desk: 
     desk.vendor.reset([desk.act("mcp__desk__put", {"thing": "a"}), desk.finish("done")])
     await desk.turn("now", running.chat_id)
     assert [call[1] for call in servers.calls] == ["put"]
-
-
-async def test_a_server_that_is_ready_in_mid_turn_changes_no_prefix(desk: Bench, servers: FakeServers) -> None:
-    servers.slow = {"desk"}
-    servers.near.set()
-    desk.vendor.reset(
-        [desk.act("LS", {}, wait=0.3), desk.act("mcp__desk__put", {"thing": "a"}), desk.finish("done", times=0)]
-    )
-    running = await desk.session.send(None, "put it")
-    await until(lambda: desk.vendor.messages)
-    servers.slow.clear()
-    await running.result()
-    declared = [json.dumps([desk.sent(step)["system"], desk.sent(step).get("tools")]) for step in range(3)]
-    assert len(set(declared)) == 1
-    assert "Its server desk is ready; where it was not when this turn began," in said(desk)
-    await desk.turn("again", running.chat_id)
-    assert "mcp__desk__put" in offered(desk)
 
 
 async def test_a_call_of_a_server_that_is_not_there_is_answered_truthfully(bench: Bench, servers: FakeServers) -> None:
@@ -234,14 +204,6 @@ async def test_only_servers_whose_tools_can_be_called_speak_in_l1(bench: Bench, 
     assert "mcp__desk__put" not in offered(bench), "the tools are to be found, what leads to them stands there (X-11)"
 
 
-async def test_the_list_says_how_the_missing_package_is_added(desk: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert (await desk.session.servers.list()).problems == ()
-    monkeypatch.setitem(sys.modules, "mcp", None)
-    (problem,) = (await desk.session.servers.enable("desk", enabled=True)).problems
-    assert problem.startswith("No server can start: mcp cannot be imported")
-    assert problem.endswith(f"add it with `{await asyncio.to_thread(adding, 'mcp')}`.")
-
-
 async def test_a_call_is_asked_about_and_runs(desk: Bench, servers: FakeServers) -> None:
     servers.answers["put"] = ServedResult("It lies there.", {"at": 3}, (ServedImage("image/png", b"1234"),))
     desk.vendor.reset([desk.act("mcp__desk__put", {"thing": "a cup"}), desk.finish("done")])
@@ -254,27 +216,6 @@ async def test_a_call_is_asked_about_and_runs(desk: Bench, servers: FakeServers)
     assert servers.calls == [("desk", "put", {"thing": "a cup"})]
     for text in ("It lies there.", "at: 3", "image/png, 4 bytes, not shown: it is not a PNG"):
         assert text in said(desk)
-
-
-async def test_a_standing_answer_counts_for_the_one_tool(desk: Bench, servers: FakeServers) -> None:
-    desk.user.answer = "allow_always"
-    desk.vendor.reset(
-        [
-            *(desk.act("mcp__desk__put", {"thing": "a"}), desk.act("mcp__desk__put", {"thing": "b"})),
-            *(desk.act("mcp__desk__look", {}), desk.finish("done")),
-        ]
-    )
-    await desk.turn("go")
-    assert [question.tool for question in desk.user.asked] == ["mcp__desk__put", "mcp__desk__look"], "each once"
-    assert [grant.rule for grant in await desk.session.permissions.grants()] == ["mcp__desk__put", "mcp__desk__look"]
-
-
-async def test_arguments_are_checked_before_the_user_is_asked(desk: Bench, servers: FakeServers) -> None:
-    desk.vendor.reset([desk.act("mcp__desk__put", {"thing": 3}), desk.finish("done")])
-    await desk.turn("put it")
-    assert desk.user.asked == []
-    assert servers.calls == []
-    assert "thing = 3: must be a string" in said(desk)
 
 
 @pytest.mark.parametrize("allow", ["mcp__desk__*", "mcp__desk", "mcp__desk__look"])
@@ -318,14 +259,6 @@ async def test_a_broken_server_is_told_once_in_a_chat_and_the_turn_goes_on(desk:
     assert servers.restarted == ["desk"]
     await desk.turn("now", chat)
     assert "mcp__desk__put" in offered(desk), "what is ready later is there in the next turn"
-
-
-async def test_a_failing_call_is_an_observation(desk: Bench, servers: FakeServers) -> None:
-    servers.answers["look"] = ToolFailure("TIMEOUT", "The server desk has not answered for 120 seconds.")
-    desk.vendor.reset([desk.act("mcp__desk__look", {}), desk.finish("done")])
-    result = await desk.turn("look")
-    assert result.stop_reason == "finished"
-    assert "has not answered" in said(desk)
 
 
 # ------------------------------------------------------------------------------------------------- a workspace's files
@@ -513,21 +446,6 @@ async def test_a_cancel_does_not_wait_for_what_a_message_names(desk: Bench, serv
     assert len(desk.vendor.messages) == asked
 
 
-async def test_a_cancel_does_not_wait_for_what_a_following_message_names(desk: Bench, servers: FakeServers) -> None:
-    servers.serves = Offer((PUT,), (), (ServedResource("desk", "note://1", "N"),))
-    servers.hangs = {"note://1"}
-    desk.vendor.reset([desk.finish("first", delay=0.03)])
-    running = await desk.session.send(None, "hello")
-    await until(lambda: desk.vendor.messages)
-    await desk.session.steer(running.chat_id, "see @desk:note://1")
-    await servers.hanging.wait()
-    assert await desk.session.cancel(running.chat_id) is True
-    await until(lambda: len(desk.kinds("turn_ended")) == 2)
-    assert [event.result.stop_reason for event in desk.kinds("turn_ended")] == ["finished", "cancelled"]
-    assert [notice for notice in desk.kinds("notice") if notice.code == "resource_left_out"] == []
-    assert len(desk.vendor.messages) == 1
-
-
 async def test_a_resource_is_mentioned_by_its_server_and_address(desk: Bench, servers: FakeServers) -> None:
     resources = (
         ServedResource("desk", "file:///a b.txt", "Left"),
@@ -565,17 +483,3 @@ async def test_how_far_a_call_is_is_shown_while_it_runs(desk: Bench, servers: Fa
     (reported,) = desk.kinds("tool_output")
     assert (reported.stream, reported.delta) == ("stdout", "3 of 10: copying⟨U+001B⟩[2J ⟨U+202E⟩b\n")
     assert "copying" not in said(desk), "the model is told the result alone"
-
-
-async def test_the_time_of_a_call_is_the_settings(desk: Bench, servers: FakeServers) -> None:
-    desk.vendor.reset([desk.finish("ok", times=0)])
-    await desk.turn("go")
-    assert servers.call_seconds == 120
-    begun = len(servers.begun)
-    changed = {"mcp": {**MINE["mcp"], "callSeconds": 7}}
-    settings = load_settings(environ={}, client={"model": {"baseUrl": desk.vendor.url, "apiKey": "k"}, **changed})
-    desk.session.reconfigure(settings)
-    await desk.turn("go")
-    assert servers.call_seconds == 7
-    assert len(servers.begun) == begun + 1, "the servers go on as they are"
-    assert servers.begun[-1] == servers.begun[-2]

@@ -11,6 +11,8 @@ import pytest
 from codelaw.domain.reports import ContextReport
 from tests.agent.conftest import Bench
 
+DIALECTS = ("react", "native")
+
 QUESTION = "and what is next? [tool] x"
 TODOS = [{"content": "one", "status": "in_progress"}, {"content": "two", "status": "pending"}]
 
@@ -85,20 +87,6 @@ async def test_a_dialect_shows_what_the_other_has_written(bench: Bench) -> None:
     await next_turn(bench, chat)
 
 
-async def test_demoted_results(bench: Bench) -> None:
-    await bench.reopen(model={"contextWindow": 40_000})
-    (bench.root / "a.txt").write_text("".join(f"found LINE{line} {'even words ' * 6}\n" for line in range(400)))
-    chat = None
-    for number in range(5):
-        greps = (bench.act("Grep", {"pattern": f"LINE{number}.*"}) for _ in range(3))
-        bench.vendor.reset([*greps, bench.finish("ok", times=0)])
-        chat = (await bench.turn(f"look {number}", chat)).chat_id
-    await bench.turn("and now", chat)
-    report = await next_turn(bench, chat)
-    history = next(one.text for one in report.sections if one.name == "history")
-    assert '"shortened"' in history or "; result:" in history, "a batch was made"
-
-
 async def test_summaries(bench: Bench) -> None:
     await bench.reopen(context={"keepRounds": 1})
     chat = await worked(bench)
@@ -107,22 +95,3 @@ async def test_summaries(bench: Bench) -> None:
     assert (await bench.session.compact(chat)).compacted
     report = await next_turn(bench, chat)
     assert "summaries" in {one.name for one in report.sections}
-
-
-async def test_what_stands_beside_a_question(bench: Bench) -> None:
-    await bench.session.memories.save("The user likes tea", category="preference")
-    chat = None
-    for _ in range(2):
-        report = await next_turn(bench, chat)
-        assert sum("The user likes tea" in one.text for one in report.sections) == 1
-        chat = (await bench.session.list(None, 1, None))[0][0].id
-
-
-async def test_what_a_turn_that_runs_sends_next(bench: Bench) -> None:
-    bench.vendor.reset([bench.act("LS", {}), bench.finish("done", wait=0.5)])
-    running = await bench.session.send(None, "look")
-    while len(bench.vendor.messages) < 2:
-        await bench.session.read(running.chat_id)
-    report = await bench.session.inspect(running.chat_id, None)
-    await running.result()
-    compare(report, bench.sent(1))

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
-from codelaw.domain.files import Folder
-from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion
 from tests.agent.conftest import Bench
 from tests.agent.talking import blocks, notices, said, system, whole
-from tests.fakes.editor import User
 
 HEADED = "---\nname: {0}\ndescription: {1}\n---\n{2}\n"
 
@@ -73,15 +69,6 @@ async def test_the_model_loads_a_skill_and_no_cached_byte_changes(bench_at_home:
     await bench.turn("after a restart", chat)
     assert blocks(bench.sent())[: len(third)] == third
     assert bench.user.asked == [], "reading needs no approval"
-
-
-async def test_ask_and_plan_load_skills_too(bench_at_home: Bench):
-    bench = bench_at_home
-    brought(bench.root, ".agents/skills/pdf")
-    for mode in ("ask", "plan"):
-        bench.vendor.reset([bench.act("load_skill", {"name": "pdf"}), bench.finish("ok", times=0)])
-        await bench.turn("fill it", mode=mode)
-        assert "BODYMARK" in said(bench.sent())
 
 
 async def test_a_message_loads_a_skill_by_its_name(bench_at_home: Bench):
@@ -146,17 +133,6 @@ async def test_ours_come_before_others_and_the_workspaces_before_the_users(bench
     ]
     brought(bench.root, places[3])
     assert (await found())["a"][0] == ".codelaw/skills/a/SKILL.md"
-
-
-async def test_a_place_that_is_a_link_to_another_brings_each_skill_once(bench_at_home: Bench, whose: Path):
-    bench = bench_at_home
-    brought(bench.root, ".agents/skills/pdf")
-    (bench.root / ".claude").mkdir()
-    (bench.root / ".claude/skills").symlink_to("../.agents/skills")
-    brought(whose, ".agents/skills/home")
-    (whose / ".claude").mkdir()
-    (whose / ".claude/skills").symlink_to("../.agents/skills")
-    assert [(one.sheet.name, one.shadowed) for one in await bench.session.skills()] == [("home", ""), ("pdf", "")]
 
 
 async def test_the_users_skills_and_their_files_are_read_where_no_file_tool_goes(bench_at_home: Bench, whose: Path):
@@ -255,23 +231,6 @@ async def test_the_settings_name_more_folders(bench_at_home: Bench, whose: Path)
     assert notices(bench) == [("skill_problem", reported)]
 
 
-async def test_each_folder_of_the_workspace_brings_its_own(bench_at_home: Bench):
-    bench = bench_at_home
-    other = bench.root.parent / "other"
-    brought(bench.root, ".codelaw/skills/one", body="WORKMARK")
-    brought(other, ".codelaw/skills/one")
-    brought(other, ".codelaw/skills/two", body="OTHERMARK")
-    bench.session.set_folders([Folder(root.name, root, root.as_uri()) for root in (bench.root, other)])
-    found = [(one.sheet.shown, one.offered) for one in await bench.session.skills()]
-    assert found == [
-        ("work/.codelaw/skills/one/SKILL.md", True),
-        ("other/.codelaw/skills/one/SKILL.md", False),
-        ("other/.codelaw/skills/two/SKILL.md", True),
-    ]
-    await bench.turn("/two")
-    assert "OTHERMARK" in said(bench.sent())
-
-
 async def test_an_unsaved_buffer_is_the_skill(bench_at_home: Bench):
     bench = bench_at_home
     folder = brought(bench.root, ".codelaw/skills/pdf", body="saved")
@@ -284,31 +243,6 @@ async def test_an_unsaved_buffer_is_the_skill(bench_at_home: Bench):
     assert "- pdf: Unsaved words" in system(bench.sent())
     await bench.turn("/new")
     assert "NEWMARK" in said(bench.sent())
-
-
-async def test_a_change_shows_at_the_next_turn_and_not_before(bench_at_home: Bench):
-    bench = bench_at_home
-    folder = brought(bench.root, ".codelaw/skills/pdf", "OLDWORDS")
-
-    def change() -> None:
-        (folder / "SKILL.md").write_text(HEADED.format("pdf", "NEWWORDS of another length", "BODYMARK"))
-        brought(bench.root, ".codelaw/skills/late")
-
-    class Changing(User):
-        async def ask(self, question: ApprovalQuestion) -> ApprovalAnswer:
-            await asyncio.to_thread(change)
-            return await super().ask(question)
-
-    bench.user = Changing()
-    await bench.reopen()
-    bench.vendor.reset([bench.act("Bash", {"command": "true"}), bench.finish("ok", times=0)])
-    chat = (await bench.turn("go")).chat_id
-    assert len(bench.user.asked) == 1
-    assert "OLDWORDS" in system(bench.sent())
-    assert "- late: " not in system(bench.sent())
-    await bench.turn("on", chat)
-    assert "NEWWORDS" in system(bench.sent())
-    assert "- late: " in system(bench.sent())
 
 
 async def test_what_is_wrong_with_a_skill_is_told_once_in_a_chat(bench_at_home: Bench):
@@ -328,35 +262,3 @@ async def test_what_is_wrong_with_a_skill_is_told_once_in_a_chat(bench_at_home: 
     assert ".codelaw/skills/binary/SKILL.md: It cannot be read: " in reported
     assert "- odd: ODDMARK" in system(bench.sent()), "its first line stands for the description"
     assert "binary" not in system(bench.sent())
-
-
-async def test_a_huge_skill_is_bounded_and_says_so(bench_at_home: Bench):
-    bench = bench_at_home
-    brought(bench.root, ".codelaw/skills/huge", body="BODYMARK " + "x" * 10_000_000)
-    bench.vendor.reset([bench.act("load_skill", {"name": "huge"}), bench.finish("ok", times=0)])
-    await bench.turn("go")
-    assert "BODYMARK" in said(bench.sent())
-    assert len(said(bench.sent())) < 60_000
-    assert "Only the first 50000 characters are here." in said(bench.sent())
-    assert "Its text is longer than 50000 characters" in notices(bench)[0][1]
-
-
-async def test_two_thousand_skills_leave_the_prompt_small_and_can_be_loaded(bench_at_home: Bench, whose: Path):
-    bench = bench_at_home
-    for number in range(2_000):
-        brought(whose if number % 2 else bench.root, f".claude/skills/s{number:04}", f"Words {number} " * 20)
-    bench.vendor.reset([bench.act("load_skill", {"name": "s0998"}), bench.finish("ok", times=0)])
-    await bench.turn("go")
-    assert "BODYMARK" in said(bench.sent())
-    index = bench.sent()["system"][0]["text"].partition("# Skills")[2]
-    assert 10_000 < len(index) < 20_000, "2 % of 200 000 tokens"
-    listed = index.count("\n- s")
-    assert (
-        f"And {1_000 - listed} more that are not listed: find_tools searches them, and load_skill takes their names."
-        in index
-    )
-    assert ".claude/skills has 1000 folders; the first 500 count." in notices(bench)[0][1]
-    sent = bench.sent()["system"][0]
-    await bench.reopen()
-    await bench.turn("in another process")
-    assert bench.sent()["system"][0] == sent

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.agent.conftest import Bench
-from tests.agent.talking import blocks, filler, is_summary, notices, reports, said, small, system, talk
+from tests.agent.talking import blocks, filler, said, small, system, talk
 from tests.agent.test_skills import brought
 
 
@@ -53,23 +53,6 @@ async def test_what_the_model_and_a_message_loaded_stands_behind_the_summary(ben
     assert "PDFMARK" not in system(bench.sent())
 
 
-async def test_the_next_summary_is_asked_for_behind_what_was_sent(bench: Bench):
-    await small(bench)
-    brought(bench.root, ".codelaw/skills/pdf", body="PDFMARK")
-    chat = await loaded(bench, "pdf")
-    await talk(bench, 6, chat=chat, size=1_000)
-    await bench.session.compact(chat)
-    await talk(bench, 6, chat=chat, start=6, size=1_000)
-    before = blocks(bench.sent())
-    await bench.session.compact(chat)
-    asked = bench.sent()
-    assert is_summary(asked)
-    system_blocks = len(asked["system"])
-    assert blocks(asked)[: system_blocks + 1] == before[: system_blocks + 1]
-    await talk(bench, 1, chat=chat, start=12)
-    assert system(bench.sent()).count("PDFMARK") == 1
-
-
 async def test_the_newest_load_of_a_skill_counts_and_what_has_no_room_is_told(bench: Bench):
     await small(bench)
     folder = brought(bench.root, ".codelaw/skills/pdf", body="OLDMARK")
@@ -88,34 +71,3 @@ async def test_the_newest_load_of_a_skill_counts_and_what_has_no_room_is_told(be
     assert "OLDMARK" not in shown[0]
     dropped = {one.name: one.reason for one in (await bench.session.inspect(chat, "x")).dropped}
     assert dropped["loaded skills"].startswith("big1, big0: ")
-
-
-async def test_a_compaction_that_begins_by_itself_counts_the_bodies(bench: Bench):
-    await small(bench, model={"contextWindow": 64_000})
-    for number in range(3):
-        brought(bench.root, f".codelaw/skills/s{number}", body=f"BODYMARK{number} {filler(9_000)}")
-    chat = await loaded(bench, "s0", "s1", "s2")
-    number = 0
-    while not reports(bench):
-        await talk(bench, 1, chat=chat, start=number, size=6_000)
-        number += 1
-    report = reports(bench)[-1]
-    assert report.compacted
-    assert report.tokens_after <= 0.4 * 64_000 + 500 or report.message
-    assert "BODYMARK2" in system(bench.sent())
-    assert notices(bench) == []
-
-
-async def test_a_batch_leaves_a_loaded_body_alone(bench: Bench):
-    await bench.reopen(model={"contextWindow": 40_000})
-    brought(bench.root, ".codelaw/skills/pdf", body=f"BODYMARK {filler(3_000)}")
-    (bench.root / "a.txt").write_text("".join(f"found LINE{line} {filler(60)}\n" for line in range(400)))
-    bench.vendor.reset()
-    chat = await loaded(bench, "pdf")
-    for number in range(8):
-        bench.vendor.play(*(bench.act("Grep", {"pattern": f"LINE{number}.*"}) for _ in range(3)), bench.finish("ok"))
-        await bench.turn(f"look {number}", chat)
-    bench.vendor.play(bench.finish("ok"))
-    await bench.turn("and now", chat)
-    assert '"shortened"' in said(bench.sent()) or "; result:" in said(bench.sent()), "a batch was made"
-    assert "BODYMARK" in said(bench.sent())

@@ -83,19 +83,6 @@ async def test_a_strategy_is_chosen_per_chat_and_per_request(bench: Bench):
     assert (await bench.session.read(chat)).chat.strategy == "last-n"
 
 
-@pytest.mark.parametrize(
-    ("rounds", "chosen", "kept"),
-    [(9, "full", 9), (24, "last-n", 15), (51, "span-retrieval", 10)],
-)
-async def test_auto_goes_by_the_number_of_messages(bench: Bench, rounds: int, chosen: str, kept: int):
-    await bench.reopen(context={"strategy": "auto", "summary": False})
-    chat = await talk(bench, rounds, size=40)
-    report = await bench.session.inspect(chat, ask(rounds))
-    assert report.strategy == "auto"
-    assert report.kept.startswith(f"auto chose {chosen}: {kept} of {rounds} rounds")
-    assert len(recents_in(await ask_once(bench, rounds, chat))) == kept + 1
-
-
 async def test_summary_and_recents_are_sent_and_the_summary_grows_in_the_background(bench: Bench):
     await bench.reopen(context={"strategy": "summary+recent", "recentMin": 2, "recentMax": 4, "summariseAbove": 300})
     always(bench, rolling())
@@ -154,24 +141,6 @@ async def test_a_failed_rolling_summary_is_a_notice_and_the_next_turn_tries_agai
     assert "thread_summary_updated" not in codes
 
 
-async def test_a_model_that_never_writes_a_usable_summary_is_asked_less_and_less(bench: Bench):
-    await bench.reopen(context={"strategy": "summary+recent", "recentMin": 2, "recentMax": 4, "summariseAbove": 300})
-    always(bench, rolling(""))
-    chat = await talk(bench, 2, size=1_500)
-    tried: list[bool] = []
-    for number in range(2, 14):
-        before = len(rolling_calls(bench))
-        await ask_once(bench, number, chat)
-        await summarised(bench, chat)
-        tried.append(len(rolling_calls(bench)) > before)
-    assert tried[0], "at first every turn tries again"
-    assert tried.count(True) <= 6, tried
-    assert True in tried[-8:], tried
-    reported = [message for code, message in notices(bench) if code == "thread_summary_failed"]
-    assert "next turn tries again" in reported[0]
-    assert "more turns have ended" in reported[-1]
-
-
 async def test_a_rolling_summary_can_be_switched_off_and_a_session_ends_while_one_is_written(bench: Bench):
     off = {"strategy": "summary+recent", "recentMin": 2, "summariseAbove": 300, "summary": False}
     await bench.reopen(context=off)
@@ -219,27 +188,6 @@ async def test_sliding_window_sends_the_newest_rounds_within_their_share_and_pin
     assert not any("<pin>" in message.content for message in record.messages), "never stored"
 
 
-async def test_a_sliding_window_of_forty_eight_thousand_tokens_is_full_of_rounds_and_seldom_summed_up(bench: Bench):
-    """Thirty rounds of some two thousand tokens: at first two were shown, and every other turn paid for a summary."""
-    await bench.reopen(context={"strategy": "sliding-window", "totalBudget": 48_000})
-    always(bench, rolling())
-    chat = await talk(bench, 1, size=6_000)
-    firsts: set[int] = set()
-    for number in range(1, 30):
-        chat = await talk(bench, 1, size=6_000, chat=chat, start=number)
-        kept = recents_in(next(one.json for one in reversed(bench.vendor.messages) if ROLLING not in system(one.json)))
-        assert kept == list(range(kept[0], number + 1))
-        assert len(kept) >= min(number + 1, 9), "of the twelve or so that have room a quarter leaves at once"
-        firsts.add(kept[0])
-        await summarised(bench, chat)
-    calls = rolling_calls(bench)
-    assert 1 <= len(calls) <= 7
-    assert len(firsts) == len(calls) + 1, "between two summaries the request begins with the same rounds (L-6)"
-    reported = [[number for number in range(30) if f"ASKCANARY{number}Z" in said(call)] for call in calls]
-    assert [number for part in reported for number in part] == list(range(max(firsts))), "each round is summed up once"
-    fine(bench)
-
-
 async def test_a_budget_that_is_set_cuts_recents_to_the_newest_that_fit_but_never_the_last(bench: Bench):
     await bench.reopen(context={"strategy": "sliding-window", "totalBudget": 16_000, "summary": False, "pin": False})
     chat = await talk(bench, 12, size=6_000)
@@ -259,18 +207,7 @@ async def test_a_budget_that_is_set_cuts_recents_to_the_newest_that_fit_but_neve
     assert "You are codelaw" in system(bench.sent())
 
 
-async def test_the_budget_is_reported_for_the_default_strategy_and_enforces_nothing(bench: Bench):
-    (bench.root / "CODE_LAW.md").write_text("rule\n" * 9_000)
-    await bench.reopen(model={"contextWindow": 40_000})
-    chat = await talk(bench, 2, size=100)
-    report = await bench.session.inspect(chat, ask(2))
-    assert [line.part for line in report.budget] == ["system", "summary", "retrieved", "recent", "input"]
-    assert [line.over for line in report.budget] == [True, False, False, False, False]
-    assert sum(line.tokens for line in report.budget) == report.total_tokens
-    assert report.kept == "2 of 2 rounds (4 messages)"
-
-
-@pytest.mark.parametrize("strategy", ["last-n", "summary+recent", "span-retrieval", "sliding-window", "auto"])
+@pytest.mark.parametrize("strategy", ["span-retrieval", "sliding-window"])
 async def test_a_strategy_that_does_not_fit_any_more_gives_up_rounds_not_the_turn(bench: Bench, strategy: str):
     await small(bench, context={"strategy": strategy, "summary": False, "economy": False, "pin": False})
     chat = await talk(bench, 9, size=9_000)
@@ -295,58 +232,3 @@ async def test_full_that_does_not_fit_is_refused_and_another_strategy_advised(be
     assert "last-n" in result.error.hint
     bench.vendor.play(bench.finish("x"))
     assert (await bench.turn(ask(13), chat, strategy="last-n")).stop_reason == "finished"
-
-
-async def test_what_the_vendor_finds_too_long_is_narrowed_and_sent_again(bench: Bench):
-    await bench.reopen(context={"strategy": "last-n"})
-    chat = await talk(bench, 9, size=9_000)
-    bench.vendor.play(
-        fault("prompt_too_long", error_message="prompt is too long: 30000 tokens > 20000 maximum"), bench.finish("x")
-    )
-    result = await bench.turn(ask(9), chat)
-    assert result.stop_reason == "finished", result.error
-    before, after = (len(asked_in(call.json)) for call in bench.vendor.messages[-2:])
-    assert 2 <= after < before
-
-
-async def test_results_are_kept_whole_when_compression_is_off(bench: Bench):
-    (bench.root / "long.txt").write_text("".join(f"LINE{number}\n" for number in range(40)))
-    for compress, count in ((True, 10), (False, 40)):
-        await bench.reopen(context={"compressResults": compress, "economy": False})
-        bench.vendor.play(
-            bench.act("Glob", {"pattern": "*.txt"}), bench.act("Bash", {"command": "ls /nowhere"}), bench.finish("x")
-        )
-        for number in range(40):
-            (bench.root / f"f{number}.txt").write_text("x")
-        chat = (await bench.turn("look")).chat_id
-        request = await ask_once(bench, 1, chat)
-        assert sum(f"f{number}.txt" in said(request) for number in range(40)) in (
-            {count} if count == 40 else set(range(9, 12))
-        )
-    fine(bench)
-
-
-async def test_an_unknown_strategy_is_refused_on_the_wire():
-    from pydantic import ValidationError
-
-    from codelaw.protocol.chats import SendMessage
-
-    with pytest.raises(ValidationError):
-        SendMessage.model_validate({"text": "x", "strategy": "best"})
-
-
-async def test_a_compaction_that_is_asked_for_says_what_it_changes_for_this_strategy(bench: Bench):
-    await small(bench, context={"keepRounds": 2})
-    chat = await talk(bench, 8, size=300)
-    await bench.session.update(chat, strategy="full")
-    report = await bench.session.compact(chat)
-    assert report.rounds_archived == 6
-    assert report.tokens_after == report.tokens_before
-    assert "full" in report.message
-    await bench.session.restore(chat)
-    await bench.session.update(chat, strategy="last-n")
-    report = await bench.session.compact(chat)
-    assert report.compacted
-    request = await ask_once(bench, 8, chat)
-    assert asked_in(request) == [6, 7, 8]
-    assert "SUMMARYCANARY" in system(request)

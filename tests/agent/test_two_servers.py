@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
 
 from codelaw.adapters.stores.chats import SqlChats
-from codelaw.agent.chat import crash_recovery
-from codelaw.agent.chat.chat import AgentChat
 from codelaw.domain.errors import Refusal
 from tests.agent.conftest import Bench, open_session
 from tests.agent.test_broken_store import agree
@@ -45,16 +42,6 @@ async def test_a_round_of_the_other_server_is_in_the_view_and_refs_stay_apart(be
     assert len(set(seqs)) == len(seqs)
     assert {event.seq for event in (await bench.session.read(chat, since_seq=0)).events} <= set(seqs)
     assert all(request.status == 200 for request in bench.vendor.messages)
-
-
-async def test_what_the_other_server_changed_of_the_chat_is_kept(bench: Bench, other: Bench):
-    bench.vendor.reset([bench.finish("x", times=0)])
-    chat = (await bench.turn("go")).chat_id
-    await other.session.update(chat, title="Theirs", mode="ask")
-    changed = await bench.session.update(chat, model="claude-opus-4-5")
-    assert (changed.title, changed.mode, changed.model) == ("Theirs", "ask", "claude-opus-4-5")
-    await bench.turn("again", chat)
-    assert "Write" not in json.dumps([bench.sent().get("tools"), bench.sent()["system"]])
 
 
 async def test_a_turn_of_a_living_server_is_left_alone(bench: Bench, other: Bench):
@@ -98,13 +85,11 @@ async def die(bench: Bench) -> None:
     bench.session = await open_session(bench, {})
 
 
-@pytest.mark.parametrize("first", ["nothing stored", "a turn stored"])
-async def test_no_number_comes_back_with_another_event(bench: Bench, monkeypatch: pytest.MonkeyPatch, first: str):
+async def test_no_number_comes_back_with_another_event(bench: Bench, monkeypatch: pytest.MonkeyPatch):
     """A client has seen what a full disk did not take; the server is killed, and the next one goes on."""
     bench.vendor.reset([bench.finish("x", times=0)])
     chat = (await bench.turn("go")).chat_id
-    if first == "nothing stored":
-        await bench.reopen()
+    await bench.reopen()
 
     async def full(*_arguments: object) -> list[int]:
         raise Refusal("store_unavailable", "The disk is full.", "Free some space.")
@@ -147,65 +132,3 @@ async def test_two_servers_mend_a_dead_ones_turn_once(bench: Bench, other: Bench
     check((await bench.session.read(chat)).messages)
     assert all(request.status == 200 for request in bench.vendor.messages)
     await third.session.close()
-
-
-@pytest.mark.parametrize("stored", [False, True], ids=["running", "its end is stored"])
-async def test_one_server_tells_the_end_of_a_dead_ones_turn_also_while_it_is_slow(
-    bench: Bench, other: Bench, *, stored: bool
-):
-    bench.user.answer = None
-    bench.vendor.reset([bench.finish("known"), bench.act("Bash", {"command": "true"}), bench.finish("x", times=0)])
-    chat = (await bench.turn("first")).chat_id
-    await other.session.read(chat)
-    running = await bench.session.send(chat, "go")
-    await until(lambda: bench.user.asked)
-    await die(bench)
-    store = other.session._chats._stores.chats
-    assert store is not None
-    if stored:
-        crashed = (await store.load(chat)).turns[-1]
-        await store.end_turn(crash_recovery.ended(crashed), crash_recovery.last_words(crashed, []))
-    real, reached, gate = store.append_events, asyncio.Event(), asyncio.Event()
-
-    async def slow(*given) -> list[int]:
-        reached.set()
-        await gate.wait()
-        return await real(*given)
-
-    store.append_events = slow  # type: ignore[method-assign]
-    first = asyncio.create_task(other.session.read(chat))
-    await reached.wait()
-    await bench.session.read(chat)
-    gate.set()
-    await first
-    ended = [event for one in (bench, other) for event in one.events if event.turn_id == running.turn_id]
-    assert [event.event.kind for event in ended].count("turn_ended") == 1
-
-
-async def test_a_turn_that_slipped_in_between_look_and_start_is_in_the_view(
-    bench: Bench, other: Bench, monkeypatch: pytest.MonkeyPatch
-):
-    bench.vendor.reset([bench.finish("x", times=0)])
-    chat = (await bench.turn("FIRSTMARK")).chat_id
-    agent = await bench.session._chats.get(chat)
-    settle = AgentChat.settle
-
-    async def slower(self: AgentChat) -> None:
-        if self is agent and "SECONDMARK" not in texts(bench.sent()):
-            await other.turn("SECONDMARK", chat)
-        await settle(self)
-
-    monkeypatch.setattr(AgentChat, "settle", slower)
-    await bench.turn("THIRDMARK", chat)
-    assert [texts(bench.sent()).count(mark) for mark in ("FIRSTMARK", "SECONDMARK", "THIRDMARK")] == [1, 1, 1]
-    await agree(bench, chat)
-
-
-async def test_idle_chats_are_loaded_again_when_they_are_used(bench: Bench):
-    bench.vendor.reset([bench.finish("x", times=0)])
-    chats = [(await bench.turn(f"MARK{number}")).chat_id for number in range(12)]
-    held = [agent for agent in bench.session._chats if agent.past.transcript.messages]
-    assert len(held) <= 9
-    for number, chat in enumerate(chats):
-        await bench.turn("again", chat)
-        assert f"MARK{number}" in texts(bench.sent())

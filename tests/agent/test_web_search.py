@@ -72,15 +72,6 @@ async def test_a_search_that_is_paused_goes_on(bench: Bench):
     assert [event.status for event in bench.kinds("tool_call")] == ["completed", "failed"]
 
 
-@pytest.mark.parametrize("dialect", ["native"], indirect=True)
-async def test_it_is_not_offered_where_it_is_off(bench: Bench):
-    bench.vendor.reset([bench.finish("ok")])
-    chat = (await bench.turn("go")).chat_id
-    assert "web_search" not in str(bench.sent())
-    reported = {one.name: one for one in (await bench.session.inspect(chat, None)).tools}
-    assert reported["web_search"].reason == "not enabled: tools.webSearch in the dialect `native`"
-
-
 def test_in_the_text_dialect_it_has_no_effect_and_says_so():
     settings = {"tools": {"webSearch": True}, "model": {"apiKey": "sk-test", "dialect": "react"}}
     (problem,) = load_settings(environ={}, client=settings).problems

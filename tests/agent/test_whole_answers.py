@@ -11,6 +11,8 @@ from tests.agent.answers import answers
 from tests.agent.conftest import Bench
 from tests.loopback.script import VendorReply
 
+DIALECTS = ("react", "native")
+
 ANSWERS = answers()
 CHUNKS = (1, 3, 7, 24, 1000)
 FORMS = (
@@ -90,29 +92,6 @@ async def test_what_a_model_invents_behind_a_call_is_not_paid_for(bench: Bench):
     assert result.usage.total_tokens == usage[0].usage.total_tokens + usage[1].usage.total_tokens
 
 
-async def test_what_a_closed_stream_has_not_told_of_its_request_is_estimated(bench: Bench):
-    """Some endpoints tell the input only at the end; without it the chat would look empty, and never be compacted."""
-    if bench.dialect == "native":
-        pytest.skip("calls stand beside the text")
-    call = bench.act("LS", {})
-    unreported = {"input_tokens": 0, "output_tokens": 0}
-    bench.vendor.reset([replace(call, text=call.text + INVENTED, delay=0.001, usage=unreported), bench.finish("ok")])
-    result = await bench.turn("go")
-    assert bench.vendor.messages[0].closed_early
-    first, second = bench.kinds("usage")
-    reported = second.usage.total_tokens - second.usage.output_tokens
-    assert 0.5 * reported < first.usage.input_tokens < 2 * reported
-    assert result.usage.total_tokens == first.usage.total_tokens + second.usage.total_tokens
-
-
-async def test_a_call_that_ends_its_reply_is_read_to_the_end_of_the_stream(bench: Bench):
-    """So that its usage is the vendor's and the connection stays."""
-    bench.vendor.reset([bench.act("LS", {}, usage={"input_tokens": 900, "output_tokens": 77}), bench.finish("ok")])
-    await bench.turn("go")
-    assert not any(request.closed_early for request in bench.vendor.messages)
-    assert bench.kinds("usage")[0].usage.output_tokens == 77
-
-
 @pytest.mark.parametrize("named", ["\n[user]", None])
 async def test_an_answer_that_an_endpoints_own_stop_sequence_cuts_is_continued(bench: Bench, named: str | None):
     whole = "Set this:\n\n[core]\na = [1]\n[user]\nname = me\n"
@@ -128,21 +107,6 @@ async def test_an_answer_that_an_endpoints_own_stop_sequence_cuts_is_continued(b
         return
     assert (result.stop_reason, result.answer, bench.shown("answer")) == ("finished", whole, whole)
     assert "stop sequence" in bench.kinds("retry")[0].reason
-
-
-async def test_an_answer_that_a_stop_sequence_always_cuts_is_not_shown_as_whole(bench: Bench):
-    text = "Thought: t\nAction: Finish[so" if bench.dialect == "react" else "so"
-    bench.vendor.reset([VendorReply(text=text, stop_reason="stop_sequence", stop_sequence="\n#", times=0)])
-    result = await bench.turn("go")
-    assert (result.stop_reason, len(bench.vendor.messages)) == ("token_limit", 4)
-    assert "stop sequence" in (await bench.session.read(result.chat_id)).messages[-1].content
-
-
-async def test_a_stop_sequence_behind_a_whole_reply_changes_nothing(bench: Bench):
-    stop = {"stop_reason": "stop_sequence", "stop_sequence": "<|im_end|>"}
-    bench.vendor.reset([bench.finish("whole", **stop)])
-    result = await bench.turn("go")
-    assert (result.stop_reason, result.answer, len(bench.vendor.messages)) == ("finished", "whole", 1)
 
 
 async def test_blanks_at_a_cut_are_kept(bench: Bench):
