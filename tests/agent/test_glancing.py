@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from codelaw.adapters.stores.rows.reading import Reading
-from codelaw.agent.chat.chat import AgentChat
 from codelaw.agent.recording.outbox import Outbox
 from codelaw.app import chats as chats_in_memory
 from codelaw.domain.events import TurnEnded
@@ -29,29 +27,14 @@ async def long_chat(bench: Bench, turns: int) -> str:
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The ids of the messages that were made of stored rows."""
     made: list[str] = []
-    messages = Reading.messages
+    message = Reading.message
 
-    def counted(self: Reading, rows: Iterable[tuple]) -> tuple[Message, ...]:
-        rows = list(rows)
-        made.extend(row[0] for row in rows)
-        return messages(self, rows)
+    def counted(self: Reading, row: tuple) -> Message | None:
+        made.append(row[0])
+        return message(self, row)
 
-    monkeypatch.setattr(Reading, "messages", counted)
+    monkeypatch.setattr(Reading, "message", counted)
     return made
-
-
-@pytest.fixture
-def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The chats that were loaded whole."""
-    begun: list[str] = []
-    load = AgentChat.load
-
-    async def counted(self: AgentChat, own: str | None = None) -> None:
-        begun.append(self.chat.id)
-        await load(self, own)
-
-    monkeypatch.setattr(AgentChat, "load", counted)
-    return begun
 
 
 async def test_a_page_makes_only_its_own_messages(
