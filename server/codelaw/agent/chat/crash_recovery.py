@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from codelaw.agent.recording.turn_record import closing
 from codelaw.agent.turn.pending import left_waiting
-from codelaw.context.escaping import json_line, neutralise
+from codelaw.context.escaping import neutralise
 from codelaw.context.mentions import without_reminder
-from codelaw.domain.chats import StoredTurn, TurnError, TurnResult
+from codelaw.domain.chats import StoredTurn, TurnError, TurnResult, TurnStop
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import (
@@ -25,7 +26,7 @@ from codelaw.domain.events import (
 )
 from codelaw.domain.messages import Message
 from codelaw.domain.models import Usage
-from codelaw.transcript.repair.repairs import CRASHED, final_message, open_calls, result_message
+from codelaw.transcript.repair.repairs import CRASHED
 from codelaw.transcript.transcript import own
 
 if TYPE_CHECKING:
@@ -34,8 +35,7 @@ if TYPE_CHECKING:
 
 _UNDER_WAY: set[CallStatus] = {"pending", "awaiting_approval", "running"}
 _WHY = "codelaw stopped before the turn ended"
-_WHY_UNTOLD = "codelaw stopped before it said why the turn failed"
-_SEND_AGAIN = "Send the message again to go on."
+_WHY_UNREPORTED = "codelaw stopped before it said why the turn failed"
 
 
 async def closed(store: ChatStore, turn: StoredTurn, messages: Sequence[Message]) -> list[Event]:
@@ -56,11 +56,9 @@ async def closed(store: ChatStore, turn: StoredTurn, messages: Sequence[Message]
 
 def last_words(turn: StoredTurn, said: Sequence[Message]) -> list[Message]:
     """The messages that close the round; `said` are the turn's own."""
-    error = {"status": "error", "data": {}, "error": {"code": "EXECUTION_ERROR", "message": CRASHED}}
     # As the turn showed its results, as far as it had any.
     as_text = all(message.metadata.as_text for message in said if message.role == "tool")
-    closed = [result_message(*call, json_line(error), as_text=as_text) for call in open_calls(said)]
-    return [*closed, final_message(turn.id, "", _WHY)]
+    return closing(turn.id, said, CRASHED, _WHY, as_text=as_text)
 
 
 def last_events(turn: StoredTurn, said: Sequence[Message], heard: Sequence[ChatEvent]) -> list[Event]:
@@ -81,18 +79,14 @@ def last_events(turn: StoredTurn, said: Sequence[Message], heard: Sequence[ChatE
                 title, status = call.tool if last is None else last.title, _status(results.get(call.id))
                 step, parent = caller.metadata.step or 0, caller.metadata.parent
                 reported.append(ToolCallEvent(call.id, call.tool, title, status, step, parent=parent))
-    gone = TurnError("internal_error", f"{_WHY}.", _SEND_AGAIN)
-    steps = max((message.metadata.step or 0 for message in own(said)), default=0)
-    ended = TurnResult(
-        chat_id=turn.chat_id,
-        turn_id=turn.id,
-        stop_reason="failed",
-        answer="",
-        steps=steps,
-        usage=turn.last_usage or Usage(),
-        error=gone,
-    )
-    return [*reported, *_steers(turn, said, heard, reported), TurnEnded(ended)]
+    return [*reported, *_steers(turn, said, heard, reported), _end(turn, own(said), _WHY)]
+
+
+def _end(turn: StoredTurn, said: Sequence[Message], why: str, stop: TurnStop = "failed", answer: str = "") -> TurnEnded:
+    error = TurnError("internal_error", f"{why}.", "Send the message again to go on.") if stop == "failed" else None
+    steps = max((message.metadata.step or 0 for message in said), default=0)
+    result = TurnResult(turn.chat_id, turn.id, stop, answer, steps, turn.last_usage or Usage(), error=error)
+    return TurnEnded(result)
 
 
 async def left_unreported(store: ChatStore, turn: StoredTurn) -> list[tuple[str, Event]]:
@@ -125,18 +119,7 @@ def _end_unreported(turn: StoredTurn, record: ChatRecord) -> TurnEnded | None:
         return None
     said = [message for message in own(record.messages) if message.turn_id == turn.id]
     answers = [message.metadata.answer for message in said if message.metadata.answer is not None]
-    stop = turn.stop_reason or "failed"
-    return TurnEnded(
-        TurnResult(
-            chat_id=turn.chat_id,
-            turn_id=turn.id,
-            stop_reason=stop,
-            answer=answers[-1] if answers else "",
-            steps=max((message.metadata.step or 0 for message in said), default=0),
-            usage=turn.last_usage or Usage(),
-            error=TurnError("internal_error", f"{_WHY_UNTOLD}.", _SEND_AGAIN) if stop == "failed" else None,
-        )
-    )
+    return _end(turn, said, _WHY_UNREPORTED, turn.stop_reason or "failed", answers[-1] if answers else "")
 
 
 def _begun(turn: StoredTurn, said: Sequence[Message], heard: Sequence[ChatEvent]) -> list[Event]:

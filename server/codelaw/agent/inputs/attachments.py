@@ -158,20 +158,12 @@ _BREAK = re.compile(r"\r\n|\n|\r")
 """What ends a line in an editor; nothing else does."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attached:
-    """Attachments, sorted by what becomes of them."""
+async def attach(
+    workspace: Workspace, attachments: Sequence[Enclosed]
+) -> tuple[list[Fragment], list[str], list[Notice]]:
+    """The selections; whole documents, to be mentioned, and those of which nothing is selected; what was left out.
 
-    selections: tuple[Fragment, ...]
-    paths: tuple[str, ...]
-    """Whole documents, to be mentioned; also those whose selection is empty or is no longer there."""
-    notices: tuple[Notice, ...]
-    """What could not be attached, and why."""
-    pictures: tuple[Picture, ...] = ()
-
-
-async def attach(workspace: Workspace, attachments: Sequence[Enclosed]) -> Attached:
-    """Read the selections. What is neither in the workspace nor open in the editor is left out.
+    What is neither in the workspace nor open in the editor is left out.
 
     Raises:
         Refusal: `invalid_attachment`: there are too many pictures, or they are too large together.
@@ -209,7 +201,7 @@ async def attach(workspace: Workspace, attachments: Sequence[Enclosed]) -> Attac
             where = "outside the workspace" if found is not None else "outside the workspace and not open"
             lost = f"{one_name(attachment.uri)} was not attached: it is {where}."
             notices.append(Notice("warning", "attachment_left_out", lost))
-    return Attached(tuple(selections), tuple(paths), tuple(notices), pictures)
+    return selections, paths, notices
 
 
 def pictures_in(attachments: Sequence[Enclosed]) -> tuple[Picture, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from codelaw.agent.inputs.attachments import attach, editor_fragment
+from codelaw.agent.inputs.attachments import attach, editor_fragment, pictures_in
 from codelaw.context.escaping import neutralise
 from codelaw.context.mentions import REMINDED, candidates, reminder
 from codelaw.domain.chats import Notice
@@ -131,8 +131,8 @@ async def _worded(
 
     `more` are paths that it mentions besides those in its text.
     """
-    attached = await attach(workspace, attachments)
-    paths = dict.fromkeys([*candidates(text), *more, *attached.paths])
+    selections, attached, notices = await attach(workspace, attachments)
+    paths = dict.fromkeys([*candidates(text), *more, *attached])
     mentions = [await _resolve(workspace, path) for path in paths]
     resolved = [mention for mention in mentions if mention.kind != "unresolved"]
     named = {mention.path for mention in resolved[:REMINDED]}
@@ -144,9 +144,9 @@ async def _worded(
         f"{clean}\n\n{block}" if block else clean,
         tuple(mentions),
         max(0, len(resolved) - REMINDED),
-        attached.selections,
-        attached.notices,
-        pictures=attached.pictures,
+        tuple(selections),
+        tuple(notices),
+        pictures=pictures_in(attachments),
     )
 
 

@@ -256,11 +256,16 @@ class TurnRecord:
 
     def closing(self, why: str, call_text: str) -> list[Message]:
         """The messages that end an unfinished turn: a result for every open call, and the marked last word."""
-        error = {"status": "error", "data": {}, "error": {"code": "EXECUTION_ERROR", "message": call_text}}
-        content = json_line(error)
-        closed = [result_message(*call, content, as_text=self.as_text) for call in self.open_calls()]
-        answer = self.partial_answer.text or None
-        return [*closed, final_message(self.id, self.partial.text, why, answer, parent=self.parent or None)]
+        return closing(
+            self.id,
+            self.record,
+            call_text,
+            why,
+            partial=self.partial.text,
+            answer=self.partial_answer.text or None,
+            as_text=self.as_text,
+            parent=self.parent or None,
+        )
 
     async def recall(self) -> bool:
         """Take in what the store has kept although it said that it failed, as when a connection is lost in a commit.
@@ -310,3 +315,20 @@ class TurnRecord:
 def _mtime(data: Mapping[str, Any]) -> float | None:
     value = data.get("mtime")
     return float(value) if isinstance(value, int | float) else None
+
+
+def closing(
+    turn_id: str,
+    said: Sequence[Message],
+    call_text: str,
+    why: str,
+    *,
+    partial: str = "",
+    answer: str | None = None,
+    as_text: bool,
+    parent: str | None = None,
+) -> list[Message]:
+    """The messages that end a round which said so much: a result for every open call, and the marked last word."""
+    content = json_line({"status": "error", "data": {}, "error": {"code": "EXECUTION_ERROR", "message": call_text}})
+    closed = [result_message(*call, content, as_text=as_text) for call in open_calls(said)]
+    return [*closed, final_message(turn_id, partial, why, answer, parent=parent)]

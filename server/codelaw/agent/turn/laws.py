@@ -200,7 +200,7 @@ async def folder_laws(workspace: Workspace, denied: Denied | None, files: Sequen
     found: list[FolderLaw] = []
     beside: list[FolderLaw] = []
     for folder in workspace.folders:
-        reading = _Reading(workspace, denied, folder, "")
+        reading = _LawReader(workspace, denied, folder, "")
         try:
             names = await reading.names(whole(folder))
         except ToolFailure as failure:
@@ -234,7 +234,7 @@ async def laws_above(
     found: list[tuple[str, FolderLaw | None]] = []
     for one, stamp in zip(places, await workspace.stamps(places), strict=True):
         inside = one.path.relative_to(folder.root).as_posix()
-        reading = _Reading(workspace, denied, folder, inside)
+        reading = _LawReader(workspace, denied, folder, inside)
         law: FolderLaw | None = None
         if denied is None or not denied.hides(one.shown):
             name = laws.choose_beside(await listed.names(reading, one, stamp), files)
@@ -260,7 +260,7 @@ class Listed:
     """The names that are looked for."""
     _known: dict[Path, tuple[Stamp, list[str]]] = field(default_factory=dict[Path, "tuple[Stamp, list[str]]"])
 
-    async def names(self, reading: _Reading, place: Located, stamp: Stamp | None) -> list[str]:
+    async def names(self, reading: _LawReader, place: Located, stamp: Stamp | None) -> list[str]:
         """Of the names in the folder at `place`, those that are looked for; empty where it cannot be looked into."""
         known = self._known.get(place.path)
         if known is not None and known[0] == stamp:
@@ -283,13 +283,13 @@ async def nested_law(
 
     Nothing is said of a folder that cannot be looked into, or that rules deny.
     """
-    path = _Reading(workspace, denied, folder, inside).path("")
+    path = _LawReader(workspace, denied, folder, inside).path("")
     above = await laws_above(workspace, denied, files, path, Listed(files))
     return above[-1][1] if above else None
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _LawReader:
     """Reads the laws of one folder, which is `inside` a workspace folder."""
 
     workspace: Workspace

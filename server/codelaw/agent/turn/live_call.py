@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import re
 from codecs import getincrementaldecoder
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast, get_args
 from urllib.parse import urlsplit
 
@@ -47,9 +47,9 @@ class Form:
     text: str
     """What is asked, whole."""
     options: tuple[ApprovalOption, ...]
-    contents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    contents: Mapping[str, Mapping[str, Any]]
     """By the id of an option that accepts."""
-    words: str = ""
+    words: str
     """The name of the field for words; empty where there is none."""
 
 
@@ -62,26 +62,25 @@ def form(question: ServerQuestion) -> Form | None:
         if host is None or urlsplit(question.url).scheme not in {"http", "https"}:
             return None
         text = f"{message}\n\nIt wants you to open this page yourself, and to answer here when you are done:\n{address}"
-        return Form(text, (_accept("done", "I have done it"), DECLINE), {"done": {}})
+        return _form(text, [("I have done it", {})])
     fields = _fields(question.schema)
     text = "\n".join([message, *(["", *map(_line, fields.items())] if fields else [])])
+    name, only = next(iter(fields.items())) if len(fields) == 1 else ("", dict[str, Any]())
+    choices, proposed = _choices(only), _proposed(fields)
+    words = name if choices is None and only.get("type") == "string" else ""
     if not fields:
-        return Form(text, (_accept("yes", "Yes"), DECLINE), {"yes": {}})
-    if len(fields) == 1:
-        ((name, only),) = fields.items()
-        choices = _choices(only)
-        if choices is not None and len(choices) <= MOST_CHOICES:
-            options = [_accept(f"choice-{number}", shown) for number, (_, shown) in enumerate(choices)]
-            contents = {f"choice-{number}": {name: value} for number, (value, _) in enumerate(choices)}
-            return Form(text, (*options, DECLINE), contents)
-        if choices is None and only.get("type") == "string":
-            proposed = _proposed(fields)
-            options = () if proposed is None else (_accept("proposed", "Accept what is proposed"),)
-            return Form(text, (*options, IN_WORDS), {} if proposed is None else {"proposed": proposed}, name)
-    proposed = _proposed(fields)
-    if proposed is None:
+        return _form(text, [("Yes", {})])
+    if choices is not None and len(choices) <= MOST_CHOICES:
+        return _form(text, [(shown, {name: value}) for value, shown in choices])
+    if proposed is None and not words:
         return None
-    return Form(text, (_accept("proposed", "Accept what is proposed"), DECLINE), {"proposed": proposed})
+    return _form(text, [] if proposed is None else [("Accept what is proposed", proposed)], words)
+
+
+def _form(text: str, accepted: Sequence[tuple[str, Mapping[str, Any]]], words: str = "") -> Form:
+    options = [ApprovalOption(f"choice-{number}", shown, "allow_once") for number, (shown, _) in enumerate(accepted)]
+    contents = {option.id: content for option, (_, content) in zip(options, accepted, strict=True)}
+    return Form(text, (*options, IN_WORDS if words else DECLINE), contents, words)
 
 
 def answer(asked: Form, given: ApprovalAnswer) -> ServerAnswer:
@@ -131,10 +130,6 @@ class ServerAsking:
 
     def reported(self, line: str) -> None:
         """Who listens to a call gets it from the tool (`tools/served/served_tool`)."""
-
-
-def _accept(name: str, shown: str) -> ApprovalOption:
-    return ApprovalOption(name, shown, "allow_once")
 
 
 def _fields(schema: Mapping[str, Any] | None) -> dict[str, _Field]:
