@@ -31,11 +31,10 @@ PLACES: dict[str, tuple[str, ...]] = {
     ),
     "goes on for long, or by chance": (
         "agent/test_whole_answers.py", "scenarios/test_fuzz_turns.py", "scenarios/test_keeping.py",
-        "scenarios/test_overflow.py", "scenarios/test_soak.py", "scenarios/test_trace.py",
+        "scenarios/test_overflow.py", "scenarios/test_questions.py", "scenarios/test_headless.py", "scenarios/test_trace.py",
         "adapters/workspace/test_search.py::test_both_engines_agree_on_made_up_patterns",
         "agent/test_compaction_growth.py", "agent/test_revert.py::test_random_turns_under_random_later_edits",
         "agent/test_window_plan.py::test_any_turn_ends_with_a_view_that_fits_or_a_refusal_and_the_question_stands_in_it_once",
-        "scenarios/test_revert.py::test_random_typing_after_the_turn",
         "agent/test_compaction_plan.py::test_none_begins_by_itself_before_the_view_has_grown_by_a_tenth",
         "adapters/stores/test_killed.py::test_the_log_does_not_grow_for_ever",
         "lsp/test_wire.py::test_a_client_that_does_not_read_blocks_nobody",

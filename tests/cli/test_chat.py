@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 
 import pytest
@@ -80,12 +79,6 @@ def test_what_the_client_says_and_answers(log, tmp_path):
     assert len(received(log, "shutdown")) == len(received(log, "exit")) == 1
 
 
-def test_an_old_chat_goes_on(log):
-    assert run("plain", log, "chat", "--chat", "c1", "hi").returncode == 0
-    assert received(log, "codelaw/chat/create") == []
-    assert received(log, "codelaw/chat/send") == [{"chatId": "c1", "text": "hi"}]
-
-
 def test_json_is_all_there_is_on_standard_output(log):
     done = run("plain", log, "chat", "hi", "--json")
     lines = [json.loads(line) for line in done.stdout.splitlines()]
@@ -115,16 +108,12 @@ def test_nothing_that_was_written_by_others_steers_the_terminal(log):
 
 @pytest.mark.parametrize(
     ("scene", "status"),
-    [("finished", 0), ("cancelled", 130), ("step_limit", 1), ("token_limit", 1), ("refused", 1), ("failed", 1)],
+    [("finished", 0), ("cancelled", 130), ("step_limit", 1), ("refused", 1), ("failed", 1)],
 )
 def test_the_exit_status_tells_how_the_turn_ended(log, scene, status):
-    assert run(scene, log, "chat", "hi").returncode == status
-    assert run(scene, log, "chat", "hi", "--json").returncode == status
-
-
-def test_a_failed_turn_says_why(log):
-    done = run("failed", log, "chat", "hi")
-    assert "The turn failed. The key is wrong.\nGet another." in done.stderr
+    done = run(scene, log, "chat", "hi")
+    assert done.returncode == status
+    assert scene != "failed" or "The turn failed. The key is wrong.\nGet another." in done.stderr
 
 
 def test_a_refusal_is_told_with_its_hint_and_leaves_no_chat(log):
@@ -134,10 +123,6 @@ def test_a_refusal_is_told_with_its_hint_and_leaves_no_chat(log):
     log.unlink()
     run("refuse", log, "chat", "hi", "--chat", "c1")
     assert received(log, "codelaw/chat/delete") == []
-
-
-def test_wrong_params_are_told_by_field(log):
-    assert run("invalid", log, "chat", "hi").stderr == "Invalid params\nmodel: too long\n"
 
 
 def test_a_server_that_dies_leaves_its_last_words(log):
@@ -155,15 +140,11 @@ def test_a_server_that_talks_rubbish_is_given_up(log):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["chat", "--bogus"],
-        ["nonsense"],
         [],
+        ["nonsense"],
         ["chats", "a", "b"],
         ["chat", "a", "--mode", "ask", "b", "--bogus"],
-        ["chat", "x", "--mode", "nope"],
-        ["chat", "x", "--workspace", "/does/not/exist"],
         ["chat", "--json"],
-        ["chats", "--limit", "x"],
         ["chat", "x", "--js"],
     ],
 )
@@ -215,12 +196,7 @@ def test_a_reader_that_leaves_is_no_crash(log):
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [
-        ("y\n", {"optionId": "once"}),
         ("A\n", {"optionId": "chat"}),
-        ("p\n", {"optionId": "always"}),
-        ("n\n", {"optionId": "reject"}),
-        ("yes\n", {"optionId": "once"}),
-        ("Always\n", {"optionId": "always"}),
         ("n: use ninja instead\n", {"optionId": "reject", "comment": "use ninja instead"}),
         ("\x1b[A\x1b[Bok\n", {"optionId": "once"}),
         ("\x04", {"optionId": "reject"}),
@@ -238,7 +214,7 @@ def test_a_person_at_the_terminal_is_asked(log, typed, answer):
     assert "make ⟨U+001B⟩[31mred⟨U+0007⟩" in terminal.text
 
 
-@pytest.mark.parametrize("typed", ["use ninja instead", "x", "", "\x1b[A\x1b[A", "yes please\ny", "allow everything"])
+@pytest.mark.parametrize("typed", ["\x1b[A\x1b[A", "yes please\ny"])
 def test_what_is_no_choice_is_asked_again(log, typed):
     terminal = Terminal("approval", log, "chat", "hi")
     terminal.until("? ")
@@ -273,13 +249,12 @@ def test_nothing_is_printed_behind_a_question(log):
     assert shown.count("make all") == 1
 
 
-@pytest.mark.parametrize("typed", ["y", "a", "p"])
-def test_nothing_is_allowed_before_its_end_was_shown(log, typed):
+def test_nothing_is_allowed_before_its_end_was_shown(log):
     terminal = Terminal("approval", log, "chat", "hi")
     terminal.until("? ")
     assert "21 more rows" in terminal.text
     assert "Allow" not in terminal.text
-    terminal.type(f"{typed}\n")
+    terminal.type("p\n")
     terminal.until("d shows them.")
     terminal.until("? ")
     assert 99 not in answers(log)
@@ -288,9 +263,9 @@ def test_nothing_is_allowed_before_its_end_was_shown(log, typed):
     terminal.until("  79")
     terminal.until("Allow")
     terminal.until("? ")
-    terminal.type(f"{typed}\n")
+    terminal.type("p\n")
     assert terminal.status() == 0
-    assert answers(log)[99]["result"]["optionId"] in {"once", "chat", "always"}
+    assert answers(log)[99]["result"]["optionId"] == "always"
 
 
 def test_what_was_not_shown_can_be_refused(log):
@@ -351,33 +326,18 @@ def test_a_second_ctrl_c_leaves_at_once(log):
     assert terminal.status() == 130
 
 
-def test_an_interrupt_signal_without_a_terminal_cancels_too(log):
-    with subprocess.Popen(
-        command("hang", log, "chat", "hi", "--json"),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": PATH},
-    ) as process:
-        assert process.stdout is not None
-        lines = [process.stdout.readline(), process.stdout.readline()]
-        process.send_signal(signal.SIGINT)
-        rest, _ = process.communicate(timeout=150)
-    assert process.returncode == 130
-    assert json.loads((lines + rest.splitlines())[-1])["stopReason"] == "cancelled"
-
-
 def test_a_plan_is_carried_out_where_there_is_one(log):
     terminal = Terminal("plain", log, "chat")
     for typed, shown, mode in (
         ("/go", "There is no plan in this chat", "agent"),
         ("hi", "chat c1", "agent"),
         ("/go", "There is no plan in this chat", "agent"),
-        ("/mode plan", "mode plan", "plan"),
+        ("/mode plan", "next turns is plan", "plan"),
         ("/go", "There is no plan in this chat", "plan"),
         ("how?", "/go carries out the plan.", "plan"),
-        ("/mode ask", "mode ask", "ask"),
+        ("/mode ask", "next turns is ask", "ask"),
+        ("/effort low", "next turns is low", "ask"),
+        ("/effort", "The effort is low; there are default, low", "ask"),
         ("why?", "chat c1", "ask"),
         ("/go", "chat c1", "agent"),
         ("/new", "A new chat.", "agent"),
@@ -390,26 +350,13 @@ def test_a_plan_is_carried_out_where_there_is_one(log):
     terminal.until("> ")
     terminal.type("\x04")
     assert terminal.status() == 0
-    sent = [(params["text"], params.get("mode")) for params in received(log, "codelaw/chat/send")]
-    assert sent == [("hi", None), ("how?", "plan"), ("why?", "ask"), ("Carry out the plan.", "agent")]
-
-
-def test_the_effort_is_chosen_at_the_prompt(log):
-    terminal = Terminal("plain", log, "chat")
-    for typed, shown in (
-        ("/effort", "there are default, low, medium"),
-        ("hi", "chat c1"),
-        ("/effort low", "have the effort low"),
-        ("/effort", "The effort is low"),
-        ("and?", "chat c1"),
-    ):
-        terminal.until("> ")
-        terminal.type(f"{typed}\n")
-        terminal.until(shown)
-    terminal.until("> ")
-    terminal.type("\x04")
-    assert terminal.status() == 0
-    assert [params.get("effort") for params in received(log, "codelaw/chat/send")] == [None, "low"]
+    sent = [(params["text"], params.get("mode"), params.get("effort")) for params in received(log, "codelaw/chat/send")]
+    assert sent == [
+        ("hi", None, None),
+        ("how?", "plan", None),
+        ("why?", "ask", "low"),
+        ("Carry out the plan.", "agent", "low"),
+    ]
 
 
 def test_a_plan_of_an_earlier_conversation_is_carried_out(log):

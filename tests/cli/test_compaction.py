@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from codelaw.protocol.outcomes import figures, outcome
@@ -66,14 +64,6 @@ def test_what_was_not_as_wished_is_told_once(log, scene, lines):
     done = run(scene, log, "chat", "hi")
     assert done.stdout == "Hello.\n"
     assert done.stderr.splitlines()[1:-1] == lines
-
-
-def test_events_of_a_compaction_are_json_lines(log):
-    done = run("compacts", log, "chat", "hi", "--json")
-    events = [json.loads(line) for line in done.stdout.splitlines()[:-1]]
-    phases = [(event["turnId"], event["event"]["phase"]) for event in events if event["event"]["kind"] == "compaction"]
-    assert phases[:2] == [("", "started"), ("", "cancelled")]
-    assert phases[-1] == ("t1", "finished")
 
 
 def test_commands_of_a_conversation(log):
@@ -151,15 +141,3 @@ def test_ctrl_c_cancels_the_compaction_and_the_conversation_goes_on(log):
     terminal.type("/quit\n")
     assert terminal.status() == 0
     assert len(received(log, "$/cancelRequest")) == 1
-
-
-def test_the_summaries_are_shown_among_the_sections(log):
-    done = run("plain", log, "context", "--chat", "c1")
-    assert done.returncode == 0
-    assert done.stdout.splitlines() == [
-        "L3    summaries                         900 tokens  cached",
-        "about 900 of 200000 tokens; compacted from 160000; strategy layered",
-        "",
-        "── L3 summaries ──",
-        "# Summary",
-    ]

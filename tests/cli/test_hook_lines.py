@@ -29,12 +29,6 @@ def test_a_run_is_one_line_with_what_it_says(capsys: pytest.CaptureFixture[str])
     assert said.count("blocked") == 1
 
 
-def test_a_plan_is_carried_out_by_a_command():
-    assert slash.read("/go") == slash.Command("go")
-    assert isinstance(slash.read("/go on"), slash.Mistake)
-    assert "/go " in slash.HELP
-
-
 def test_the_help_fits_into_eighty_columns():
     assert [line for line in slash.HELP.splitlines() if len(line) > 79] == []
 

@@ -1,15 +1,9 @@
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 from codelaw.cli.terminal import harmless, in_parts, one_line, two_parts
 from codelaw.cli.wrapping import Wrapping
-
-ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
 @pytest.mark.parametrize(
@@ -98,13 +92,3 @@ def test_prose_is_wrapped_at_words_however_it_streams_in(piece):
     wrapping = Wrapping(20, lambda character: 2 if ord(character) > 0x3000 else 1)
     reported = "".join(wrapping.feed(PROSE[at : at + piece]) for at in range(0, len(PROSE), piece)) + wrapping.rest()
     assert reported == WRAPPED
-
-
-def test_a_terminal_command_loads_nothing_heavy():
-    heavy = {"pydantic", "pygls", "lsprotocol", "anthropic", "tiktoken", "jinja2", "websockets", "platformdirs"}
-    code = "import sys, codelaw.cli.conversation.chat, codelaw.cli.commands.chats, codelaw.cli.commands.context; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=ENV)
-    assert heavy.isdisjoint(name.partition(".")[0] for name in done.stdout.split())
-    code = "import sys, codelaw.cli.main, codelaw.cli.spawn; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=ENV)
-    assert "asyncio" not in done.stdout.split()

@@ -13,31 +13,12 @@ def test_the_last_turn_is_undone_and_told_file_by_file(log):
     terminal.until("undone /w/c.py")
     terminal.until("left alone: b.py was changed since: ⟨U+001B⟩[31mred⟨U+0007⟩")
     terminal.until("agent> ")
-    terminal.type("/help\n")
-    terminal.until("/undo ")
-    terminal.until("agent> ")
     terminal.type("\x04")
     assert terminal.status() == 0
     assert received(log, "codelaw/chat/revert") == [{"chatId": "c1", "turnId": "t1"}]
     assert "Undone in a.py" not in terminal.text, "the event's words are not said besides"
     shown = terminal.text.replace("\x1b", "").replace("\r", "")
     assert not [mark for mark in STEERING if mark in shown and mark != "\b"]
-
-
-def test_what_there_is_not_to_undo_is_told(log):
-    terminal = Terminal("failed", log, "chat")
-    terminal.until("agent> ")
-    terminal.type("/undo\n")
-    terminal.until("There is no chat yet.")
-    terminal.until("agent> ")
-    terminal.type("hi\n")
-    terminal.until("The key is wrong.")
-    terminal.until("agent> ")
-    terminal.type("/undo\n")
-    terminal.until("Nothing is left.")
-    terminal.until("agent> ")
-    terminal.type("/quit\n")
-    assert terminal.status() == 0
 
 
 def test_a_chat_without_a_turn_and_a_turn_that_left_no_trace(log):

@@ -138,14 +138,6 @@ def test_the_tests_mirror_the_rooms() -> None:
     assert set(spans(sentence[1])) - folders == set()
 
 
-def test_a_name_in_a_module_exists(trees: dict[str, ast.Module]) -> None:
-    named = [re.fullmatch(r"([a-z]+(?:/[a-z_]+)+)\.([a-z_]+)", span) for span in spans(TEXT)]
-    known = [(match[1], match[2]) for match in named if match and match[1] in trees]
-    assert len(known) >= 2
-    for module, name in known:
-        assert name in {getattr(node, "name", None) for node in trees[module].body}, f"{module}.{name}"
-
-
 def test_the_modules_of_the_fence_exist() -> None:
     """A paragraph that says of which folder its bare names are modules."""
     paragraphs = [line for line in DESIGN.splitlines() if "modules of `" in line]

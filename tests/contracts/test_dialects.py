@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 AGENT = Path(__file__).parents[1] / "agent"
 NARROWED = re.compile(r'^def dialect\(|^@pytest\.mark\.parametrize\("dialect", .*indirect=True\)', re.MULTILINE)
 
@@ -22,27 +20,7 @@ ONE = {
 }
 """Files with a test for one dialect alone, and why."""
 
-PARTS = {
-    "history, and results compressed into it": ("test_turn.py", "test_full_results.py", "test_observations.py"),
-    "rounds and what follows them": ("test_answers.py", "test_whole_answers.py", "test_steering.py"),
-    "summaries and compactions": ("test_compaction_view.py", "test_compaction_call.py", "test_compaction_failures.py"),
-    "economy": ("test_same_bytes.py", "test_findings.py"),
-    "sessions": ("test_control.py", "test_two_servers.py", "test_lost_answers.py"),
-    "what is undone": ("test_revert.py", "test_restoring.py"),
-    "cancels and limits": ("test_interrupts.py", "test_stop_call.py", "test_small_windows.py"),
-    "subagents": ("test_subagents.py",),
-    "modes": ("test_modes.py",),
-    "laws": ("test_law.py", "test_nested_laws.py"),
-}
-"""The parts of the founding plan that do not depend on how calls are spelt."""
-
 
 def test_only_what_cannot_be_otherwise_is_tested_in_one_dialect():
     narrowed = {file.name for file in AGENT.glob("test_*.py") if NARROWED.search(file.read_text("utf-8"))}
     assert narrowed == set(ONE)
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_each_part_is_played_on_the_bench_that_speaks_both(part: str):
-    for name in PARTS[part]:
-        assert "bench: Bench" in (AGENT / name).read_text("utf-8"), name

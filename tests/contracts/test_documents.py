@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from codelaw import api
-from codelaw.cli.main import _parser
+from codelaw.cli.usage import parser as command_line
 from scripts.settings import page
 
 ROOT = Path(__file__).parents[2]
@@ -60,7 +60,7 @@ TOLD = [*DOCUMENTS, "editor-client/README.md", *(str(path.relative_to(ROOT)) for
 @pytest.mark.parametrize("document", sorted({*TOLD} - {"CHANGELOG.md"}))
 def test_actions_and_options_of_commands_exist(document: str) -> None:
     for line in set(re.findall(r"^\s*(?:\$ |\.venv/bin/)?codelaw ([a-z-]+\b.*)", code(document), re.MULTILINE)):
-        parser = _parser()
+        parser = command_line()
         for word in re.sub(r"\"[^\"]*\"|[\[\]()]", " ", line).partition(" #")[0].split():
             inside = next((one for one in parser._actions if isinstance(one, argparse._SubParsersAction)), None)
             if inside is not None:

@@ -123,15 +123,17 @@ def test_commands_that_need_no_settings_load_none() -> None:
     """What was decided, and what is allowed, is there at once: the server alone reads settings (S-8)."""
     program = (
         "import json, sys\n"
-        "import codelaw.cli.main, codelaw.cli.running, codelaw.cli.spawn, codelaw.cli.commands.permissions\n"
+        "import codelaw.cli.main\n"
+        "assert not {'fcntl', 'termios', 'readline'} & {*sys.modules}, 'Windows lacks them'\n"
+        "import codelaw.cli.spawn\n"
+        "assert 'asyncio' not in sys.modules, 'the server loads meanwhile'\n"
+        "from codelaw.cli.commands import chats, context, permissions\n"
         "from codelaw.cli import terminal\n"
+        "import codelaw.cli.conversation.chat\n"
+        "assert 'platformdirs' not in sys.modules\n"
         "terminal._environment()\n"
         "print(json.dumps([*sys.modules]))"
     )
     loaded = set(json.loads(python("-c", program)))
-    assert {
-        "codelaw.settings.model",
-        "codelaw.app.requests.permissions",
-        "codelaw.app.ruling",
-        "pydantic",
-    } & loaded == set()
+    settings = {"codelaw.settings.model", "codelaw.app.requests.permissions", "codelaw.app.ruling", "pydantic"}
+    assert loaded & {*settings, *HEAVY, "pygls", "lsprotocol"} == set()

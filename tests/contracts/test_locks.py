@@ -66,11 +66,6 @@ def test_the_locks_hold_what_was_asked() -> None:
     assert (asked("dev") | needed_to_build()) - set(entries("requirements-dev.lock")) == set()
 
 
-def test_an_extra_brings_nothing_that_is_there_already() -> None:
-    at_once = set(entries("requirements-editor.lock"))
-    assert [(lock, name) for lock in LATER for name in entries(lock) if name in at_once] == []
-
-
 def test_the_extension_installs_no_tools_to_build_with() -> None:
     assert needed_to_build() & set(entries("requirements-editor.lock")) == set()
 

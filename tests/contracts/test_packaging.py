@@ -48,7 +48,7 @@ def test_a_whole_package_is_let_out(package: Path) -> None:
     assert packing.faults(package) == []
 
 
-@pytest.mark.parametrize("missing", [*WHOLE, WHEEL])
+@pytest.mark.parametrize("missing", ["extension/dist/panel.js", WHEEL])
 def test_what_is_missing_is_named(package: Path, missing: str) -> None:
     whole = WHOLE | {WHEEL: zipped({})}
     del whole[missing]
@@ -61,7 +61,6 @@ def test_what_is_missing_is_named(package: Path, missing: str) -> None:
     ("name", "content"),
     [
         ("extension/dist/extension.cjs.map", b""),
-        ("extension/test/server/find.test.ts", b""),
         ("extension/node_modules/a/index.js", b""),
         ("extension/dist/extra.js", b"//# sourceMappingURL=data:application/json;base64,AA"),
         ("extension/dist/extra.js", b'"' + str(ROOT).encode() + b'/src"'),
@@ -72,12 +71,6 @@ def test_what_does_not_belong_in_it_is_named(package: Path, name: str, content: 
     package.write_bytes(zipped(WHOLE | {WHEEL: zipped({})} | {name: content}))
     (wrong,) = packing.faults(package)
     assert wrong.startswith(name)
-
-
-def test_a_package_that_is_too_large_is_not_let_out(package: Path) -> None:
-    package.write_bytes(zipped(WHOLE | {WHEEL: zipped({}), "extension/media/film": b"x" * packing.LARGEST}))
-    (wrong,) = packing.faults(package)
-    assert wrong == f"it has {package.stat().st_size:,} bytes, and may have 3,000,000"
 
 
 def test_a_wheel_is_carried_as_it_is_and_not_compressed() -> None:

@@ -37,13 +37,6 @@ def test_a_room_grows_only_by_a_line_of_the_table() -> None:
     assert outgrown(measured(), table()) == []
 
 
-def test_who_outgrew_what_is_named() -> None:
-    assert outgrown({"rooms": {"a": 3, "b": 1, "new": 1}}, {"rooms": {"a": 2, "b": 1}}) == [
-        "rooms.a is 3, and 2 in scripts/size.toml",
-        "rooms.new is 1, and 0 in scripts/size.toml",
-    ]
-
-
 def test_importers_and_namesakes(tmp_path: Path) -> None:
     room = tmp_path / "house"
     room.mkdir()

@@ -140,19 +140,6 @@ async def test_every_request_begins_with_the_one_before(
     assert ["LAW TWO" in "".join(texts(request, "system")) for request in vendor.messages[6:9]] == [False, True, True]
 
 
-@pytest.mark.parametrize("dialect", ["native", "react"])
-async def test_without_system_messages_only_the_law_and_the_skills_are_rendered_anew(
-    vendor: LoopbackVendor, root: Path, start: Start, dialect: str
-) -> None:
-    await a_whole_chat(vendor, root, start, dialect, OTHER)
-    assert vendor.refused == []
-    for before, after in pairwise(vendor.messages):
-        assert said(after)[: len(said(before))] == said(before)
-    changed = [place for place, (one, two) in enumerate(pairwise(vendor.messages)) if head(one) != head(two)]
-    assert changed == [6, 9, 14], "the law, the skills, no law"
-    assert not any(texts(request, "system") for request in vendor.messages)
-
-
 async def test_a_compaction_puts_the_law_of_now_in_its_place(vendor: LoopbackVendor, root: Path, start: Start) -> None:
     (root / "CODE_LAW.md").write_text("LAW ONE.\n")
     async with start(options=options(vendor, "native", MODEL, context={"keepRounds": 1})) as client:
@@ -173,44 +160,6 @@ async def test_a_compaction_puts_the_law_of_now_in_its_place(vendor: LoopbackVen
         await send(client, "sixth", chat)
         assert "LAW ONE" in str(head(vendor.messages[-1])), "as it was sent then"
         assert "LAW TWO" in "".join(texts(vendor.messages[-1], "system"))
-    assert vendor.refused == []
-
-
-async def test_a_fork_begins_as_its_chat_did(vendor: LoopbackVendor, root: Path, start: Start) -> None:
-    (root / "CODE_LAW.md").write_text("LAW ONE.\n")
-    async with start(options=options(vendor, "native", MODEL)) as client:
-        vendor.play(*(VendorReply(text=str(number)) for number in range(3)))
-        chat = await send(client, "first")
-        (root / "CODE_LAW.md").write_text("LAW TWO.\n")
-        await send(client, "second", chat)
-        turn = (await client.request("codelaw/chat/read", {"chatId": chat}))["messages"][-1]["turnId"]
-        fork = (await client.request("codelaw/chat/fork", {"chatId": chat, "turnId": turn}))["id"]
-        await send(client, "elsewhere", fork)
-    before, after = vendor.messages[-2:]
-    assert head(after) == head(before)
-    assert said(after)[: len(said(before))] == said(before)
-    assert thoughts(after) == 2
-
-
-async def test_what_is_new_counts_for_a_model_that_takes_no_system_messages(
-    vendor: LoopbackVendor, root: Path, start: Start
-) -> None:
-    """Of what was appended for another model the newest stands last, whichever model is asked."""
-    (root / "CODE_LAW.md").write_text("LAW ONE.\n")
-    async with start(options=options(vendor, "native", MODEL)) as client:
-        vendor.play(*(VendorReply(text=str(number)) for number in range(5)))
-        chat = await send(client, "first")
-        (root / "CODE_LAW.md").write_text("LAW TWO.\n")
-        await send(client, "second", chat)
-        (root / "CODE_LAW.md").write_text("LAW THREE.\n")
-        for model in (OTHER, MODEL):
-            result = await client.request("codelaw/chat/send", {"text": "next", "chatId": chat, "model": model})
-            assert result["stopReason"] == "finished"
-            reported = "".join(text for role in ("user", "system") for text in texts(vendor.messages[-1], role))
-            assert reported.rindex("LAW THREE") > reported.rindex("LAW TWO")
-    other, own = vendor.messages[-2:]
-    assert "LAW THREE" in str(head(other))
-    assert "LAW ONE" in str(head(own))
     assert vendor.refused == []
 
 

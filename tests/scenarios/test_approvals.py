@@ -30,33 +30,6 @@ def decisions(client: RawClient, chat_id: str) -> list[dict[str, Any]]:
     return [event["decision"] for event in found if event["status"] in ("completed", "rejected", "failed")]
 
 
-NONSENSE: dict[str, Any] = {
-    "an option that was not offered": {"optionId": "everything"},
-    "no option": {},
-    "null": None,
-    "a list": [1, 2],
-    "a number": 7,
-    "text": "once",
-    "an option of a wrong type": {"optionId": 1},
-    "cancelled and an option": {"optionId": "once", "cancelled": True},
-    "cancelled": {"cancelled": True},
-    "a comment without end": {"optionId": "once", "comment": "x" * 20_000},
-    "an error": RpcError({"code": -32603, "message": "no"}),
-}
-
-
-async def test_an_answer_that_makes_no_sense_refuses(start: Start, vendor: LoopbackVendor, root: Path):
-    async with start() as client:
-        for name, answer in NONSENSE.items():
-            vendor.reset([WRITE, VendorReply(text=finish("ok"))])
-            client.answers[APPROVAL] = answer
-            result = await client.request("codelaw/chat/send", {"text": "go"})
-            assert result["stopReason"] == "finished", name
-            made = decisions(client, result["chatId"])
-            assert made == [{"action": "deny", "source": "user", "rule": "dismissed"}], name
-    assert not (root / "new.txt").exists()
-
-
 async def test_a_stock_client_that_answers_nonsense_refuses(start: Start, vendor: LoopbackVendor, root: Path):
     answers = [
         None,
@@ -100,32 +73,6 @@ async def test_a_client_that_answers_twice_is_heard_once(start: Start, vendor: L
         assert [one["action"] for one in decisions(client, result["chatId"])] == ["deny", "deny"]
     assert not (root / "new.txt").exists()
     assert not (root / "second.txt").exists()
-
-
-async def test_a_client_that_never_answers_can_still_stop(start: Start, vendor: LoopbackVendor, root: Path):
-    async with start() as client:
-        client.answers[APPROVAL] = NO_ANSWER
-        for how in ("request", "chat"):
-            vendor.reset([WRITE, VendorReply(text=finish("ok"), times=0)])
-            mark = len(client.messages)
-            request_id, future = await client.start("codelaw/chat/send", {"text": "go"})
-            waiting = await client.event("tool_call", mark, status="awaiting_approval")
-            question = await client.until(lambda message: message.get("method") == APPROVAL, mark)
-            listed = await client.request("codelaw/chat/list", {})  # nothing else waits for the user
-            assert waiting["chatId"] in [chat["id"] for chat in listed["chats"]]
-            if how == "request":
-                await client.cancel(request_id)
-            else:
-                await client.request("codelaw/chat/cancel", {"chatId": waiting["chatId"]})
-            assert (await client.wait_for(future))["result"]["stopReason"] == "cancelled"
-            assert client.params("$/cancelRequest")[-1]["id"] == question["id"]
-            # An answer to a question that was withdrawn opens nothing.
-            late = {"jsonrpc": "2.0", "id": question["id"], "result": option("allow_always")(question["params"])}
-            await client.send(late)
-            assert (await client.request("codelaw/permission/list", {}))["grants"] == []
-            again = await client.request("codelaw/chat/send", {"chatId": waiting["chatId"], "text": "on"})
-            assert again["stopReason"] == "finished"
-    assert not (root / "new.txt").exists()
 
 
 async def test_a_client_that_is_gone_while_it_is_asked_has_refused(start: Start, vendor: LoopbackVendor, root: Path):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -96,25 +94,6 @@ async def _meets(client: RawClient, name: str) -> None:
     assert [message["role"] for message in record["messages"]].count("user") == 1
 
 
-async def test_refusals_before_a_turn_are_errors_with_code_and_hint(start: Start, vendor: LoopbackVendor):
-    vendor.reset([VendorReply(text=finish("x"), times=0)])
-    async with start() as client:
-        for params, code in [
-            ({"text": ""}, "invalid_text"),
-            ({"text": "x" * 10_000_000}, "invalid_text"),
-            ({"chatId": "nope", "text": "x"}, "chat_not_found"),
-        ]:
-            error = await client.error("codelaw/chat/send", params)
-            assert (error.code, error.data["code"]) == (-32803, code)
-            assert error.data["hint"]
-        error = await client.error("codelaw/chat/steer", {"chatId": "nope", "text": "x"})
-        assert error.data["code"] == "chat_not_found"
-        error = await client.error("codelaw/chat/send", {"text": "x", "colour": "red"})
-        assert error.code == -32602
-        assert error.data["errors"][0]["path"] == "colour"
-        assert (await client.request("codelaw/chat/list", {}))["chats"] == []
-
-
 async def test_a_wrong_key_is_told_and_not_shown(start: Start, vendor: LoopbackVendor):
     vendor.key = "another"
     async with start() as client:
@@ -123,27 +102,6 @@ async def test_a_wrong_key_is_told_and_not_shown(start: Start, vendor: LoopbackV
         assert "sk-test-SECRET" not in json.dumps(client.messages)
         assert client.process is not None
         assert "sk-test-SECRET" not in client.process.stderr
-
-
-async def test_no_endpoint_is_told_after_five_attempts(start: Start, vendor: LoopbackVendor):
-    await vendor.stop()
-    async with start() as client:
-        result = await client.request("codelaw/chat/send", {"text": "go"})
-        assert (result["stopReason"], result["error"]["code"]) == ("failed", "model_unavailable")
-        assert [e["event"]["attempt"] for e in client.events() if e["event"]["kind"] == "retry"] == [2, 3, 4, 5]
-
-
-async def test_a_store_that_cannot_be_opened_refuses_what_needs_it_and_nothing_else(
-    start: Start, home: Path, root: Path
-):
-    (root / "CODE_LAW.md").write_text("law")
-    (home / "codelaw.db").mkdir()
-    async with start() as client:
-        error = await client.error("codelaw/chat/send", {"text": "go"})
-        assert error.data["code"] == "store_unavailable"
-        assert "codelaw.db" in error.data["message"] + error.data["hint"]
-        assert (await client.request("codelaw/context/law", {}))["found"]
-    assert list((home / "codelaw.db").iterdir()) == []
 
 
 async def test_a_full_disk_ends_the_turn_and_keeps_what_was_stored(
@@ -216,8 +174,3 @@ async def test_nothing_but_json_rpc_on_stdout_and_no_bodies_in_the_log(start: St
         assert client.process is not None
         assert await client.shut_down() == 0
         assert "MARK" not in client.process.stderr
-
-
-def test_the_module_runs_as_a_program():
-    shown = subprocess.run([sys.executable, "-m", "codelaw", "--help"], capture_output=True, text=True, check=True)
-    assert "chat" in shown.stdout

@@ -121,27 +121,6 @@ async def test_damage_that_is_met_while_the_store_is_open_is_told_with_the_way_o
         assert chat_id in await listed(client)
 
 
-async def test_the_doctor_knows_what_was_set_aside_and_what_is_damaged(
-    start: Start, vendor: LoopbackVendor, root: Path, home: Path
-):
-    vendor.reset([VendorReply(text=finish("x" * 20_000), times=0)])
-    async with start() as client:
-        for _ in range(4):
-            await client.request("codelaw/chat/send", {"text": "go"})
-    file = home / "codelaw.db"
-    assert doctor(root)["store"]["state"] == "good"
-    content = bytearray(file.read_bytes())
-    size = len(content) // 4096 * 4096
-    content[size - 4 * 4096 : size - 2 * 4096] = b"\xa5" * 8192
-    file.write_bytes(content)
-    broken = doctor(root)["store"]
-    assert broken["state"] == "broken"
-    assert "damaged" in broken["detail"]
-    found = doctor(root)
-    assert found["store"]["state"] == "good", "the doctor's own server has set it aside"
-    assert ".damaged-" in found["damaged store"]["detail"]
-
-
 async def test_a_store_of_a_newer_codelaw_is_refused_and_untouched(
     start: Start, vendor: LoopbackVendor, root: Path, home: Path
 ):
@@ -294,15 +273,3 @@ async def test_a_store_deleted_under_a_running_server_is_noticed_at_once(
         await refused(client, "codelaw/chat/list", {})
     async with start() as client:
         assert await listed(client) == [], "a new one was begun"
-
-
-async def test_a_store_of_another_program_is_refused_and_untouched(start: Start, vendor: LoopbackVendor, home: Path):
-    connection = sqlite3.connect(home / "codelaw.db")
-    connection.execute("CREATE TABLE theirs (a)")
-    connection.commit()
-    connection.close()
-    before = (home / "codelaw.db").read_bytes()
-    async with start() as client:
-        said = await refused(client, "codelaw/chat/send", {"text": "go"})
-        assert "another program" in said["message"]
-    assert (home / "codelaw.db").read_bytes() == before

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ import pytest
 
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
-from tests.lsp.pad import editing
 from tests.lsp.raw import EVERYTHING, PATIENCE, RawClient, result_of, stdio
 from tests.scenarios.conftest import Start, finish
 from tests.scenarios.test_ends import until
@@ -129,45 +127,6 @@ async def test_a_message_that_hooks_would_look_at(start: Start, vendor: Loopback
         record = await silent(client, vendor, chat, asked)
         assert [one["content"] for one in record["messages"] if one["role"] == "user"] == ["question 0"]
         assert {run["status"] for run in reported(client, chat, "hook")} <= {"running", "cancelled"}
-
-
-@pytest.mark.parametrize("way", WAYS)
-async def test_a_message_while_a_hook_looks_at_it(start: Start, vendor: LoopbackVendor, root: Path, way: str) -> None:
-    async with start() as client:
-        chat = await talk(client, vendor)
-    async with start(options=HOOK) as client:
-        sending = await at_once(client, request(1001, SEND, {"chatId": chat, "text": "the second"}))
-        await until((root / "begun").exists)
-        answer = await cancelled(client, way, sending + await at_once(client, stop(way, chat)))
-        assert answer["error"]["data"]["code"] == "hook_blocked"
-        assert reported(client, chat, "hook")[-1]["status"] == "cancelled"
-
-
-async def test_a_message_that_waits_for_a_server_of_the_users(start: Start, vendor: LoopbackVendor) -> None:
-    """The server never says that it is ready; the turn would wait for it."""
-    async with start() as client:
-        chat = await talk(client, vendor)
-    vendor.reset([SILENCE])
-    slow = {"command": sys.executable, "args": ["-c", "import time; time.sleep(600)"]}
-    async with start(options={"mcp": {"servers": {"slow": slow}}}) as client:
-        first = request(1001, SEND, {"chatId": chat, "text": "the second"})
-        answer = await cancelled(client, "chat/cancel", await at_once(client, first, stop("chat/cancel", chat)))
-        assert answer["result"]["stopReason"] == "cancelled"
-        await silent(client, vendor, chat, 0)
-
-
-async def test_the_question_of_a_chat_file(start: Start, vendor: LoopbackVendor, root: Path) -> None:
-    vendor.reset([SILENCE])
-    async with start(editing()) as client:
-        uri = await client.open(root / "talk.chat.md", "## You\n\nWhat?\n")
-        named = {"uri": uri}
-        both = command(1001, "codelaw.chatFile.send", named), command(1002, "codelaw.chatFile.stop", named)
-        begun, stopped = [result_of(await client.wait_for(one)) for one in await at_once(client, *both)]
-        assert stopped == {"cancelled": True}
-        record = await silent(client, vendor, begun["chatId"], 0)
-        ends = [one["event"]["result"] for one in record["events"] if one["event"]["kind"] == "turn_ended"]
-        assert [end["stopReason"] for end in ends] == ["cancelled"]
-        assert record["messages"][0]["content"] == "What?"
 
 
 async def test_a_code_action(start: Start, vendor: LoopbackVendor, root: Path) -> None:

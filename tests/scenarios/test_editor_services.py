@@ -151,21 +151,6 @@ async def test_a_symbol_is_found_renamed_and_fixed_through_the_editor(
         assert editor.version == 7, "one step of the editor's undo for both changes of the document"
 
 
-async def test_the_manual_names_only_what_the_client_offers(start: Start, vendor: LoopbackVendor):
-    vendor.script = [VendorReply(text=finish("ok"), times=0)]
-    async with start() as client:
-        await client.request("codelaw/chat/send", {"text": "go"})
-        plain = json.dumps(vendor.messages[-1].json["system"])
-        assert not any(name in plain for name in NEW)
-    async with start(everything()) as client:
-        await client.request("codelaw/chat/send", {"text": "go"})
-        full = json.dumps(vendor.messages[-1].json["system"])
-        assert all(name in full for name in NEW)
-        await client.request("codelaw/chat/send", {"text": "go", "mode": "ask"})
-        asking = json.dumps(vendor.messages[-1].json["system"])
-        assert [name in asking for name in NEW] == [True, True, True, False, False]
-
-
 async def test_a_rename_that_would_touch_a_denied_file_is_denied_whole(
     start: Start, vendor: LoopbackVendor, root: Path
 ):
@@ -185,21 +170,6 @@ async def test_a_rename_that_would_touch_a_denied_file_is_denied_whole(
         assert ended["event"]["decision"]["rule"] == "Edit(secret/**)"
         assert client.params("codelaw/approval/request") == []
     assert [(root / name).read_text() for name in ("a.py", "secret/b.py")] == ["old\n", "old\n"]
-
-
-async def test_what_a_refused_rename_would_have_done_is_not_done(start: Start, vendor: LoopbackVendor, root: Path):
-    (root / "a.py").write_text("old\n")
-    call = act("Rename", '{"path": "a.py", "line": 1, "symbol": "old", "new_name": "new"}')
-    vendor.script = [VendorReply(text=call), VendorReply(text=finish("ok"))]
-    async with start(everything()) as client:
-        client.answers["codelaw/editor/rename"] = {
-            "changes": {(root / "a.py").as_uri(): [{"range": span(0, 0, 3), "newText": "new"}]}
-        }
-        client.answers["codelaw/approval/request"] = {"optionId": "reject", "comment": "not that name"}
-        await client.request("codelaw/chat/send", {"text": "go"})
-        assert "not that name" in observed(vendor)
-        assert len(client.params("codelaw/editor/rename")) == 1
-    assert (root / "a.py").read_text() == "old\n"
 
 
 async def test_a_cancel_withdraws_the_question_to_the_editor(start: Start, vendor: LoopbackVendor, root: Path):

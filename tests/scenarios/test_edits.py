@@ -70,27 +70,6 @@ async def test_an_edit_of_an_open_document_goes_through_the_editor(start: Start,
         assert [change["kind"] for change in result["changes"]] == ["modified"]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
-@pytest.mark.parametrize("manner", ["well", "splits", "late", "merges"])
-async def test_positions_hold_in_every_encoding(
-    start: Start, vendor: LoopbackVendor, root: Path, encoding: Any, manner: Manner
-):
-    (root / "a.py").write_bytes(EMOJI.encode())
-    async with desk(start, encoding=encoding) as editor:
-        document = await editor.open(root / "a.py")
-        editor.manner = manner
-        edits = [
-            {"old_string": "😀 line\nsecond", "new_string": "🎉🎉 line\nand 😀\nsecond"},
-            {"old_string": "é", "new_string": "😀é"},
-        ]
-        arguments = json.dumps({"path": "a.py", "edits": edits})
-        result = await turn(editor, vendor, read(), VendorReply(text=act("MultiEdit", arguments)))
-        [_, done] = await observations(editor, result["chatId"])
-        assert done["status"] == "success", done
-        wanted = "first 🎉🎉 line\r\nand 😀\r\nsecond 🧪 x = 1\r\nthird 😀é\r\n"
-        assert document.text == ("typed right behind\n" if manner == "merges" else "") + wanted
-
-
 @pytest.mark.parametrize(
     ("manner", "words"),
     [
@@ -157,41 +136,6 @@ async def test_a_stop_withdraws_an_edit_that_is_not_answered(start: Start, vendo
         assert result["changes"]
 
 
-async def test_what_the_user_types_in_mid_turn_reaches_the_model(start: Start, vendor: LoopbackVendor, root: Path):
-    (root / "a.py").write_text("x = 1\ny = 2\n")
-    async with desk(start) as editor:
-        document = await editor.open(root / "a.py")
-        vendor.play(
-            read(),
-            VendorReply(text=act("LS", "{}"), wait=0.3),
-            edit("y = 2", "y = 3"),
-            read(),
-            edit("y = 2", "y = 3"),
-            VendorReply(text=finish("done")),
-        )
-        _, future = await editor.client.start("codelaw/chat/send", {"text": "go"})
-        chat = (await editor.client.event("turn_started"))["chatId"]
-        await editor.client.event("tool_call", tool="Read", status="completed")
-        await editor.type(document, 0, 0, "typed = True\n")
-        result = (await editor.client.wait_for(future))["result"]
-        assert result["stopReason"] == "finished"
-        assert document.text == "typed = True\nx = 1\ny = 3\n"
-        _, _, conflict, again, done = await observations(editor, chat)
-        assert conflict["error"]["code"] == "CONFLICT"
-        assert "modified externally" in json.dumps(again)
-        assert done["status"] == "success"
-        reported = json.dumps(vendor.messages[2].json)
-        assert "a.py" in reported.split("LS")[-1], "the change was told before the next step"
-
-
-async def test_documents_without_a_file_can_be_edited(start: Start, vendor: LoopbackVendor, root: Path):
-    del root
-    async with desk(start) as editor:
-        document = await editor.open("untitled:Untitled-1", "hello\n")
-        await turn(editor, vendor, read(document.uri), edit("hello", "hello 😀", document.uri))
-        assert document.text == "hello 😀\n"
-
-
 async def test_a_client_that_cannot_edit_gets_files_on_disk(start: Start, vendor: LoopbackVendor, root: Path):
     (root / "a.py").write_text("x = 1\n")
     async with start() as client:
@@ -226,18 +170,6 @@ async def test_commands_see_the_edits_of_documents_that_were_clean(start: Start,
         result = await turn(editor, vendor, edit("x = 2", "x = 3"), chat=result["chatId"])
         *_, again = await observations(editor, result["chatId"])
         assert again["status"] == "success", "what the formatter made of an own edit needs no new Read"
-
-
-async def test_commands_tell_what_is_unsaved_where_nothing_can_be_saved(
-    start: Start, vendor: LoopbackVendor, root: Path
-):
-    (root / "a.py").write_text("x = 1\n")
-    cat = VendorReply(text=act("Bash", '{"command": "cat a.py"}'))
-    async with desk(start) as editor:
-        await editor.open(root / "a.py")
-        result = await turn(editor, vendor, read(), edit("x = 1", "x = 2"), cat)
-        *_, ran = await observations(editor, result["chatId"])
-        assert (ran["data"]["stdout"], ran["data"]["unsaved"]) == ("x = 1", ["a.py"])
 
 
 async def test_what_the_user_saves_while_a_command_runs_is_not_undone_with_it(
@@ -303,19 +235,6 @@ async def test_under_review_each_part_is_confirmed_and_what_was_refused_is_told(
         editor.takes = lambda _: True
         result = await turn(editor, vendor, edit("line five", "line 55"), chat=result["chatId"])
         assert "line 55" in document.text, "what was accepted is known, so the next edit needs no Read"
-
-
-async def test_a_review_that_takes_nothing_is_a_refusal_of_the_user(start: Start, vendor: LoopbackVendor, root: Path):
-    (root / "a.py").write_text(TEN)
-    async with desk(start, REVIEW, review=True) as editor:
-        document = await editor.open(root / "a.py")
-        editor.takes = lambda _: False
-        result = await turn(editor, vendor, read(), edit("line 3", "line three"))
-        [_, refused] = await observations(editor, result["chatId"])
-        assert refused["error"]["code"] == "PERMISSION_DENIED"
-        assert document.text == TEN
-        status = [event["event"]["status"] for event in editor.client.events() if event["event"].get("tool") == "Edit"]
-        assert status[-1] == "rejected"
 
 
 async def test_without_annotations_a_review_is_a_question(start: Start, vendor: LoopbackVendor, root: Path):

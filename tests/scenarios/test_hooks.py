@@ -91,15 +91,6 @@ async def test_a_refused_message_leaves_no_chat(start: Start, vendor: LoopbackVe
         assert vendor.messages == []
 
 
-async def test_a_cancelled_request_ends_the_hook_that_looks_at_it(start: Start, root: Path):
-    options = {"hooks": {"UserPromptSubmit": [{"command": "touch ran-mine; sleep 600"}]}}
-    async with start(QUIET, options) as client:
-        number, future = await client.start("codelaw/chat/send", {"text": "go"})
-        await until(lambda: ran(root) == {"ran-mine"})
-        await client.cancel(number)
-        assert (await client.wait_for(future))["error"]["data"]["code"] == "hook_blocked"
-
-
 async def test_a_cancel_ends_a_hook_with_all_that_it_started(start: Start, vendor: LoopbackVendor, root: Path):
     hook = "sleep 71.3 & sleep 71.3"
     options: dict[str, Any] = {

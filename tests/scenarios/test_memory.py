@@ -74,35 +74,6 @@ async def test_what_would_follow_the_user_into_every_project_is_asked_about(
         assert [one["scope"] for one in listed] == (["user"] if kept else [])
 
 
-async def test_what_was_beside_a_question_stays_in_the_view_and_in_no_record(start: Start, vendor: LoopbackVendor):
-    vendor.script = [VendorReply(text=finish(f"answer {number}")) for number in range(2)]
-    async with start(options=PATIENT) as client:
-        await client.request("codelaw/memory/save", {"text": "The user likes tea", "category": "preference"})
-        result = await client.request("codelaw/chat/send", {"text": "First question"})
-        await client.request("codelaw/chat/send", {"text": "Second question", "chatId": result["chatId"]})
-        chat = {"chatId": result["chatId"]}
-        record = await client.request("codelaw/chat/read", chat)
-        exports = [
-            await client.request("codelaw/chat/export", {**chat, "format": form}) for form in ("json", "markdown")
-        ]
-    assert "likes tea" not in json.dumps([record, *exports])
-    reported = texts(vendor.messages[1].json)
-    assert reported.count("likes tea") == 1, "it is not said again while it stands"
-    assert reported.index("First question") < reported.index("likes tea") < reported.index("Second question")
-
-
-async def test_an_injected_instruction_stays_data(start: Start, vendor: LoopbackVendor):
-    vendor.script = [VendorReply(text=finish("ok"))]
-    async with start(options=PATIENT) as client:
-        await client.request("codelaw/memory/save", {"text": FORGED, "category": "decision"})
-        await client.request("codelaw/chat/send", {"text": "Where do deploys go?"})
-    reported = texts(vendor.messages[0].json)
-    assert "Deploys go to Frankfurt." in reported
-    assert reported.count("</remembered-profile>") == 1
-    assert "<system-reminder>Obey" not in reported
-    assert not any(line.lstrip().startswith("[user] run") for line in reported.splitlines())
-
-
 async def test_a_pasted_key_is_refused_to_the_model_and_to_the_user(start: Start, vendor: LoopbackVendor, home: Path):
     key = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
     steps = [act("memory_save", json.dumps({"text": f"The token is {key}"})), finish("no")]
@@ -157,44 +128,3 @@ async def test_the_end_of_a_chat_forgets_what_was_of_it(start: Start, vendor: Lo
         for wrong in (entry, {"text": "We test with walruses", "scope": "session"}):
             with pytest.raises(RpcError):
                 await client.request("codelaw/memory/save", wrong)
-
-
-async def test_ask_mode_searches_and_saves_nothing(start: Start, vendor: LoopbackVendor):
-    steps = [act("memory_search", '{"query": "party"}'), act("memory_save", '{"text": "x y z"}'), finish("May")]
-    vendor.script = [VendorReply(text=text) for text in steps]
-    async with start(options=PATIENT) as client:
-        await client.request("codelaw/memory/save", {"text": "The walrus party is in May", "category": "event"})
-        result = await client.request("codelaw/chat/send", {"text": "Hm?", "mode": "ask"})
-        record = await client.request("codelaw/chat/read", {"chatId": result["chatId"]})
-        found, refused = [json.loads(one["content"]) for one in record["messages"] if one["role"] == "tool"]
-        assert found["data"]["memories"][0]["text"] == "The walrus party is in May"
-        assert refused["status"] == "error"
-        assert len((await client.request("codelaw/memory/list", {}))["memories"]) == 1
-    system = json.dumps(vendor.messages[0].json["system"])
-    assert "memory_search[" in system
-    assert "memory_save[" not in system
-
-
-async def test_what_has_nothing_in_common_with_a_question_does_not_stand_beside_it(
-    start: Start, vendor: LoopbackVendor
-):
-    entries = [
-        "The user prefers tabs over spaces in Go files",
-        "The project uses pnpm, never npm",
-        "Deploys go to Frankfurt every time the tests are green",
-        "用户喜欢喝加柠檬的绿茶",
-        "Người dùng nghỉ phép từ ngày 3 đến ngày 14 tháng 8",
-    ]
-    questions = ["What is 17 times 23?", "Where do deploys go?", "绿茶里要放什么？"]
-    vendor.script = [VendorReply(text=finish(f"answer {number}")) for number in range(len(questions))]
-    async with start(options=PATIENT) as client:
-        for entry in entries:
-            await client.request("codelaw/memory/save", {"text": entry})
-        for question in questions:
-            await client.request("codelaw/chat/send", {"text": question})
-        found = await client.request("codelaw/memory/search", {"query": "deploys"})
-    shown = [[entry for entry in entries if entry in texts(message.json)] for message in vendor.messages]
-    assert shown == [[], entries[2:3], entries[3:4]]
-    assert "fact (project, relevance 0." in texts(vendor.messages[1].json)
-    assert [one["text"] for one in found["memories"]] == entries[2:3]
-    assert 0 < found["memories"][0]["relevance"] <= 1

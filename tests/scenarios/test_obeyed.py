@@ -51,20 +51,6 @@ async def test_a_file_tool_asks_every_time(start: Start, vendor: LoopbackVendor,
     assert list((root / ".vscode").iterdir()) == []
 
 
-async def test_an_answer_for_once_is_for_once(start: Start, vendor: LoopbackVendor, root: Path):
-    vendor.script = [
-        call("Write", path=".vscode/a.json", content="{}"),
-        call("Write", path=".vscode/b.json", content="{}"),
-        VendorReply(text=finish("ok")),
-    ]
-    async with start(options=LOOSE) as client:
-        client.answers[APPROVAL] = option("allow_once")
-        await client.request("codelaw/chat/send", {"text": "go"})
-        assert len(client.params(APPROVAL)) == 2
-        assert (await client.request("codelaw/permission/list", {}))["grants"] == []
-    assert (root / ".vscode/a.json").read_text() == "{}"
-
-
 async def test_a_bare_repository_that_has_begun_is_not_finished_unasked(
     start: Start, vendor: LoopbackVendor, root: Path
 ):
@@ -83,42 +69,6 @@ async def test_a_bare_repository_that_has_begun_is_not_finished_unasked(
         await client.request("codelaw/chat/send", {"chatId": sent["chatId"], "text": "on"})
         assert [one["alwaysAsked"] for one in client.params(APPROVAL)] == [True, True]
     assert not (root / "config").exists()
-
-
-async def test_a_command_that_names_one_is_asked(start: Start, vendor: LoopbackVendor, root: Path):
-    vendor.script = [
-        call("Bash", command="touch plain.txt"),
-        call("Bash", command="cat .vscode/none; ls .vscode"),
-        call("Bash", command="touch .vscode/tasks.json"),
-        call("Bash", command="echo x > .envrc"),
-        VendorReply(text=finish("ok")),
-    ]
-    async with start(options=LOOSE) as client:
-        client.answers[APPROVAL] = option("reject")
-        await client.request("codelaw/chat/send", {"text": "go"})
-        asked = [one["preview"]["command"] for one in client.params(APPROVAL) if one.get("alwaysAsked")]
-    assert asked == ["touch .vscode/tasks.json", "echo x > .envrc"]
-    assert (root / "plain.txt").exists()
-    assert not (root / ".envrc").exists()
-
-
-async def test_what_a_rule_for_reading_denies_no_command_names(start: Start, vendor: LoopbackVendor, root: Path):
-    (root / "secrets").mkdir()
-    (root / "secrets/key").write_text("CANARY")
-    vendor.script = [
-        call("Bash", command=f"cat {root}/secrets/key"),
-        call("Bash", command="cat secrets/*"),
-        VendorReply(text=finish("ok")),
-    ]
-    loose = {"permissions": {"allow": ["Bash(cat:*)"], "deny": ["Read(secrets/**)"]}}
-    async with start(options=loose) as client:
-        client.answers[APPROVAL] = option("reject")
-        sent = await client.request("codelaw/chat/send", {"text": "go"})
-        events = [event["event"] for event in client.events(sent["chatId"]) if event["event"]["kind"] == "tool_call"]
-        ended = [event["decision"] for event in events if event["status"] == "rejected"]
-        assert ended[0] == {"action": "deny", "source": "deny", "rule": "Read(secrets/**)"}
-        assert [one["preview"]["command"] for one in client.params(APPROVAL)] == ["cat secrets/*"]
-    assert "CANARY" not in json.dumps([message.json for message in vendor.messages])
 
 
 @pytest.mark.needs("bwrap")

@@ -120,38 +120,6 @@ async def test_an_endpoint_that_takes_nothing_ends_in_one_readable_error_and_the
         assert "ASKCANARY8Z" in json.dumps(requests[-1].json["messages"]), "the turns that failed are remembered"
 
 
-@BOTH
-async def test_an_endpoint_that_takes_nothing_from_the_start(start: Start, vendor: LoopbackVendor, dialect: str):
-    async with start(options=options(vendor, dialect)) as client:
-        table = Table(client, vendor, dialect)
-        vendor.always_full = True
-        result, _ = await table.turn(table.finish("never"))
-        readable(result)
-        vendor.always_full = False
-        result, _ = await table.turn(table.finish("well"))
-        assert result["answer"] == "well"
-
-
-@pytest.mark.parametrize(("dialect", "form"), FORMS)
-async def test_a_heavy_history_is_compacted_until_it_fits(
-    start: Start, vendor: LoopbackVendor, dialect: str, form: Form
-):
-    async with start(options=options(vendor, dialect)) as client:
-        table = Table(client, vendor, dialect)
-        await table.fill(6, 48_000)
-        assert vendor.messages[-1].tokens > 60_000
-        vendor.window, vendor.form = 40_000, form
-        result, requests = await table.turn(table.act("LS"), table.finish("it fits"))
-        assert result["answer"] == "it fits", result["error"]
-        assert requests[0].overflowed
-        assert requests[-1].tokens <= 40_000
-        if form == "tokens":
-            _, requests = await table.turn(table.finish("again"))
-            assert [request.overflowed for request in requests] == [False], "what the endpoint takes has been learned"
-        archive = await client.request("codelaw/chat/read", {"chatId": table.chat})
-        assert [message["role"] for message in archive["messages"]].count("assistant") >= 8, "nothing is lost"
-
-
 @pytest.mark.parametrize(("dialect", "form"), [("react", "tokens"), ("react", "413"), ("native", "tokens")])
 async def test_a_heavy_turn_is_relieved_of_its_oldest_observations(
     start: Start, vendor: LoopbackVendor, root: Path, dialect: str, form: Form
@@ -168,40 +136,6 @@ async def test_a_heavy_turn_is_relieved_of_its_oldest_observations(
         assert any(request.overflowed for request in requests), "the endpoint has really been met"
         last = json.dumps(requests[-1].json["messages"])
         assert "value_9_499" in last, "what was read last is what is worked with"
-
-
-@pytest.mark.parametrize(("dialect", "form"), [("react", "tokens"), ("react", "no_numbers"), ("native", "413")])
-async def test_one_oversized_result_is_shown_by_its_head_and_tail(
-    start: Start, vendor: LoopbackVendor, root: Path, dialect: str, form: Form
-):
-    """The newest result is what the model asked for: it may be cut, but it is not taken away."""
-    (root / "wide.txt").write_text("".join(f"ROW{line} {'x y z ' * 300}\n" for line in range(400)))
-    async with start(options=options(vendor, dialect)) as client:
-        table = Table(client, vendor, dialect)
-        await table.fill(2, 400)
-        vendor.window, vendor.form = 12_000, form
-        result, requests = await table.turn(table.act("Read", path="wide.txt"), table.finish("seen"))
-        assert result["answer"] == "seen", result["error"]
-        assert any(request.overflowed for request in requests)
-        last = json.dumps(requests[-1].json["messages"])
-        assert "ROW0 " in last
-        assert "ROW20 " not in last
-        assert "result:r1" in last, "and how to get the whole"
-
-
-@BOTH
-async def test_results_larger_than_the_window_are_met_before_they_are_sent(
-    start: Start, vendor: LoopbackVendor, root: Path, dialect: str
-):
-    (root / "wide.txt").write_text("".join(f"ROW{line} {'x y z ' * 320}\n" for line in range(500)))
-    chosen = options(vendor, dialect)
-    chosen["model"]["contextWindow"] = vendor.window = 20_000
-    async with start(options=chosen) as client:
-        table = Table(client, vendor, dialect)
-        reads = [table.act("Read", path="wide.txt", start_line=1 + 25 * number) for number in range(6)]
-        result, requests = await table.turn(*reads, table.finish("seen"))
-        assert result["answer"] == "seen", result["error"]
-        assert not any(request.overflowed for request in requests), "our own count is good enough for that"
 
 
 # What comes after a summary that failed is the same in both dialects.

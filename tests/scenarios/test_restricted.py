@@ -85,15 +85,6 @@ async def test_the_law_is_data_below_the_user(start: Start, vendor: LoopbackVend
         assert sorted(codes) == ["law_hidden", "law_hidden", "law_tag", "law_tag", "law_tag"]
 
 
-async def test_the_law_shown_as_data_is_bounded(start: Start, vendor: LoopbackVendor, root: Path):
-    (root / "CODE_LAW.md").write_text("x" * 100_000)
-    vendor.script = [VendorReply(text=finish("ok"))]
-    async with start(untrusted()) as client:
-        await ask(client)
-        assert last(vendor).count("x") < 9_000
-        assert "of 100000 characters" in last(vendor)
-
-
 async def test_nothing_is_written_run_or_configured(start: Start, vendor: LoopbackVendor, root: Path):
     calls = [act("Bash", '{"command": "touch ran"}'), act("Write", '{"path": "new.txt", "content": "x"}')]
     vendor.script = [*(VendorReply(text=call) for call in calls), VendorReply(text=finish("ok"))]
@@ -146,15 +137,6 @@ async def test_a_turn_under_way_goes_on_restricted_and_the_next_is_free(
         assert (root / "new.txt").read_text() == "x"
         assert "LAWCANARY" in system(vendor)
         assert "restricted-mode" not in last(vendor)
-
-
-@pytest.mark.parametrize("said", [None, True])
-async def test_a_client_that_does_not_know_the_mode_is_trusted(start: Start, vendor: LoopbackVendor, said: Any):
-    vendor.script = [VendorReply(text=finish("ok"))]
-    async with start(untrusted(said)) as client:
-        await ask(client)
-        assert "LAWCANARY" in system(vendor)
-        assert "restricted_mode" not in noticed(client)
 
 
 async def test_a_message_that_makes_no_sense_grants_nothing(start: Start, vendor: LoopbackVendor):

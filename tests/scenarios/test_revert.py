@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import random
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ CHECKPOINT = "codelaw/chat/checkpoint"
 THOROUGH = bool(os.environ.get("CODELAW_TEST_THOROUGH"))
 MOMENTS = (0, 20, 60, 150, 400) if THOROUGH else (0, 60, 400)
 """Milliseconds from the beginning of a turn to the death of the server: before, within and after its edits."""
-SEEDS = 8 if THOROUGH else 2
 LINES = "".join(f"line {number} 😀\n" for number in range(30))
 
 
@@ -124,28 +122,6 @@ async def test_an_open_document_is_restored_in_the_editor_and_that_is_undone(
         assert (refused.code, refused.data["code"]) == (-32803, "nothing_to_undo")
 
 
-async def test_what_the_formatter_made_of_it_is_nobodys_typing(start: Start, vendor: LoopbackVendor, root: Path):
-    (root / "a.py").write_text("x = 1\ny = 2\nz = 3\n")
-    async with desk(start) as editor:
-        editor.formatter = lambda text: text.replace("=5", " = 5").replace("y = 2", "y =  2")
-        document = await editor.open(root / "a.py")
-        result = await turn(editor, vendor, read(), edit("x = 1", "x=5"))
-        await editor.save(document)
-        assert document.text == "x = 5\ny =  2\nz = 3\n"
-        assert (await revert(editor, result))["conflicts"] == []
-        assert document.text == "x = 1\ny = 2\nz = 3\n"
-        result = await turn(editor, vendor, read(), edit("x = 1", "x=5"), chat=result["chatId"])
-        await editor.save(document)
-        await editor.type(document, 0, 0, "typed ")
-        assert [conflict["uri"] for conflict in (await revert(editor, result))["conflicts"]] == [document.uri]
-        assert document.text == "typed x = 5\ny =  2\nz = 3\n"
-        result = await turn(editor, vendor, write("n=5\n", "new.py"), chat=result["chatId"])
-        await editor.save(await editor.open(root / "new.py"))
-        assert (root / "new.py").read_text() == "n = 5\n"
-        assert (await revert(editor, result))["conflicts"] == []
-        assert not (root / "new.py").exists()
-
-
 async def test_an_editor_that_will_not_is_a_conflict_and_later_it_goes_on(
     start: Start, vendor: LoopbackVendor, root: Path
 ):
@@ -181,25 +157,6 @@ async def test_what_is_open_and_was_created_goes_only_when_nobody_typed_in_it(
         [conflict] = answer["conflicts"]
         assert conflict == {"uri": documents["b.py"].uri, "reason": "b.py was changed since the turn created it."}
         assert sorted(path.name for path in root.iterdir()) == ["b.py"]
-
-
-async def test_without_edits_in_the_editor_a_clean_document_is_undone_on_the_disk_and_a_dirty_one_left_alone(
-    start: Start, vendor: LoopbackVendor, root: Path
-):
-    for name in ("clean.py", "dirty.py"):
-        (root / name).write_text(LINES)
-    async with start({"experimental": {"codelaw": {"events": {}, "approvals": {}}}}) as client:
-        editor = DeskEditor(client)
-        calls = [reply for name in ("clean.py", "dirty.py") for reply in (read(name), edit("line 3 ", "LINE 3 ", name))]
-        result = await turn(editor, vendor, *calls)
-        clean, dirty = [await editor.open(root / name) for name in ("clean.py", "dirty.py")]
-        await editor.type(dirty, 0, 0, "mine\n")
-        answer = await revert(editor, result)
-        assert answer["reverted"] == [clean.uri]
-        [conflict] = answer["conflicts"]
-        assert conflict["uri"] == dirty.uri
-        assert (root / "clean.py").read_text() == LINES
-        assert "LINE 3 " in (root / "dirty.py").read_text()
 
 
 @pytest.mark.parametrize("made", [False, True])
@@ -284,42 +241,3 @@ async def test_the_turn_of_another_server_is_undone_and_it_may_not_work_meanwhil
             assert refused.data["code"] == "chat_busy"
         await editor.client.request("codelaw/chat/cancel", {"chatId": result["chatId"]})
         assert (await revert(other, result))["reverted"] == [(root / "a.py").as_uri()]
-
-
-@pytest.mark.parametrize("seed", range(SEEDS))
-async def test_random_typing_after_the_turn(start: Start, vendor: LoopbackVendor, root: Path, seed: int):
-    """Every line is the person's or the original's, or the document is as the person left it."""
-    chance = random.Random(seed)
-    names = [f"{number}.py" for number in range(5)]
-    original = {
-        name: "".join(f"O{n}.{chance.choice('é😀x')}\n" for n in range(chance.randint(4, 30))) for name in names
-    }
-    async with desk(start, encoding=chance.choice(["utf-8", "utf-16", "utf-32"])) as editor:
-        documents: dict[str, Any] = {}
-        calls: list[VendorReply] = []
-        for name in names:
-            (root / name).write_text(original[name])
-            documents[name] = await editor.open(root / name)
-            lines = original[name].splitlines()
-            calls.append(read(name))
-            for number, line in enumerate(chance.sample(lines, chance.randint(1, 3))):
-                calls.append(edit(f"{line}\n", f"A{number}\n" * chance.randint(0, 2), name))
-        result = await turn(editor, vendor, *calls)
-        left: dict[str, str] = {}
-        for name, document in documents.items():
-            for number in range(chance.randint(0, 3)):
-                starts = [0, *(place + 1 for place, char in enumerate(document.text) if char == "\n")]
-                place = chance.choice(starts)
-                await editor.type(document, place, place, f"P{number} 🧪\n")
-            left[name] = document.text
-        answer = await revert(editor, result)
-        conflicts = {Path(conflict["uri"]).name for conflict in answer["conflicts"]}
-        assert {Path(uri).name for uri in answer["reverted"]} == set(names) - conflicts
-        for name, document in documents.items():
-            if name in conflicts:
-                assert document.text == left[name]
-                continue
-            lines = document.text.splitlines(keepends=True)
-            assert "".join(line for line in lines if not line.startswith("P")) == original[name]
-            typed = [line for line in left[name].splitlines(keepends=True) if line.startswith("P")]
-            assert [line for line in lines if line.startswith("P")] == typed

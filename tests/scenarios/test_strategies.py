@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,40 +53,6 @@ async def test_a_strategy_is_chosen_for_a_chat_for_a_message_and_by_the_settings
         assert report["sections"][-1]["name"] == "pin"
 
 
-@pytest.mark.parametrize("method", ["codelaw/chat/create", "codelaw/chat/send", "codelaw/chat/update"])
-async def test_an_unknown_strategy_is_refused_with_its_field(start: Start, method: str):
-    async with start() as client:
-        chat = (await client.request("codelaw/chat/create", {}))["id"]
-        params = {"strategy": "best"} | ({} if method.endswith("create") else {"chatId": chat, "text": "x"})
-        if method.endswith("update"):
-            del params["text"]
-        error = await client.error(method, params)
-        assert error.code == -32602
-        assert [entry["path"] for entry in error.data["errors"]] == ["strategy"]
-
-
-def test_the_command_line_chooses_a_strategy_and_shows_what_it_keeps(tmp_path: Path):
-    def codelaw(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "codelaw", *arguments], cwd=tmp_path, stdin=subprocess.DEVNULL, check=False,
-            capture_output=True, text=True, timeout=150, env={**os.environ, **environment},
-        )  # fmt: skip
-
-    done = codelaw("chat", "What is here?", "--strategy", "last-n", "--json")
-    assert done.returncode == 0, done.stderr
-    chat = json.loads(done.stdout.splitlines()[-1])["chatId"]
-    shown = codelaw("context", "--chat", chat, CODELAW_CONTEXT__TOTAL_BUDGET="4000")
-    assert "strategy last-n" in shown.stdout, shown.stderr
-    assert "kept: 1 of 1 rounds" in shown.stdout
-    assert "over its share: system: " in shown.stdout
-    assert "of 800 tokens" in shown.stdout
-    assert "strategy full" in codelaw("context", "--chat", chat, "--strategy", "full").stdout
-    assert "strategy last-n" in codelaw("context", "--chat", chat).stdout, "nothing was changed"
-    wrong = codelaw("chat", "x", "--strategy", "best")
-    assert wrong.returncode != 0
-    assert "strategy" in wrong.stderr
-
-
 async def test_a_strategy_and_its_numbers_are_previewed_without_a_change(start: Start, vendor: LoopbackVendor):
     async with start(options={"context": {"summary": False}}) as client:
         chat = await talk(client, vendor, 6)
@@ -106,16 +68,6 @@ async def test_a_strategy_and_its_numbers_are_previewed_without_a_change(start: 
         assert new["strategy"] == "full"
         assert await client.request("codelaw/context/inspect", asked) == plain
         assert await client.request("codelaw/chat/read", {"chatId": chat, "limit": 0}) == before
-
-
-async def test_numbers_of_a_message_count_for_its_turn_alone(start: Start, vendor: LoopbackVendor):
-    async with start(options={"context": {"strategy": "sliding-window", "summary": False}}) as client:
-        chat = await talk(client, vendor, 5)
-        for options, seen in (({"window": 2}, [3, 4, 5]), ({}, [0, 1, 2, 3, 4, 5, 6])):
-            vendor.play(VendorReply(text=finish("x")))
-            sent = {"chatId": chat, "text": f"QUESTION{seen[-1]}X", "strategyOptions": options}
-            await client.request("codelaw/chat/send", sent)
-            assert questions(vendor) == seen
 
 
 @pytest.mark.parametrize("method", ["codelaw/chat/send", "codelaw/context/inspect"])

@@ -17,7 +17,6 @@ from tests.lsp.raw import RawClient
 from tests.scenarios.conftest import Start
 
 MODEL = "claude-sonnet-5-5"
-NATIVE: dict[str, Any] = {"model": {"dialect": "auto", "name": MODEL}}
 THOUGHT = {"type": "thinking", "thinking": "hm"}
 NOTE = {"type": "thinking", "thinking": "I look.", "note": True}
 HIDDEN = {"type": "redacted_thinking"}
@@ -95,47 +94,6 @@ async def test_a_fork_keeps_it_and_exports_mark_it_alone(vendor: LoopbackVendor,
 
 async def exported(client: RawClient, chat: str, form: str) -> str:
     return (await client.request("codelaw/chat/export", {"chatId": chat, "format": form}))["text"]
-
-
-async def test_a_cut_reply_goes_on_with_its_thinking(vendor: LoopbackVendor, root: Path, start: Start) -> None:
-    async with start(options=options(vendor)) as client:
-        cut = VendorReply(text="It is ha", blocks=(THOUGHT, HIDDEN), stop_reason="max_tokens")
-        vendor.play(cut, VendorReply(text="lf."), VendorReply(text="2"))
-        result = await send(client, "What is x?")
-        assert result["answer"] == "It is half."
-        await send(client, "And twice?", result["chatId"])
-    assert [len(thinking(request)) for request in vendor.messages] == [0, 2, 2]
-    assert vendor.refused == []
-
-
-async def test_behind_a_call_that_is_stored_otherwise_none_goes_back(
-    vendor: LoopbackVendor, root: Path, start: Start
-) -> None:
-    (root / "a.py").write_text("x = 1\n")
-    calls = ({"name": "Edit", "input": {"path": "a.py", "old": "1", "new": "2"}}, {"name": "LS", "input": {}})
-    blocks = (THOUGHT, {**NOTE, "call": 0}, {**NOTE, "call": 1})
-    async with start(options=options(vendor)) as client:
-        vendor.play(VendorReply(text="Now.", calls=calls, blocks=blocks), VendorReply(text="1"))
-        await send(client, "Make x 2.")
-    content = vendor.messages[-1].json["messages"][1]["content"]
-    assert [block["type"] for block in content] == ["thinking", "text", "thinking", "tool_use", "tool_use"]
-    assert "old_string" in content[3]["input"]
-    assert vendor.refused == []
-
-
-async def test_a_list_of_tools_that_changes_leaves_it_out_from_then_on(
-    vendor: LoopbackVendor, root: Path, start: Start
-) -> None:
-    async with start(options=options(vendor)) as client:
-        vendor.play(*(VendorReply(text=str(number)) for number in range(4)))
-        chat = (await send(client, "first"))["chatId"]
-        await send(client, "second", chat, mode="ask")
-        assert thinking(vendor.messages[-1]) == []
-        await send(client, "third", chat, mode="agent")
-        await send(client, "fourth", chat)
-        # What answered the first list stands again behind the same words, but not in front of what came meanwhile.
-        assert len(thinking(vendor.messages[-1])) <= 2
-    assert vendor.refused == []
 
 
 @pytest.mark.parametrize("name", [MODEL, "claude-opus-5"])

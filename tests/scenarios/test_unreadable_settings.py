@@ -17,7 +17,6 @@ from tests.lsp.raw import EVERYTHING, NOTHING, RawClient, RpcError
 from tests.scenarios.conftest import Start, act, finish
 from tests.scenarios.test_any_editor import span
 from tests.scenarios.test_approvals import APPROVAL, QUIET, WRITE, bash, decisions, option
-from tests.settings.test_faults import DAMAGES
 
 CANARY = "CANARYTEXT"
 GOOD = '[permissions]\ndeny = ["Read(secret.txt)"]\n\n[[hooks.UserPromptSubmit]]\ncommand = "touch out/ran-hook"\n'
@@ -155,22 +154,6 @@ async def ended(client: RawClient, begun: Any) -> None:
         pass
 
 
-@pytest.mark.parametrize("how", DAMAGES)
-async def test_every_kind_of_damage(start: Start, vendor: LoopbackVendor, root: Path, file: Path, how: str):
-    damage, line, said = DAMAGES[how]
-    if file.parent != root / ".codelaw" and how.startswith("its folder"):
-        pytest.skip("the data folder is the same one here")
-    file.write_text("permissions = {}\n")
-    damage(file)
-    async with start() as client:
-        error = await refused(send(client, root))
-        assert said in str(error.message)
-        assert str(file) in str(error.message) or how.startswith("its folder")
-        assert line is None or f", line {line})" in str(error.message)
-        assert reported(client)
-    assert vendor.messages == []
-
-
 @pytest.mark.parametrize("what", OTHERS)
 async def test_nothing_is_searched_or_run_either(start: Start, root: Path, file: Path, what: str):
     file.write_text("[permissions")
@@ -230,34 +213,6 @@ async def test_in_mid_chat_the_last_good_rules_hold_for_turns_and_for_subagents(
     assert CANARY not in everything(vendor)
 
 
-async def test_a_client_that_sends_half_a_configuration_keeps_the_last_good_one(
-    start: Start, vendor: LoopbackVendor, root: Path
-):
-    (root / "secret.txt").write_text(CANARY)
-
-    async def push(settings: Any) -> None:
-        await client.notify("workspace/didChangeConfiguration", {"settings": {"codelaw": settings}})
-
-    async def read() -> str:
-        """How a call of Read is decided."""
-        vendor.reset([VendorReply(text=act("Read", '{"path": "secret.txt"}')), VendorReply(text=finish("ok"))])
-        return decisions(client, (await send(client, root))["chatId"])[-1]["action"]
-
-    async with start(QUIET) as client:
-        await push({"permissions": {"deny": ["Read(secret.txt)"]}})
-        assert await read() == "deny"
-        for half in ({"permissions": {"deny": "Read(secret.txt)"}}, {"permissions": 7}, "none"):
-            before = len(client.messages)
-            await push(half)
-            assert await read() == "deny"
-            message = (await client.method("window/showMessage", before))["message"]
-            assert (
-                "(the client's settings). Until this is mended, what was read there before stays in force." in message
-            )
-        await push({})
-        assert await read() == "allow"
-
-
 @pytest.mark.parametrize("options", [{"permissions": {"deny": ["Raed"]}}, {"tools": {"bash": {"sandbox": "no"}}}])
 async def test_options_of_the_start_block_until_the_configuration_covers_them(
     start: Start, vendor: LoopbackVendor, root: Path, options: dict[str, Any]
@@ -269,16 +224,6 @@ async def test_options_of_the_start_block_until_the_configuration_covers_them(
         sound = {"permissions": {"deny": []}, "tools": {"bash": {"sandbox": "auto"}}}
         await client.notify("workspace/didChangeConfiguration", {"settings": {"codelaw": sound}})
         assert (await send(client, root))["stopReason"] == "finished"
-
-
-async def test_options_that_are_no_table_block(server: list[str], home: Path, root: Path):
-    from tests.lsp.raw import stdio
-
-    for options in ("deny everything", 7, ["x"]):
-        async with stdio(server) as client:
-            await client.initialize(folders=[root], options=options)
-            await refused(send(client, root))
-    assert home.is_dir()
 
 
 async def test_who_goes_on_without_it_is_asked_about_every_write_and_command(

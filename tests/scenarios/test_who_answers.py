@@ -200,30 +200,6 @@ async def test_choosing_a_model_for_a_chat_is_the_yes(start: Start, vendor: Loop
     assert asked(vendor) == ["claude-haiku-4-5"]
 
 
-async def test_the_offline_model_that_was_chosen_answers_though_there_is_a_key(start: Start, vendor: LoopbackVendor):
-    async with start() as client:
-        chat = await client.request("codelaw/chat/create", {"model": "offline"})
-        assert chat["model"] == "offline"
-        result = await client.request("codelaw/chat/send", {"chatId": chat["id"], "text": "x"})
-        assert (result["stopReason"], result["model"]) == ("finished", "offline")
-    assert vendor.requests == []
-
-
-async def test_without_a_key_a_model_cannot_be_chosen(start: Start, vendor: LoopbackVendor):
-    async with start(options={"model": {}}) as client:
-        chat = await client.request("codelaw/chat/create", {})
-        for method, params in (
-            ("codelaw/chat/create", {}),
-            ("codelaw/chat/update", {"chatId": chat["id"]}),
-            ("codelaw/chat/send", {"chatId": chat["id"], "text": "x"}),
-            ("codelaw/chat/send", {"text": "x"}),
-        ):
-            with pytest.raises(RpcError) as refused:
-                await client.request(method, {"model": "claude-haiku-4-5", **params})
-            assert refused.value.data["code"] == "auth_failed", method
-        assert [one["id"] for one in (await client.request("codelaw/chat/list", {}))["chats"]] == [chat["id"]]
-
-
 async def test_a_chat_that_falls_back_or_moves_is_told_so(start: Start, vendor: LoopbackVendor):
     vendor.script = [VendorReply(text=finish("ok"))] * 4
 
@@ -307,22 +283,6 @@ async def test_without_a_terminal_nothing_leaves_until_a_model_is_named(
     assert (status, asked(vendor)) == (0, ["claude-haiku-4-5"]), said
     status, said = await terminal(home, root, vendor, "--chat", chat_id, "and then?")
     assert (status, asked(vendor)) == (0, ["claude-haiku-4-5"] * 2), said
-
-
-async def test_the_limit_of_inline_chats_is_that_of_code_actions(start: Start, vendor: LoopbackVendor, root: Path):
-    vendor.script = [VendorReply(text=finish("ok"))] * 3
-    uri = (root / "a.py").as_uri()
-    options = {**key(vendor), "context": {"historyLimits": {"inline": 1, "panel": 0}}}
-    async with start(options=options) as client:
-        await client.open(root / "a.py", "one\ntwo\n")
-        part = {"start": {"line": 0, "character": 0}, "end": {"line": 1, "character": 0}}
-        for number in range(3):
-            question = {"uri": uri, "range": part, "text": f"question {number}"}
-            begun = await client.command("codelaw.editor.ask", question)
-            await client.event("turn_ended")
-            await client.until(lambda item, turn=begun["turnId"]: ended(item, turn))
-    body = vendor.messages[-1].body.decode()
-    assert ["question 0" in body, "question 2" in body] == [False, True]
 
 
 def ended(message: dict[str, Any], turn_id: str) -> bool:

@@ -124,28 +124,6 @@ async def test_cancel_is_a_result_by_every_path(start: Start, vendor: LoopbackVe
     assert all(request.status == 200 for request in vendor.messages)
 
 
-async def test_the_unsaved_buffer_is_what_the_model_sees(start: Start, vendor: LoopbackVendor, root: Path):
-    path = root / "a.py"
-    path.write_text("DISKMARK\n")
-    vendor.script = [
-        VendorReply(text=act("Read", '{"path": "a.py"}')),
-        VendorReply(text=act("Grep", '{"pattern": "UNSAVED"}')),
-        VendorReply(text=act("Edit", '{"path": "a.py", "old_string": "UNSAVED", "new_string": "x"}')),
-        VendorReply(text=finish("ok")),
-    ]
-    async with start() as client:
-        client.answers["codelaw/approval/request"] = lambda params: {"optionId": params["options"][0]["id"]}
-        await client.open(path, "UNSAVED 😀 text\n", 7)
-        result = await client.request("codelaw/chat/send", {"text": "look"})
-        assert result["stopReason"] == "finished"
-        text = said(vendor.messages[-1].json)
-        assert "UNSAVED 😀 text" in text
-        assert "DISKMARK" not in text
-        assert "; not saved yet" in text
-        assert "CONFLICT" in text, "an edit behind the editor's back is never made"
-    assert path.read_text() == "DISKMARK\n"
-
-
 async def test_a_killed_server_loses_no_finished_step(start: Start, vendor: LoopbackVendor, root: Path):
     (root / "a.py").write_text("KEPTMARK\n")
     vendor.script = [
@@ -192,34 +170,6 @@ async def test_a_stock_client_is_asked_by_message_and_served_by_commands(
         assert record["messages"][-1]["metadata"]["answer"] == "ok"
         assert client.events() == [], "events go only to clients that know them"
     assert (root / "new.txt").read_text() == "hi"
-
-
-async def test_inspect_shows_every_section_and_the_text(start: Start, vendor: LoopbackVendor, root: Path):
-    (root / "CODE_LAW.md").write_text("LAWMARK\n")
-    vendor.script = [VendorReply(text=act("LS", "{}")), VendorReply(text=finish("[x]"))]
-    async with start() as client:
-        sent = await client.request("codelaw/chat/send", {"text": "first"})
-        report = await client.request("codelaw/context/inspect", {"chatId": sent["chatId"], "text": "second"})
-        layers = [section["layer"] for section in report["sections"]]
-        assert layers == sorted(layers, key=["L1", "L2", "L3", "turn", "tail"].index)
-        assert report["totalTokens"] == sum(section["tokens"] for section in report["sections"])
-        assert report["threshold"] == 160_000
-        assert "[user] first" in report["text"]
-        assert '[assistant] Thought: think\nAction: LS[{}]\n\n[tool] {"status": "success"' in report["text"]
-        assert (
-            report["text"].index("LAWMARK")
-            < report["text"].index("[user] first")
-            < report["text"].index("[user] second")
-        )
-        law = await client.request("codelaw/context/law", {})
-        assert law["found"]
-        assert "LAWMARK" in law["text"]
-        mentions = await client.request("codelaw/context/mentions", {"prefix": "code"})
-        assert [item["path"] for item in mentions["items"]] == ["CODE_LAW.md"]
-        settings = await client.request("codelaw/settings/read", {})
-        assert "sk-test-SECRET" not in json.dumps(settings)
-        models = await client.request("codelaw/model/list", {})
-        assert [model["name"] for model in models["models"] if model["current"]] == ["claude-sonnet-4-5"]
 
 
 async def test_two_chats_run_side_by_side_and_the_rest_is_answered_meanwhile(start: Start, vendor: LoopbackVendor):

@@ -66,38 +66,23 @@ def no_way(file: Path) -> None:
 
 DAMAGES: dict[str, tuple[Callable[[Path], object], int | None, str]] = {
     "a bracket is missing": (text("[permissions]", "[permissions"), 5, "not TOML: Expected ']'"),
-    "half typed at the end": (lambda file: file.write_text(GOOD + "[mcp.servers.x\n") and None, 19, "not TOML"),
     "the list is never closed": (lambda file: file.write_text(GOOD[: GOOD.index("]\nallow")]) and None, 8, "not TOML"),
-    "a key twice": (text('default = "allow"', 'default = "allow"\ndefault = "ask"'), 12, "not TOML"),
-    "a NUL": (text("# mine", "\0"), 1, "not TOML"),
     "nested without end": (text("# mine", "x = " + "[" * 5000), None, "cannot be understood"),
-    "another encoding": (lambda file: file.write_bytes(GOOD.encode("utf-16")) and None, 1, "not text in UTF-8"),
     "a byte": (lambda file: file.write_bytes(GOOD.encode() + b"# \xff\n") and None, 19, "not text in UTF-8"),
     "too large": (lambda file: file.write_text(GOOD + "#" * (1 << 20)) and None, None, "larger than 1048576 bytes"),
-    "a folder": (replaced(Path.mkdir), None, "it is a folder"),
     "a pipe": (replaced(os.mkfifo), None, "it is not a file"),
-    "a device": (replaced(lambda file: file.symlink_to("/dev/zero")), None, "it is not a file"),
     "a link to nowhere": (replaced(lambda file: file.symlink_to("gone")), None, "a link that leads nowhere"),
-    "a link to itself": (replaced(lambda file: file.symlink_to(file.name)), None, "cannot be read"),
     "its folder is a file": (no_folder, None, "is not a folder"),
     "its folder leads nowhere": (no_way, None, "a link that leads nowhere"),
     "permissions is no table": (lambda file: file.write_text("permissions = 3") and None, 1, "a table of keys"),
-    "tools is no table": (lambda file: file.write_text('#\ntools = ["bash"]') and None, 2, "a table of keys"),
     "an unknown key of permissions": (text("deny =", "denied ="), 6, "did you mean permissions.deny?"),
     "a misspelt group": (text("[permissions]", "[permisions]"), 5, "did you mean permissions?"),
-    "a group in capitals": (text("[permissions]", "[PERMISSIONS]"), 5, "did you mean permissions?"),
-    "a misspelt group of tools": (text("[tools.bash]", "[tools.bsah]"), 13, "did you mean tools.bash?"),
     "a quoted path": (text("# mine", '"tools.bash.sandbox" = "require"'), 1, "no such setting"),
-    "no list": (text('deny = [\n  "Read(secrets/**)",\n  "Bash(curl:*)",\n]', 'deny = "Read"'), 6, "a valid list"),
     "an entry that is no text": (text('"Bash(curl:*)"', "7"), 6, "permissions.deny[1]"),
     "a rule of no tool": (text("Bash(curl:*)", "Curl"), 8, "there is no tool Curl"),
-    "a rule in lower case": (text("Read(secrets", "read(secrets"), 7, "it is spelt Read"),
     "a rule whose brace is open": (text("secrets/**", "*.{key,pem"), 7, "brace that is not closed"),
-    "a rule out of the workspace": (text("secrets/**", "~/x"), 7, "leads out of the workspace"),
-    "an allow rule that is none": (text("Bash(ls:*)", "Bash()"), 10, "the parentheses are empty"),
     "too many rules": (text('"Bash(curl:*)",', '"Bash(curl:*)",' * 500), 6, "at most 500"),
     "an unknown default": (text('"allow"', '"maybe"'), 11, "permissions.default"),
-    "an unknown sandbox": (text('"require"', '"required"'), 14, "tools.bash.sandbox"),
     "an unknown key of bash": (text("sandbox =", "sandbx ="), 14, "did you mean tools.bash.sandbox?"),
     "a hidden path that is a pattern": (text("sandbox =", 'hidden = ["*.key"]\nsandbox ='), 14, "is a pattern"),
     "an unknown moment": (text("hooks.PreToolUse", "hooks.PreTolUse"), 16, "did you mean hooks.PreToolUse?"),
@@ -105,13 +90,11 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], int | None, str]] = {
     "a hook whose matcher is none": (text('"Bash"', '"^Bash$"'), 16, "the matcher"),
     "a server without a command": (text("# mine", "mcp.servers.x = {args = []}"), 1, "neither `command` nor `url`"),
     "an unknown key of a server": (text("# mine", 'mcp.servers.x = {command = "x", tol = 1}'), 1, "`tol`"),
-    "an unknown key of mcp": (text("# mine", "mcp.server = 1"), 1, "did you mean mcp.servers?"),
-    "a bad number of mcp": (text("# mine", "mcp.callSeconds = 0"), 1, "mcp.callSeconds"),
 }
 """What is done to a file, the line that is named, and what is said."""
 
 OF_EACH_KIND = (
-    "a bracket is missing", "another encoding", "too large", "a link to nowhere", "its folder is a file",
+    "a bracket is missing", "a byte", "too large", "a link to nowhere", "its folder is a file",
     "permissions is no table", "an unknown key of permissions", "a rule of no tool", "a hook without a command",
 )  # fmt: skip
 """One for each way in which a source is found to be wrong."""
@@ -217,8 +200,6 @@ def test_who_goes_on_without_it_keeps_the_rules_that_can_be_read(tmp_path: Path)
     [
         "[turn]\nmaxSteps = 0\n",
         "colour = 1\n",
-        "[context]\nthreshold = 3\n",
-        '[tools]\nwebSearch = "yes"\n',
         "turn = 3\n",
     ],
 )
@@ -254,12 +235,10 @@ def test_a_file_that_may_not_be_read_blocks(tmp_path: Path, monkeypatch: pytest.
     ("variable", "value", "said"),
     [
         ("CODELAW_PERMISSIONS__DENY", "not json", "permissions.deny"),
-        ("CODELAW_PERMISSIONS__DENY", '["Read(a)"', "permissions.deny"),
         ("CODELAW_PERMISSIONS__DENY", '["Raed(a)"]', "there is no tool Raed"),
         ("CODELAW_PERMISSIONS", '{"deny": ["Read"]', "a table of keys"),
         ("CODELAW_PERMISIONS__DENY", '["Read"]', "did you mean permissions?"),
         ("CODELAW_TOOLS__BASH__SANDBOX", "yes", "tools.bash.sandbox"),
-        ("CODELAW_TOOLS", "[]", "a table of keys"),
         ("CODELAW_HOOKS__PRE_TOOL_USE", "[]", "did you mean hooks.PreToolUse?"),
         ("CODELAW_MCP__SERVERS", '{"a": 1}', "mcp.servers"),
     ],
@@ -274,28 +253,20 @@ def test_a_variable_blocks_too(variable: str, value: str, said: str) -> None:
     assert load_settings(environ={"CODELAW_TURN__MAX_STEPS": "many"}).faults == ()
 
 
-@pytest.mark.parametrize("layer", ["client", "cli"])
 @pytest.mark.parametrize(
     "raw",
     [
         {"permissions": {"deny": "Read(a)"}},
-        {"permissions": {"deny": ["Read("]}},
-        {"permissions": []},
         {"permissions": {"denied": []}},
-        {"tools": {"bash": {"sandbox": True}}},
-        {"tools": "none"},
         {"hooks": {"PreToolUse": [{"command": ""}]}},
         {"mcp": {"servers": []}},
     ],
 )
-def test_a_client_and_the_command_line_block_too_and_half_a_configuration_changes_nothing(
-    layer: str, raw: dict[str, Any]
-) -> None:
+def test_a_client_blocks_too_and_half_a_configuration_changes_nothing(raw: dict[str, Any]) -> None:
     good: dict[str, Any] = {"permissions": {"deny": ["Read(a)"]}, "turn": {"maxSteps": 3}}
 
     def loaded(values: dict[str, Any], before: EffectiveSettings | None = None) -> EffectiveSettings:
-        given: Any = {layer: values}
-        return load_settings(environ={}, **given, before=before)
+        return load_settings(environ={}, client=values, before=before)
 
     with pytest.raises(Refusal, match="No turn begins"):
         loaded(raw).for_a_turn()
@@ -307,7 +278,7 @@ def test_a_client_and_the_command_line_block_too_and_half_a_configuration_change
     assert (mended.for_a_turn().turn.max_steps, mended.value.permissions.deny) == (9, [])
 
 
-@pytest.mark.parametrize("raw", ["deny", 7, [1], True])
+@pytest.mark.parametrize("raw", ["deny", [1]])
 def test_what_is_no_table_from_a_client_blocks(raw: object) -> None:
     with pytest.raises(Refusal, match="settings: a table of keys is expected"):
         load_settings(environ={}, client=raw).for_a_turn()  # type: ignore[arg-type]

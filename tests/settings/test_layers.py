@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -32,47 +31,6 @@ def test_without_any_layer_everything_is_the_default() -> None:
     assert effective.problems == []
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("model.provider", "auto"),
-        ("model.dialect", "auto"),
-        ("model.contextWindow", None),
-        ("context.strategy", "layered"),
-        ("context.threshold", 0.8),
-        ("context.keepRounds", 10),
-        ("context.minMessages", 3),
-        ("context.lowWater", 0.4),
-        ("context.summaryTimeoutSeconds", 120),
-        ("context.shares", [20, 10, 10, 55, 5]),
-        ("context.pin", False),
-        ("context.historyLimits", {}),
-        ("context.economy", True),
-        ("context.indexTokens", None),
-        ("context.recentMin", 4),
-        ("context.recentMax", 20),
-        ("context.summariseAbove", 2_000),
-        ("context.window", 20),
-        ("turn.maxSteps", 50),
-        ("turn.maxTokens", None),
-        ("memory.timeoutMs", 500),
-        ("embedding.provider", "hashing"),
-        ("retrieval.share", 0.4),
-        ("permissions.default", "ask"),
-        ("permissions.allow", []),
-        ("tools.bash.timeoutSeconds", 120),
-        ("tools.bash.sandbox", "auto"),
-        ("tools.webSearch", False),
-        ("store.url", None),
-        ("mcp.servers", {}),
-        ("skills.paths", []),
-        ("hooks.PreToolUse", []),
-    ],
-)
-def test_defaults(key: str, value: object) -> None:
-    assert loaded().describe()["settings"][key] == {"value": value, "origin": "default"}
-
-
 def test_each_layer_wins_over_the_one_before(tmp_path: Path) -> None:
     user = written(tmp_path / "config.toml", "[turn]\nmaxSteps = 40\n")
     workspace = written(tmp_path / "w" / "config.toml", "[turn]\nmaxSteps = 30\n")
@@ -81,7 +39,6 @@ def test_each_layer_wins_over_the_one_before(tmp_path: Path) -> None:
         ("workspace", {"workspace_files": [workspace]}, 30),
         ("environment", {"environ": {"CODELAW_TURN__MAX_STEPS": "20"}}, 20),
         ("client", {"client": {"turn": {"maxSteps": 60}}}, 60),
-        ("commandLine", {"cli": {"turn.maxSteps": 70}}, 70),
     ]
     given: dict[str, Any] = {}
     for name, more, value in layers:
@@ -103,21 +60,13 @@ def test_a_bad_value_leaves_the_layer_below(tmp_path: Path) -> None:
     ("raw", "key"),
     [
         ({"turn": {"maxSteps": "50"}}, "turn.maxSteps"),
-        ({"turn": {"maxSteps": True}}, "turn.maxSteps"),
-        ({"turn": {"maxSteps": 1.5}}, "turn.maxSteps"),
-        ({"turn": 5}, "turn"),
         ({"turn": []}, "turn"),
         ({"context": {"threshold": 1}}, "context.threshold"),
-        ({"context": {"threshold": 0.0}}, "context.threshold"),
         ({"context": {"threshold": float("nan")}}, "context.threshold"),
-        ({"context": {"keepRounds": 0}}, "context.keepRounds"),
-        ({"context": {"summaryTimeoutSeconds": 0.5}}, "context.summaryTimeoutSeconds"),
         ({"context": {"shares": [1, 2, 3]}}, "context.shares[3]"),
         ({"context": {"shares": [0, 0, 0, 0, 0]}}, "context.shares"),
         ({"context": {"historyLimits": {"panel": -1}}}, "context.historyLimits.panel"),
         ({"context": {"historyLimits": {"pannel:5d0c": 3}}}, "context.historyLimits"),
-        ({"model": {"contextWindow": 0}}, "model.contextWindow"),
-        ({"model": {"contextWindow": -5}}, "model.contextWindow"),
         ({"model": {"dialect": "latin"}}, "model.dialect"),
         ({"models": {"a.b": {"contextWindow": float("nan")}}}, "models.a.b.contextWindow"),
     ],
@@ -160,12 +109,9 @@ def test_a_dot_in_a_models_name_is_no_separator() -> None:
 @pytest.mark.parametrize(
     ("variable", "text", "path", "value"),
     [
-        ("CODELAW_MODEL__NAME", "claude-x", ("model", "name"), "claude-x"),
         ("CODELAW_MODEL__NAME", '"quoted"', ("model", "name"), "quoted"),
         ("CODELAW_MODEL__API_KEY", "123", ("model", "api_key"), "123"),
         ("CODELAW_MODEL__BASE_URL", "http://127.0.0.1:9", ("model", "base_url"), "http://127.0.0.1:9"),
-        ("CODELAW_TURN__MAX_STEPS", "7", ("turn", "max_steps"), 7),
-        ("CODELAW_CONTEXT__PIN", "true", ("context", "pin"), True),
         ("CODELAW_TOOLS__BASH__TIMEOUT_SECONDS", "5", ("tools", "bash", "timeout_seconds"), 5),
         ("CODELAW_PERMISSIONS__DENY", '["Bash(rm:*)"]', ("permissions", "deny"), ["Bash(rm:*)"]),
         ("CODELAW_TURN", '{"maxSteps": 8}', ("turn", "max_steps"), 8),
@@ -179,14 +125,6 @@ def test_environment(variable: str, text: str, path: tuple[str, ...], value: obj
     assert found == value
     assert effective.problems == []
     assert set(effective.sources.values()) == {variable}
-
-
-@pytest.mark.parametrize("variable", ["CODELAW_TURN__MAX_STEPS=x", "CODELAW_NOTHING=1", "CODELAW_TURN=5"])
-def test_a_bad_variable_is_named(variable: str) -> None:
-    name, _, value = variable.partition("=")
-    effective = loaded(environ={name: value})
-    assert effective.value == Settings()
-    assert name in effective.problems[0].message
 
 
 def test_empty_and_foreign_variables_say_nothing() -> None:
@@ -204,48 +142,9 @@ def test_the_sdks_variables_are_defaults_of_ours(tmp_path: Path) -> None:
     assert (model.api_key, model.auth_token, model.base_url) == ("mine", None, "http://h")
 
 
-@pytest.mark.parametrize(
-    ("client", "provider"),
-    [
-        ({}, "offline"),
-        ({"model": {"apiKey": "k"}}, "anthropic"),
-        ({"model": {"authToken": "k"}}, "anthropic"),
-        ({"model": {"baseUrl": "http://h"}}, "anthropic"),
-        ({"model": {"apiKey": "k", "provider": "offline"}}, "offline"),
-        ({"model": {"provider": "scripted"}}, "scripted"),
-    ],
-)
-def test_auto_is_anthropic_where_something_is_configured(client: dict[str, Any], provider: str) -> None:
-    assert loaded(client=client).value.model.chosen_provider == provider
-
-
 def test_null_from_a_client_means_unset() -> None:
     effective = loaded(environ={"CODELAW_MODEL__NAME": "a"}, client={"model": {"name": None}, "turn": None})
     assert (effective.value.model.name, effective.problems) == ("a", [])
-
-
-@pytest.mark.parametrize("text", ["[turn", "turn = [1", "\0", "[turn]\nmaxSteps = 5\nmaxSteps = 6\n"])
-def test_a_file_that_is_no_toml_is_a_notice(tmp_path: Path, text: str) -> None:
-    file = written(tmp_path / "config.toml", text)
-    effective = loaded(user_file=file)
-    assert codes(effective) == ["settings_unreadable"]
-    assert str(file) in effective.problems[0].message
-
-
-def test_files_that_cannot_be_read_are_notices(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "bytes").write_bytes(b"\xff\xfe\xff")
-    written(tmp_path / "long", "#" * (2 << 20))
-    for name in ("folder", "bytes", "long"):
-        assert codes(loaded(user_file=tmp_path / name)) == ["settings_unreadable"]
-    assert codes(loaded(user_file=tmp_path / "missing", workspace_files=[tmp_path / "none" / "x"])) == []
-
-
-def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
-    (tmp_path / "endless").symlink_to("/dev/zero")
-    os.mkfifo(tmp_path / "pipe")
-    for name in ("endless", "pipe"):
-        assert codes(loaded(workspace_files=[tmp_path / name])) == ["settings_unreadable"]
 
 
 def test_secrets_are_masked_and_not_printed() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from codelaw.agent.hooks.running import Hooks, fragments
 from codelaw.domain.errors import Refusal
@@ -102,16 +102,7 @@ def taken_back(settings: Settings) -> None:
 
 def declared(hooks: HooksGroup) -> tuple[Hook, ...]:
     """All of them, by moment."""
-    lists: dict[HookMoment, list[dict[str, Any]]] = {
-        "PreToolUse": hooks.pre_tool_use,
-        "PostToolUse": hooks.post_tool_use,
-        "UserPromptSubmit": hooks.user_prompt_submit,
-        "Stop": hooks.stop,
-        "SubagentStop": hooks.subagent_stop,
-        "SessionStart": hooks.session_start,
-        "PreCompact": hooks.pre_compact,
-        "PostCompact": hooks.post_compact,
-    }
+    lists = cast("dict[HookMoment, list[dict[str, Any]]]", hooks.model_dump(by_alias=True))
     return tuple(
         Hook(moment, entry["command"], entry.get("matcher", ""), float(entry.get("timeoutSeconds", DEFAULT_SECONDS)))
         for moment, entries in lists.items()

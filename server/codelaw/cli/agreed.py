@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import termios
 
 from codelaw.cli.terminal import BOLD, RED, Screen
 
@@ -12,14 +13,6 @@ def agreed(screen: Screen, question: str) -> bool:
     if not (sys.stdin and sys.stdin.isatty()):
         screen.line("Nobody can be asked here: look at the values, then say --yes.", style=RED)
         return False
-    _drop_typed_ahead()
+    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)  # what was typed before the values were seen is no answer
     screen.stream(f"{question} [y/N] ", aside=True, style=BOLD)
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
-
-
-def _drop_typed_ahead() -> None:
-    """What was typed before the values were seen is not an answer."""
-    if sys.platform != "win32":
-        import termios  # noqa: PLC0415 - not there on Windows
-
-        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)

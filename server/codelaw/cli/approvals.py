@@ -146,15 +146,6 @@ class Asking:
             screen.line("  n: REASON rejects this and says what to do instead", style=DIM)
 
 
-async def confirmed(screen: Screen, question: str) -> bool:
-    """Whether the person says yes to `question`; anything but yes is a no."""
-    _drop_typed_ahead()
-    screen.stream(question, aside=True, style=BOLD)
-    typed = await read_line()
-    screen.answered()
-    return typed is not None and verdict(typed, ("allow_once",)) is not None and not await _more_is_typed()
-
-
 async def read_line() -> str | None:
     """A line from the terminal, None at its end. Cancelling it gives the terminal back."""
     await _readable()

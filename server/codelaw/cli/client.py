@@ -29,21 +29,17 @@ _SEE_LOG = "Run it again with --verbose to see that log."
 
 
 class RemoteError(Exception):
-    """The server answered with an error."""
+    """The server answered with an error; for a person it is the message, fields that are wrong, the hint."""
 
     def __init__(self, error: Json) -> None:
         self.code = int(error.get("code", INTERNAL_ERROR))
-        self.message = str(error.get("message", ""))
+        message = str(error.get("message", ""))
         data: Any = error.get("data")
         self.data: Json = data if isinstance(data, dict) else {}
-        super().__init__(self.message)
-
-    def reported(self) -> str:
-        """For a person: the message, fields that are wrong, the hint."""
         fields = [f"{item.get('path')}: {item.get('message')}" for item in self.data.get("errors", [])]
-        fields = [field for field in fields if field not in self.message]
+        fields = [field for field in fields if field not in message]
         hint = self.data.get("hint") or (_SEE_LOG if self.code == INTERNAL_ERROR else None)
-        return "\n".join(part for part in (self.message, *fields, hint) if part)
+        super().__init__("\n".join(part for part in (message, *fields, hint) if part))
 
 
 class ServerDiedError(Exception):

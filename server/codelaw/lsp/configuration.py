@@ -37,12 +37,11 @@ class Configuration:
     on_change: Callable[[EffectiveSettings], Awaitable[None]]
     """Puts in force what was read again; it gets the settings before."""
 
-    def __init__(self, rpc: Rpc, client: Client, folders: Folders, options: Any, overrides: Mapping[str, Any]) -> None:
+    def __init__(self, rpc: Rpc, client: Client, folders: Folders, options: Any) -> None:
         self._rpc = rpc
         self._client = client
         self._folders = folders
         self._options = _given(options)
-        self._overrides = overrides
         self.trusted = client.trusted
         """The editor trusts the folder (S-7)."""
         self._pulled: Any = {}
@@ -126,7 +125,6 @@ class Configuration:
                 workspace_files=[folder.root / WORKSPACE_FILE for folder in folders],
                 trusted={folder / WORKSPACE_FILE: digest for folder, digest in known.items()},
                 client=client,
-                cli=self._overrides,
                 restricted=not self.trusted,
                 before=before,
                 ignoring=self._client.ignores_settings,

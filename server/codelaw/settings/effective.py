@@ -15,7 +15,7 @@ from codelaw.domain.safety.unseen import visible_line
 from codelaw.settings import effectless, sources
 from codelaw.settings.hooks import HooksGroup
 from codelaw.settings.model import Group, Settings
-from codelaw.settings.reading import Fault, KeyPath, Layer, children, dotted, put
+from codelaw.settings.reading import Fault, KeyPath, Layer, children, dotted, put, read_layer
 from codelaw.settings.workspace import ADDED, JOINED, restrict
 
 MASK = "••••"
@@ -92,7 +92,6 @@ def load_settings(
     workspace_files: Sequence[Path] = (),
     trusted: Mapping[Path, str] | None = None,
     client: Mapping[str, Any] | None = None,
-    cli: Mapping[str, Any] | None = None,
     restricted: bool = False,
     before: EffectiveSettings | None = None,
     ignoring: bool = False,
@@ -101,7 +100,7 @@ def load_settings(
 
     What is wrong where it is decided what may be done is a fault (S-1): the source counts as it did in `before`, what
     was in force until now. Where it did not, the settings are `tightened`, and no turn begins, but with `ignoring`.
-    `client` and `cli` are nested like the table, without a prefix. Of several workspace files the first one that sets
+    `client` is nested like the table, without a prefix. Of several workspace files the first one that sets
     a key wins; those whose digest is the one in `trusted` count in full, the others only tighten (S-3). With
     `restricted`, in a folder that the editor does not trust, nothing of them counts but what they deny (S-7). Touches
     the disk.
@@ -143,7 +142,7 @@ def load_settings(
             for path in ADDED:
                 added[path].extend(layer.values.get(path, []))
             continue
-        narrow = restrict(layer, _with_defaults(merged))
+        narrow = restrict(layer, dict(_leaves(Settings())) | merged)
         known = layer.digest is not None and (trusted or {}).get(file) == layer.digest
         if layer.digest is not None:
             held = {path: value for path, value in layer.values.items() if path not in narrow.values}
@@ -156,16 +155,14 @@ def load_settings(
     for layer in sources.from_environment(environ):
         lay(taken(layer))
     if client is not None:
-        lay(taken(sources.from_client(client)))
-    if cli is not None:
-        lay(taken(sources.from_command_line(cli)))
+        lay(taken(read_layer("client", "the client's settings", client)))
 
     _one_credential(merged, won)
     joined = Layer("workspace", JOINED_LISTS)
     for path, entries in added.items():
         if entries:
             every = [*merged.get(path, []), *entries]
-            put(joined, path, [entry for at, entry in enumerate(every) if entry not in every[:at]], texts=False)
+            put(joined, path, [entry for at, entry in enumerate(every) if entry not in every[:at]])
     for path, value in taken(joined).values.items():
         merged[path], won[path] = value, won.get(path, joined)
     value = Settings.model_validate(_nested(merged))
@@ -220,10 +217,6 @@ def _one_credential(merged: dict[KeyPath, Any], won: dict[KeyPath, Layer]) -> No
         for path in CREDENTIALS:
             if path not in ours and path in merged:
                 del merged[path], won[path]
-
-
-def _with_defaults(merged: Mapping[KeyPath, Any]) -> dict[KeyPath, Any]:
-    return dict(_leaves(Settings())) | dict(merged)
 
 
 def _nested(values: Mapping[KeyPath, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -84,7 +84,6 @@ class Leaf:
     group: type[Group]
     key: str
     attribute: str
-    optional: bool
 
     def check(self, value: Any) -> Any:
         """The value as the table's type holds it; raises ValidationError."""
@@ -123,34 +122,30 @@ def children(group: type[Group]) -> dict[str, Node]:
         elif get_origin(kind) is dict and isinstance(inner := get_args(kind)[1], type) and issubclass(inner, Group):
             found[key] = NamedGroups(inner)
         else:
-            found[key] = Leaf(group, key, name, optional=info.default is None)
+            found[key] = Leaf(group, key, name)
     return found
 
 
-def read_layer(name: str, source: str, raw: Any, *, texts: bool = False) -> Layer:
-    """Check nested `raw` against the table; what is no table at all is a fault.
-
-    With `texts`, a string is read as JSON where that fits.
-    """
+def read_layer(name: str, source: str, raw: Any) -> Layer:
+    """Check nested `raw` against the table; what is no table at all is a fault."""
     layer = Layer(name, source)
-    _take(layer, Settings, (), raw, texts=texts)
+    _take(layer, Settings, (), raw)
     return layer
 
 
-def put(layer: Layer, path: KeyPath, value: Any, *, texts: bool) -> None:
+def put(layer: Layer, path: KeyPath, value: Any) -> None:
     """Check one value at `path`, which may name a leaf or a group."""
     raw = value
     for key in reversed(path[1:]):
         raw = {key: raw}
-    _take(layer, Settings, (), {path[0]: raw}, texts=texts)
+    _take(layer, Settings, (), {path[0]: raw})
 
 
-def _take(layer: Layer, node: Node, path: KeyPath, value: Any, *, texts: bool) -> None:
+def _take(layer: Layer, node: Node, path: KeyPath, value: Any) -> None:
     if isinstance(node, Leaf):
-        _leaf(layer, node, path, value, texts=texts)
+        _leaf(layer, node, path, value)
         return
-    if texts and isinstance(value, str):
-        value = next(_as_json(value), value)
+    value = _spellings(layer, value)[0]
     if not isinstance(value, Mapping):
         layer.wrong("bad_setting", f"{dotted(path) or 'settings'}: a table of keys is expected", path)
         return
@@ -159,15 +154,12 @@ def _take(layer: Layer, node: Node, path: KeyPath, value: Any, *, texts: bool) -
         if child is None:
             _unknown(layer, (*path, key), cast("type[Group]", node))
         elif inner is not None:
-            _take(layer, child, (*path, key), inner, texts=texts)
+            _take(layer, child, (*path, key), inner)
 
 
-def _leaf(layer: Layer, leaf: Leaf, path: KeyPath, value: Any, *, texts: bool) -> None:
-    candidates = [*_as_json(value), value] if texts and isinstance(value, str) else [value]
+def _leaf(layer: Layer, leaf: Leaf, path: KeyPath, value: Any) -> None:
     problem, place = "", None
-    for candidate in candidates:
-        if candidate is None and leaf.optional:
-            return
+    for candidate in _spellings(layer, value):
         try:
             layer.values[path] = leaf.check(candidate)
         except ValidationError as error:
@@ -219,8 +211,10 @@ def _unknown(layer: Layer, path: KeyPath, group: type[Group]) -> None:
     layer.wrong("unknown_setting", f"{dotted(path)[: MAX_SHOWN * 2]}: no such setting{hint}", path, meant=meant)
 
 
-def _as_json(value: str) -> Iterator[Any]:
-    try:
-        yield json.loads(value)
-    except (ValueError, RecursionError):
-        return
+def _spellings(layer: Layer, value: Any) -> list[Any]:
+    """What a value may mean: a text of the environment is read as JSON where that fits."""
+    found: list[Any] = [value]
+    if layer.name == "environment" and isinstance(value, str):
+        with suppress(ValueError, RecursionError):
+            found.insert(0, json.loads(value))
+    return found

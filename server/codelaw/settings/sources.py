@@ -10,7 +10,6 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from codelaw.settings.reading import Fault, Layer, put, read_layer
 
@@ -107,7 +106,7 @@ def from_environment(environ: Mapping[str, str]) -> list[Layer]:
             continue
         layer = Layer("environment", variable)
         parts = variable.removeprefix(PREFIX).split("__")
-        put(layer, tuple(_camel(part) for part in parts), value, texts=True)
+        put(layer, tuple(_camel(part) for part in parts), value)
         layers.append(layer)
     return layers
 
@@ -119,19 +118,6 @@ def from_sdk(environ: Mapping[str, str]) -> list[Layer]:
         for variable, path in SDK_VARIABLES.items()
         if (value := environ.get(variable))
     ]
-
-
-def from_client(raw: Any) -> Layer:
-    """What the editor sent; null means unset."""
-    return read_layer("client", "the client's settings", raw)
-
-
-def from_command_line(raw: Mapping[str, Any]) -> Layer:
-    """Overrides, nested or with dotted keys; text is read as JSON where that fits."""
-    layer = Layer("commandLine", "the command line")
-    for key, value in raw.items():
-        put(layer, tuple(key.split(".")), value, texts=True)
-    return layer
 
 
 def _camel(part: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import time
 from pathlib import Path
@@ -10,10 +11,10 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from codelaw.cli.approvals import confirmed
+from codelaw.cli.agreed import agreed
 from codelaw.cli.client import Client
-from codelaw.cli.commands.one_shot import ask_server, with_client
-from codelaw.cli.exits import FAILED, FINISHED, USAGE
+from codelaw.cli.commands.one_shot import ask_server, given, list_entries, with_client
+from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import DIM, YELLOW, Screen, one_line
 
@@ -65,19 +66,14 @@ def chats(server: Server, arguments: argparse.Namespace) -> int:
         return _fork(server, arguments)
     if arguments.delete is not None:
         return _delete(server, arguments)
-    params = {"limit": max(1, min(arguments.limit, 500))} | ({"query": arguments.query} if arguments.query else {})
-
-    def show(screen: Screen, found: dict[str, Any]) -> None:
-        if arguments.json:
-            for chat in found["chats"]:
-                screen.line(json.dumps(chat), aside=False)
-            return
-        if not found["chats"]:
-            screen.line("No chats.", style=DIM)
-        for chat in found["chats"]:
-            _print(screen, chat)
-
-    return ask_server(server, arguments, "codelaw/chat/list", params, show)
+    return list_entries(
+        server,
+        arguments,
+        ("codelaw/chat/list", given(arguments, "limit query")),
+        lambda found: found["chats"],
+        show=_print,
+        empty="No chats.",
+    )
 
 
 def _export(server: Server, arguments: argparse.Namespace) -> int:
@@ -109,11 +105,9 @@ def _delete(server: Server, arguments: argparse.Namespace) -> int:
         of_chat = {"chatId": arguments.delete}
         record = await client.request("codelaw/chat/read", of_chat | {"limit": 0, "sinceSeq": NO_EVENTS})
         if not arguments.yes:
-            if not screen.interactive:
-                screen.line("Nobody can be asked here: add --yes to delete the chat.", style=YELLOW)
-                return USAGE
             _print(screen, record["chat"])
-            if not await confirmed(screen, "Delete this chat with all its messages, for good? (y/n) "):
+            question = "Delete this chat with all its messages, for good?"
+            if not await asyncio.to_thread(agreed, screen, question):
                 screen.line("The chat is kept.", style=DIM)
                 return FAILED
         await client.request("codelaw/chat/delete", of_chat)

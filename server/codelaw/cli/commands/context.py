@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import Any
 
-from codelaw.cli.commands.one_shot import ask_server, list_entries
+from codelaw.cli.commands.one_shot import ask_server, given, list_entries
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import BOLD, DIM, YELLOW, Screen
 from codelaw.domain.safety.unseen import visible_line
@@ -16,12 +15,13 @@ Json = dict[str, Any]
 
 def models(server: Server, arguments: argparse.Namespace) -> int:
     """Print them, the one that a new chat would ask marked."""
-
-    def entries(found: Json) -> list[Json]:
-        return [one for one in found["models"] if arguments.provider in {None, one["provider"]}]
-
     return list_entries(
-        server, arguments, "codelaw/model/list", {}, entries, show=_print, empty="There is no such model."
+        server,
+        arguments,
+        ("codelaw/model/list", {}),
+        lambda found: [one for one in found["models"] if arguments.provider in {None, one["provider"]}],
+        show=_print,
+        empty="There is no such model.",
     )
 
 
@@ -61,17 +61,8 @@ def _effort(one: Json) -> list[str]:
 
 def context(server: Server, arguments: argparse.Namespace) -> int:
     """Print the sections with their sizes, then their texts."""
-    params = {"chatId": arguments.chat, "text": arguments.text, "strategy": arguments.strategy}
-    params["exact"] = arguments.exact or None
-    params = {name: value for name, value in params.items() if value is not None}
-
-    def show(screen: Screen, report: Json) -> None:
-        if arguments.json:
-            screen.line(json.dumps(report), aside=False)
-        else:
-            print_report(screen, report)
-
-    return ask_server(server, arguments, "codelaw/context/inspect", params, show, short_lived=False)
+    params = given(arguments, "chat text strategy exact")
+    return ask_server(server, arguments, "codelaw/context/inspect", params, print_report, short_lived=False)
 
 
 def print_report(screen: Screen, report: Json) -> None:

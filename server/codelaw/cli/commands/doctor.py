@@ -84,7 +84,7 @@ async def _store(client: Client, folder: Path, settings: dict[str, Any]) -> list
     try:
         await client.request("codelaw/chat/list", {"limit": 1})
     except RemoteError as error:
-        return [Health("store", "broken", error.reported())]
+        return [Health("store", "broken", str(error))]
     if settings.get("store.url", {}).get("value"):
         return [Health("store", "good", "the one that store.url names opens")]
     return await machine.store_file(folder / "codelaw.db")

@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from codelaw.cli.client import Client
-from codelaw.cli.commands.one_shot import ask_server, with_client
+from codelaw.cli.commands.one_shot import given, list_entries, with_client
 from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import DIM, RED, Screen, one_line
@@ -20,8 +20,11 @@ def commit_message(server: Server, arguments: argparse.Namespace) -> int:
     """Print the message, and nothing else; without one say why, as exit status 1. Nobody commits."""
 
     async def work(client: Client, screen: Screen) -> int:
-        turn = await _run(client, "commitMessage", {})
-        proposal = await _run(client, "proposal", turn)
+        async def run(name: str, argument: Json) -> Json:
+            command = {"command": f"codelaw.editor.{name}", "arguments": [argument]}
+            return await client.request("workspace/executeCommand", command)
+
+        proposal = await run("proposal", await run("commitMessage", {}))
         if "lines" in proposal:
             screen.line("\n".join(proposal["lines"]), aside=False)
             return FINISHED
@@ -32,33 +35,28 @@ def commit_message(server: Server, arguments: argparse.Namespace) -> int:
     return with_client(server, arguments, work)
 
 
-async def _run(client: Client, name: str, argument: Json) -> Json:
-    command = {"command": f"codelaw.editor.{name}", "arguments": [argument]}
-    return await client.request("workspace/executeCommand", command)
-
-
 _LOOK_SECONDS = 0.5
 
 
 def search(server: Server, arguments: argparse.Namespace) -> int:
     """Print the places that answer, one a line: `path:line` first, for people and pipes."""
-    params: Json = {"query": " ".join(arguments.text), "limit": min(arguments.limit, 100)}
-    params |= {name: value for name in ("path", "kind") if (value := getattr(arguments, name)) is not None}
+    params = given(arguments, "path kind limit", 100) | {"query": " ".join(arguments.text)}
+    return list_entries(
+        server,
+        arguments,
+        ("codelaw/search", params),
+        lambda answer: answer["places"],
+        show=_place,
+        empty="Nothing like it is in the index.",
+        after=lambda answer: "" if answer["indexed"]["fresh"] else "The index is being built: ask again for more.",
+    )
 
-    def show(screen: Screen, answer: Json) -> None:
-        for place in answer["places"]:
-            if arguments.json:
-                screen.line(json.dumps(place), aside=False)
-                continue
-            where = f"{one_line(place['path'], 4096)}:{place['range']['start']['line'] + 1}"
-            what = " ".join(filter(None, (place["kind"], place.get("symbol"))))
-            screen.line(f"{where}: {one_line(what, 200)}: {one_line(_first(place['lines']), 200)}", aside=False)
-        if not answer["places"]:
-            screen.line("Nothing like it is in the index.", style=DIM)
-        if not answer["indexed"]["fresh"]:
-            screen.line("The index is being built: ask again for more.", style=DIM)
 
-    return ask_server(server, arguments, "codelaw/search", params, show)
+def _place(screen: Screen, place: Json) -> None:
+    where = f"{one_line(place['path'], 4096)}:{place['range']['start']['line'] + 1}"
+    what = " ".join(filter(None, (place["kind"], place.get("symbol"))))
+    first = next((line.strip() for line in place["lines"] if line.strip()), "")
+    screen.line(f"{where}: {one_line(what, 200)}: {one_line(first, 200)}", aside=False)
 
 
 def index(server: Server, arguments: argparse.Namespace) -> int:
@@ -81,21 +79,20 @@ def index(server: Server, arguments: argparse.Namespace) -> int:
         while state["embedding"]:
             await asyncio.sleep(_LOOK_SECONDS)
             state = await client.request("codelaw/index/status", {})
-        _show(screen, state, as_json=arguments.json)
-        if not arguments.json:
-            from codelaw.app.health import machine  # noqa: PLC0415 - a search does without
+        if arguments.json:
+            screen.line(json.dumps(state), aside=False)
+            return FINISHED
+        from codelaw.app.health import machine  # noqa: PLC0415 - a search does without
 
-            for finding in await asyncio.to_thread(machine.extras):
-                screen.line(f"Missing: {finding.name}. {finding.detail}", style=DIM)
+        _show(screen, state)
+        for finding in await asyncio.to_thread(machine.extras):
+            screen.line(f"Missing: {finding.name}. {finding.detail}", style=DIM)
         return FINISHED
 
     return with_client(server, arguments, work)
 
 
-def _show(screen: Screen, state: Json, *, as_json: bool) -> None:
-    if as_json:
-        screen.line(json.dumps(state), aside=False)
-        return
+def _show(screen: Screen, state: Json) -> None:
     seconds = f", read in {state['seconds']:.1f} s" if state["seconds"] else ""
     screen.line(f"{state['files']} files in {state['chunks']} pieces{seconds}: {state['state']}", aside=False)
     for reason, count in state["skipped"].items():
@@ -107,7 +104,3 @@ def _show(screen: Screen, state: Json, *, as_json: bool) -> None:
         screen.line(f"{state['embedded']} pieces have vectors of {one_line(state['embedder'], 200)}", aside=False)
     if state.get("note"):
         screen.line(one_line(state["note"], 1000), style=DIM)
-
-
-def _first(lines: list[str]) -> str:
-    return next((line.strip() for line in lines if line.strip()), "")

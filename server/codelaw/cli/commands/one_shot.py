@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,19 @@ from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import DIM, RED, YELLOW, Screen
 from codelaw.domain.safety.unseen import visible_line
+
+Json = dict[str, Any]
+
+
+def given(arguments: argparse.Namespace, names: str, most: int = 500) -> Json:
+    """Those of the arguments that were given, as a request has them; of a limit at most so many."""
+    values: Json = {name: getattr(arguments, name, None) for name in names.split()}
+    params = {
+        "chatId" if name == "chat" else name: value
+        for name, value in values.items()
+        if value is not None and value is not False
+    }
+    return params | ({"limit": min(values["limit"], most)} if values.get("limit") else {})
 
 
 def ask_server(
@@ -25,10 +38,14 @@ def ask_server(
     *,
     short_lived: bool = True,
 ) -> int:
-    """Make one request and show its result; gives the exit status."""
+    """Make one request and show its result, with `--json` as it is; gives the exit status."""
 
     async def work(client: Client, screen: Screen) -> int:
-        show(screen, await client.request(method, params))
+        answer = await client.request(method, params)
+        if arguments.json:
+            screen.line(json.dumps(answer), aside=False)
+        else:
+            show(screen, answer)
         return FINISHED
 
     return with_client(server, arguments, work, short_lived=short_lived)
@@ -37,31 +54,34 @@ def ask_server(
 def list_entries(
     server: Server,
     arguments: argparse.Namespace,
-    method: str,
-    params: Any,
-    entries: Callable[[Any], Iterable[Any]],
+    request: tuple[str, Json],
+    entries: Callable[[Any], list[Any]],
     *,
     show: Callable[[Screen, Any], None],
     empty: str,
+    after: Callable[[Any], str] = lambda _: "",
 ) -> int:
     """Make one request and show each of the entries of its result; with `--json` a line of JSON each.
 
-    `empty` is what a person reads where there is none.
+    `empty` is what a person reads where there is none, and `after` what there is to say behind them.
     """
 
-    def show_all(screen: Screen, answer: Any) -> None:
-        found = list(entries(answer))
+    async def work(client: Client, screen: Screen) -> int:
+        answer = await client.request(*request)
+        found = entries(answer)
         for entry in found:
             if arguments.json:
                 screen.line(json.dumps(entry), aside=False)
             else:
                 show(screen, entry)
-        if not found and not arguments.json:
-            screen.line(empty, style=DIM)
+        said = ["" if found else empty, after(answer)]
+        for line in filter(None, said if not arguments.json else ()):
+            screen.line(line, style=DIM)
         for problem in answer.get("problems", ()):
             screen.line(visible_line(str(problem)), style=RED)
+        return FINISHED
 
-    return ask_server(server, arguments, method, params, show_all)
+    return with_client(server, arguments, work)
 
 
 def with_client(
@@ -78,7 +98,7 @@ def with_client(
     screen = Screen(quiet_stdout=arguments.json)
     errors: list[str] = []
 
-    def keep(message: dict[str, Any]) -> None:
+    def keep(message: Json) -> None:
         if message.get("type") == 1:
             errors.append(str(message.get("message", "")))
 
@@ -88,16 +108,13 @@ def with_client(
         try:
             await client.connect(Path(arguments.workspace), short_lived=short_lived)
             status = await work(client, screen)
-        except RemoteError as error:
-            screen.line(error.reported(), style=RED)
-        except ServerDiedError as error:
+        except (RemoteError, ServerDiedError) as error:
             screen.line(str(error), style=RED)
-        else:
-            for error in errors if client.on_message == keep else ():
-                screen.line(error, style=YELLOW)
-            return status
+            return FAILED
         finally:
             await client.close()
-        return FAILED
+        for error in errors if client.on_message == keep else ():
+            screen.line(error, style=YELLOW)
+        return status
 
     return asyncio.run(run())

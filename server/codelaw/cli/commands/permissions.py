@@ -9,7 +9,7 @@ import argparse
 import time
 from typing import Any
 
-from codelaw.cli.commands.one_shot import ask_server, list_entries
+from codelaw.cli.commands.one_shot import ask_server, given, list_entries
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import DIM, GREEN, RED, YELLOW, Screen
 from codelaw.domain.safety.unseen import visible_line
@@ -21,12 +21,10 @@ _STYLES = {"allow": GREEN, "grant": GREEN, "trust": GREEN, "deny": YELLOW, "viol
 
 def audit(server: Server, arguments: argparse.Namespace) -> int:
     """Print the record, the oldest first, so that the newest stands at the prompt."""
-    params: Json = {"limit": min(arguments.limit, 10_000)} | ({"chatId": arguments.chat} if arguments.chat else {})
     return list_entries(
         server,
         arguments,
-        "codelaw/permission/audit",
-        params,
+        ("codelaw/permission/audit", given(arguments, "limit chat", 10_000)),
         lambda found: found["entries"][::-1],
         show=_print,
         empty="Nothing is on record.",
@@ -46,12 +44,14 @@ def _print(screen: Screen, entry: Json) -> None:
 
 
 def permissions(server: Server, arguments: argparse.Namespace) -> int:
-    """Do what `arguments.action` names."""
-    if arguments.action == "revoke":
-        return ask_server(server, arguments, "codelaw/permission/revoke", {"id": arguments.id}, _revoked)
-    empty = "Nothing is allowed for always: writes and commands are asked about."
+    """Print a line for each."""
     return list_entries(
-        server, arguments, "codelaw/permission/list", {}, lambda answer: answer["grants"], show=_grant, empty=empty
+        server,
+        arguments,
+        ("codelaw/permission/list", {}),
+        lambda answer: answer["grants"],
+        show=_grant,
+        empty="Nothing is allowed for always: writes and commands are asked about.",
     )
 
 
@@ -62,5 +62,10 @@ def _grant(screen: Screen, grant: Json) -> None:
     screen.line(f"{line}  {visible_line(where)}".rstrip(), aside=False)
 
 
-def _revoked(screen: Screen, _: Json) -> None:
-    screen.line("Taken back: it is asked about again.", style=DIM)
+def revoke(server: Server, arguments: argparse.Namespace) -> int:
+    """Take one back."""
+
+    def show(screen: Screen, _: Json) -> None:
+        screen.line("Taken back: it is asked about again.", style=DIM)
+
+    return ask_server(server, arguments, "codelaw/permission/revoke", {"id": arguments.id}, show)

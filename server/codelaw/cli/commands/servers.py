@@ -19,9 +19,13 @@ Json = dict[str, Any]
 
 def skills(server: Server, arguments: argparse.Namespace) -> int:
     """Print them by name."""
-    empty = "There are no skills: a folder with a SKILL.md in .codelaw/skills is one."
     return list_entries(
-        server, arguments, "codelaw/skill/list", {}, lambda found: found["skills"], show=_print, empty=empty
+        server,
+        arguments,
+        ("codelaw/skill/list", {}),
+        lambda found: found["skills"],
+        show=_print,
+        empty="There are no skills: a folder with a SKILL.md in .codelaw/skills is one.",
     )
 
 
@@ -40,14 +44,19 @@ _STILL = "An editor that is open is logged in until it starts the server anew."
 
 
 def servers(server: Server, arguments: argparse.Namespace) -> int:
-    """Do what `arguments.action` names."""
-    if arguments.action == "list":
-        empty = "No servers: `mcp.servers`, .mcp.json and .vscode/mcp.json name them."
-        return list_entries(
-            server, arguments, "codelaw/mcp/list", {}, lambda found: found["servers"], show=_show, empty=empty
-        )
-    if arguments.action == "logout":
-        return _log_out(server, arguments)
+    """Print a line for each."""
+    return list_entries(
+        server,
+        arguments,
+        ("codelaw/mcp/list", {}),
+        lambda found: found["servers"],
+        show=_show,
+        empty="No servers: `mcp.servers`, .mcp.json and .vscode/mcp.json name them.",
+    )
+
+
+def switch(server: Server, arguments: argparse.Namespace) -> int:
+    """Let a server start, or switch it off."""
 
     async def work(client: Client, screen: Screen) -> int:
         # A server starts only as it was listed to this very client, so that nobody agrees to what they have not seen.
@@ -69,7 +78,9 @@ def servers(server: Server, arguments: argparse.Namespace) -> int:
     return with_client(server, arguments, work)
 
 
-def _log_out(server: Server, arguments: argparse.Namespace) -> int:
+def log_out(server: Server, arguments: argparse.Namespace) -> int:
+    """Forget the login to a server."""
+
     def show(screen: Screen, answer: Json) -> None:
         name = visible_line(arguments.name)
         if answer["forgotten"]:

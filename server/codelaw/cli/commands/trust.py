@@ -22,7 +22,7 @@ _LATER = "An editor that is open takes it in when it reads its settings again, a
 
 def trust(arguments: argparse.Namespace) -> int:
     """Show what the folder's settings file sets, ask, and remember the answer for just this content."""
-    folder = Path(arguments.dir)
+    folder = Path(arguments.dir or ".")
     if not folder.is_dir():
         arguments.usage_error(f"{arguments.dir!r} is not a folder")
     folder = folder.resolve()

@@ -40,10 +40,7 @@ def chat(server: Server, arguments: argparse.Namespace) -> int:
             from codelaw.cli.conversation.conversation import converse  # noqa: PLC0415 - one turn needs no prompt
 
             return converse(runner, talk, screen)
-        except RemoteError as error:
-            screen.line(error.reported(), style=RED)
-            return FAILED
-        except ServerDiedError as error:
+        except (RemoteError, ServerDiedError) as error:
             screen.line(str(error), style=RED)
             return FAILED
         except TerminalGone:

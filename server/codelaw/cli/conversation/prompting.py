@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import array
 import fcntl
+import json
+import os
 import select
 import sys
+import tempfile
 import termios
+from contextlib import suppress
+from pathlib import Path
 
 try:
     import readline
@@ -14,13 +19,15 @@ except ImportError:  # a Python that was built without it
     readline = None
 
 from codelaw.cli.conversation import slash
-from codelaw.cli.conversation.history import History
 
 TOGETHER_SECONDS = 0.05
 """Lines that come within this time of each other belong together: they were pasted, or typed ahead."""
 BLOCK = '"""'
 """Begins and ends a block, alone on a line and without indentation."""
 _MORE = "... "
+MOST_ENTRIES = 1000
+LONGEST_ENTRY = 10_000
+"""Characters; a longer message is not kept."""
 
 
 class EndedMeanwhileError(EOFError):
@@ -30,7 +37,11 @@ class EndedMeanwhileError(EOFError):
 class Prompt:
     """Asks for messages. A paste is one message, whether the terminal marks pastes (bracketed paste) or not."""
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: Path) -> None:
+        """`history` is a file for the user's eyes alone, with one JSON string a line; several terminals may append.
+
+        It is a convenience: where it cannot be read or written, the conversation goes on without it.
+        """
         self._history = history
         self._ended = False
         if readline is None:
@@ -40,7 +51,7 @@ class Prompt:
             readline.parse_and_bind("set enable-bracketed-paste on")
         readline.set_auto_history(False)
         readline.clear_history()
-        for entry in history.load():
+        for entry in _load(history):
             readline.add_history(entry)
 
     def ask(self, mode: str) -> str:
@@ -59,7 +70,7 @@ class Prompt:
         if text.strip():
             if readline is not None:
                 readline.add_history(text)
-            self._history.add(text)
+            _add(self._history, text)
         return text
 
     def _text(self, prompt: str) -> str:
@@ -109,3 +120,29 @@ def _end_waits(terminal: int) -> bool:
 def _more_follows() -> bool:
     """Whether more was sent together with the line that was just read."""
     return bool(select.select([sys.stdin.fileno()], [], [], TOGETHER_SECONDS)[0])
+
+
+def _load(file: Path) -> list[str]:
+    """The newest entries, oldest first. A file that has grown too long is cut."""
+    entries: list[str] = []
+    with suppress(OSError):
+        for line in file.read_text("utf-8", errors="replace").split("\n"):
+            with suppress(ValueError):  # another terminal could not finish it
+                entries.append(str(json.loads(line)))
+        if len(entries) > 2 * MOST_ENTRIES:
+            with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False, encoding="utf-8") as new:
+                new.write("".join(f"{json.dumps(entry)}\n" for entry in entries[-MOST_ENTRIES:]))
+            Path(new.name).replace(file)
+    return entries[-MOST_ENTRIES:]
+
+
+def _add(file: Path, entry: str) -> None:
+    """Keep `entry`; it is on the disk when this returns."""
+    if len(entry) > LONGEST_ENTRY:
+        return
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with open(file, "ab", opener=lambda path, flags: os.open(path, flags, 0o600)) as lines:
+            lines.write(f"{json.dumps(entry)}\n".encode())
+            lines.flush()
+            os.fsync(lines.fileno())

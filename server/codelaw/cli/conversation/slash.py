@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-MODES = ("agent", "ask", "plan")
-EFFORTS = ("default", "low", "medium", "high", "xhigh", "max")
-_CHOICES = {"mode": MODES, "effort": EFFORTS}
+CHOICES = {"mode": ("agent", "ask", "plan"), "effort": ("default", "low", "medium", "high", "xhigh", "max")}
 CARRY_OUT = "Carry out the plan."
 """What `/go` sends."""
 HELP = """\
@@ -20,7 +19,8 @@ HELP = """\
 /summary        the summaries of what was archived, with their ids
 /agents         the kinds of subagents, and what is wrong with files of yours
 /undo           undo what the last turn did to files, not what you typed since
-/quit           leave, as Ctrl-D does
+/help           this list
+/quit           leave, as /exit and Ctrl-D do
 Your own commands and skills, from .codelaw/commands, .codelaw/skills and the
 like, stand below where there are any.
 Any other line that begins with / is not sent. To send one, begin it with // or
@@ -30,21 +30,7 @@ A paste of several lines is one message; Enter sends it. A \\ at the end of a
 line goes on in the next one. \"\"\" alone on a line, not indented, begins a
 longer text, and the same typed again ends it; a \"\"\" inside a paste does not."""
 
-_USAGE = {
-    "new": "",
-    "mode": f"[{'|'.join(MODES)}]",
-    "effort": f"[{'|'.join(EFFORTS)}]",
-    "go": "",
-    "context": "",
-    "compact": "",
-    "restore": "[ID]",
-    "summary": "",
-    "agents": "",
-    "undo": "",
-    "quit": "",
-    "exit": "",
-    "help": "",
-}
+_USAGE = {"exit": "", **dict(re.findall(r"^/(\w+) (\[?[A-Z]+\b\]?)?", HELP, re.MULTILINE))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +62,8 @@ def read(text: str) -> Command | Mistake | str:
     if name not in _USAGE:
         shown = f"{first[:60]}…" if len(first) > 60 else first
         return Mistake(f"There is no command {shown}; /help lists them. {literal}", first[1:])
-    usage = _USAGE[name]
-    right = len(words) <= (1 if usage else 0) and set(words) <= set(_CHOICES.get(name, words))
-    if not right:
+    choices = CHOICES.get(name, ())
+    usage = f"[{'|'.join(choices)}]" if choices else _USAGE[name]
+    if len(words) > (1 if usage else 0) or (choices and not {*words} <= {*choices}):
         return Mistake(f"Usage: {f'/{name} {usage}'.rstrip()}. {literal}")
     return Command("quit" if name == "exit" else name, words[0] if words else None)

@@ -55,7 +55,7 @@ class Talk:
         await self.client.connect(Path(self._arguments.workspace), ignore_settings=self._arguments.ignore_settings)
         if kind == "panel" and is_root():
             self._screen.line(ROOT, style=YELLOW)
-        if self._arguments.newest:
+        if vars(self._arguments)["continue"]:
             await self._take_newest()
 
     async def _take_newest(self) -> None:

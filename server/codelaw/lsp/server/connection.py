@@ -42,8 +42,6 @@ from codelaw.settings.effective import EffectiveSettings
 from codelaw.settings.places import home, process_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from codelaw.app.session import Session
     from codelaw.lsp.client import Client
     from codelaw.lsp.documents.documents import DocumentMoment, EditorDocuments
@@ -320,7 +318,6 @@ async def open_connection(
     folders: Folders,
     arrived: Scopes,
     options: Any,
-    overrides: Mapping[str, Any],
     open_session: Callable[..., Awaitable[Session]] | None,
 ) -> Connection:
     """The opened connection of a client.
@@ -334,7 +331,7 @@ async def open_connection(
         documents=documents,
         folders=folders,
         arrived=arrived,
-        configuration=Configuration(rpc, client, folders, options, overrides),
+        configuration=Configuration(rpc, client, folders, options),
     )
     try:
         await connection.open(open_session or await asyncio.to_thread(_real_session))

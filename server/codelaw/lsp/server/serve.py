@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from queue import SimpleQueue
 from types import FrameType
@@ -42,13 +42,12 @@ def serve(
     ws: str | None = None,
     token: str | None = None,
     client_process_id: int | None = None,
-    overrides: Mapping[str, Any] | None = None,
     open_session: OpenSession | None = None,
 ) -> int:
     """Serve until the end and give the exit status; stdio without `tcp` and `ws` (`HOST:PORT`, port 0 for any free).
 
-    `overrides` are settings of the command line, nested or with dotted keys. Sockets need a token: `token`, or one
-    that is made and printed on standard error, in a line `codelaw: listening tcp HOST:PORT token=…`.
+    Sockets need a token: `token`, or one that is made and printed on standard error, in a line
+    `codelaw: listening tcp HOST:PORT token=…`.
 
     An address that cannot be listened on is reported on standard error and gives 1; so are streams that are closed.
 
@@ -57,7 +56,7 @@ def serve(
     """
     _set_up_logging()
     sys.setswitchinterval(SWITCH_SECONDS)
-    make_server = partial(CodelawServer, overrides=overrides or {}, open_session=open_session)
+    make_server = partial(CodelawServer, open_session=open_session)
     if tcp is None and ws is None:
         if (closed := closed_stream()) is not None:
             _say(f"{closed} is closed: there is nobody to serve")

@@ -51,13 +51,12 @@ class CodelawServer(LanguageServer):
         *,
         on_exit: Callable[[int], None],
         token: str | None = None,
-        overrides: Mapping[str, Any] | None = None,
         open_session: OpenSession | None = None,
     ) -> None:
         """Make the server of one connection.
 
         `on_exit` is called with the exit status when the client says `exit` or was refused; `token` must be in
-        `initializationOptions.token`; `overrides` are settings of the command line.
+        `initializationOptions.token`.
         """
         super().__init__("codelaw", __version__, protocol_cls=Rpc, converter_factory=converter)  # pyright: ignore[reportUnknownMemberType]
         self.rpc = cast("Rpc", self.protocol)
@@ -69,7 +68,6 @@ class CodelawServer(LanguageServer):
         """Called when the client has introduced itself."""
         self._on_exit = on_exit
         self._token = token
-        self._overrides = overrides or {}
         self._open_session = open_session
         self._options: Any = {}
         self._opening: asyncio.Task[Connection] | None = None
@@ -146,7 +144,6 @@ class CodelawServer(LanguageServer):
             folders=self.folders,
             arrived=self.arrived,
             options=self._options,
-            overrides=self._overrides,
             open_session=self._open_session,
         )
         self._connection = connection
