@@ -7,13 +7,11 @@ import random
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from tests.loopback.script import VendorReply, fault
 from tests.loopback.spoken import OBSERVATION, actions
-from tests.loopback.summaries import Summariser
 
 QUESTION = re.compile(r"ASKCANARY(\d+)Z")
 FILES = 8
@@ -24,14 +22,6 @@ BROKEN = ("reset_midstream", "no_message_stop", "bad_data_line", "529", "500")
 RETRY = {"retry-after-ms": "5"}
 HEAVY = 60_000
 """Characters of a request from which on it may be found too long."""
-
-
-def workspace(root: Path) -> None:
-    """Real files to read and edit, and a law."""
-    (root / "CODE_LAW.md").write_text("LAWCANARY: read before you write.\n")
-    for number in range(FILES):
-        lines = (f"value_{number}_{line} = compute({line})  # line {line}\n" for line in range(LINES))
-        (root / f"m{number}.py").write_text(f"NUMBER = 0\n{''.join(lines)}")
 
 
 @dataclass
@@ -115,28 +105,6 @@ class Player:
         return VendorReply(text=text, chunk=300)
 
 
-class Moody(Summariser):
-    """A summariser that is good nearly always; `lag` makes half of those take up to that many seconds, and none hang."""
-
-    def __init__(self, seed: int, lag: float = 0.0) -> None:
-        super().__init__(seconds=lag)
-        self.chance = random.Random(f"{seed}/summaries")
-        self.given: list[str] = []
-
-    def __call__(self, body: Mapping[str, Any]) -> VendorReply:
-        self.asked.append(body)
-        drawn = self.chance.random()
-        mode = "good"
-        if drawn < 0.05:
-            mode = "late" if self.seconds else "hang"
-        elif drawn < 0.25:
-            mode = self.chance.choice(["headless", "empty", "overflow", "pending", "cut", "tool_call"])
-        elif self.seconds and drawn < 0.6:
-            mode = "late"
-        self.given.append(mode)
-        return self.reply(mode, len(self.asked), body)
-
-
 def where(body: Mapping[str, Any]) -> tuple[int, int]:
     """The turn that a request belongs to, and how many steps of it are over."""
     turn, steps = -1, 0
@@ -160,33 +128,6 @@ class Asked:
 
     numbers: list[int] = field(default_factory=list)
     steers: list[str] = field(default_factory=list)
-
-
-def check_request(body: Mapping[str, Any], *, summary: bool, accepted: list[int]) -> None:
-    """Law and L1 once; the questions a suffix of those accepted, each once, in order, the current one last."""
-    system = "\n".join(block["text"] for block in body["system"])
-    fresh = summary and "You are codelaw" not in system  # a summary in stages is a conversation of its own
-    if not fresh:
-        assert system.count("You are codelaw") == system.count("LAWCANARY") == 1
-    spoken = [
-        block["text"]
-        for message in body["messages"]
-        if message["role"] == "user"
-        for block in message["content"]
-        if block["type"] == "text" and not block["text"].startswith(OBSERVATION)
-    ]
-    if summary:
-        spoken.pop()  # the instruction may name the question at which the archive ends
-    assert not any("LAWCANARY" in text for text in spoken)
-    asked = [int(found[1]) for text in spoken if (found := QUESTION.search(text))]
-    assert len(set(asked)) == len(asked), f"a question stands twice: {asked}"
-    if summary:
-        places = [accepted.index(number) for number in asked]
-        assert spoken, "something is summarised: a question, or a message that became a turn"
-        holes = [place for place, after in pairwise(places) if after != place + 1]
-        assert not holes, f"a hole in what is summarised: {asked}"
-        return
-    assert asked == accepted[len(accepted) - len(asked) :], f"{asked} is no end of {accepted[-30:]}"
 
 
 def check_record(record: Mapping[str, Any], dialect: str) -> None:

@@ -19,7 +19,6 @@ from tests.scenarios.conftest import Start, act, finish
 
 MODEL = "claude-sonnet-5-5"
 """It binds its thinking to all that stands before it, and takes system messages."""
-OTHER = "claude-sonnet-5"
 """It does neither."""
 
 

@@ -16,8 +16,6 @@ from tests.loopback.server import LoopbackVendor
 from tests.lsp.desk_editor import DeskEditor, Manner, editing
 from tests.scenarios.conftest import Start, act, finish
 
-EMOJI = "first 😀 line\r\nsecond 🧪 x = 1\r\nthird é\r\n"
-
 
 @asynccontextmanager
 async def desk(start: Start, options: dict[str, Any] | None = None, **abilities: Any):
