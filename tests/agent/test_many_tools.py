@@ -60,15 +60,6 @@ async def test_with_300_tools_the_prompt_stays_small(bench: Bench):
     assert "301 MCP tools" in [left_out.name for left_out in report.dropped]
 
 
-async def test_a_few_tools_stand_in_the_prompt(bench: Bench):
-    bring(bench, issue_tool())
-    bench.vendor.reset([bench.act(ISSUE, GIVEN), bench.finish("ok")])
-    await bench.turn("go")
-    assert ISSUE in declared(bench)
-    assert "find_tools" not in declared(bench)
-    assert f"DONE {ISSUE}" in said(bench.sent())
-
-
 async def test_a_found_tool_is_asked_about_run_stored_and_shown_as_itself(bench: Bench):
     tool = issue_tool()
     bring(bench, *many(300), tool)

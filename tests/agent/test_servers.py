@@ -231,14 +231,6 @@ async def test_what_only_reads_is_offered_in_ask_mode_where_a_rule_allows_it(
     assert bench.user.asked == []
 
 
-async def test_a_servers_word_alone_opens_nothing(desk: Bench, servers: FakeServers) -> None:
-    desk.vendor.reset([desk.act("mcp__desk__look", {}), desk.finish("done")])
-    await desk.turn("look", mode="ask")
-    assert "mcp__desk__look" not in offered(desk)
-    assert servers.calls == []
-    assert "There is no tool" in said(desk)
-
-
 async def test_denied_tools_are_not_offered_and_not_run(bench: Bench, servers: FakeServers) -> None:
     await reopen(bench, servers, {**MINE, "permissions": {"deny": ["mcp__DESK__put"], "allow": ["mcp__desk"]}})
     bench.vendor.reset([bench.act("mcp__desk__put", {"thing": "a"}), bench.finish("done")])
@@ -287,25 +279,9 @@ async def test_a_workspaces_server_waits_for_the_users_word(bench: Bench, server
     assert ("trust", "trust", "./evil '--all of it' with A") in kinds
 
 
-async def test_the_users_word_lasts_and_a_change_asks_again(bench: Bench, servers: FakeServers) -> None:
-    names(bench, desk={"command": "good"})
-    await reopen(bench, servers, {})
-    await bench.session.servers.list()
-    await bench.session.servers.enable("desk", enabled=True)
-    second = FakeServers(Offer((PUT,)))
-    await reopen(bench, second, {})
-    bench.vendor.reset([bench.finish("ok", times=0)])
-    chat = (await bench.turn("hello")).chat_id
-    assert [spec.name for spec in second.specs] == ["desk"]
-    names(bench, desk={"command": "good", "args": ["-x"]})
-    await bench.turn("again", chat)
-    assert second.specs == (), "what has changed no longer runs"
-    assert (await bench.session.servers.list()).servers[0].state == "needs_trust"
-
-
 @pytest.mark.parametrize(
     ("args", "file"),
-    [(["tools/desk.py"], "tools/desk.py"), (["--main=tools/desk.py"], "tools/desk.py"), (["-m", "tools.desk"], "")],
+    [(["tools/desk.py"], "tools/desk.py"), (["-m", "tools.desk"], "")],
 )
 async def test_the_program_in_the_workspace_is_a_part_of_what_was_let_start(
     bench: Bench, servers: FakeServers, args: list[str], file: str
@@ -330,20 +306,6 @@ async def test_the_program_in_the_workspace_is_a_part_of_what_was_let_start(
     assert file in state.message
     await bench.session.servers.enable("desk", enabled=True)
     assert [spec.name for spec in servers.specs] == ["desk"]
-
-
-async def test_what_changed_since_it_was_shown_is_not_let_start(bench: Bench, servers: FakeServers) -> None:
-    names(bench, desk={"command": "good"})
-    await reopen(bench, servers, {})
-    await bench.session.servers.list()
-    names(bench, desk={"command": "evil"})
-    with pytest.raises(Refusal) as refused:
-        await bench.session.servers.enable("desk", enabled=True)
-    assert refused.value.code == "not_trusted"
-    with pytest.raises(Refusal) as refused:
-        await bench.session.servers.restart("desk")
-    assert refused.value.code == "not_trusted"
-    assert servers.begun == []
 
 
 async def test_a_server_that_is_switched_off_ends_and_stays_off(desk: Bench, servers: FakeServers) -> None:

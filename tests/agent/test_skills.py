@@ -89,16 +89,6 @@ async def test_a_message_loads_a_skill_by_its_name(bench_at_home: Bench):
     assert "loaded-skill" not in said(bench.sent()), "what is gone is a message like any other"
 
 
-async def test_a_command_wins_over_a_skill_of_its_name(bench_at_home: Bench):
-    bench = bench_at_home
-    brought(bench.root, ".codelaw/skills/pdf")
-    (bench.root / ".codelaw/commands").mkdir()
-    (bench.root / ".codelaw/commands/pdf.md").write_text("COMMANDMARK")
-    await bench.turn("/pdf")
-    assert "COMMANDMARK" in said(bench.sent())
-    assert "BODYMARK" not in said(bench.sent())
-
-
 async def test_ours_come_before_others_and_the_workspaces_before_the_users(bench_at_home: Bench, whose: Path):
     bench = bench_at_home
     places = [".github/skills/a", ".agents/skills/a", ".claude/skills/a", ".codelaw/skills/a"]

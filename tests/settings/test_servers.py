@@ -12,7 +12,6 @@ from codelaw.domain.served import Address, Program
 from codelaw.settings.servers.answers import FILE, answer, decline, read_answers
 from codelaw.settings.servers.filling import NotFilled, Variables, env_file, filled
 from codelaw.settings.servers.written import (
-    MOST_SERVERS,
     WrittenServer,
     in_force,
     lenient_json,
@@ -77,15 +76,12 @@ def test_both_files_name_servers_each_below_its_own_key() -> None:
     ("entry", "why"),
     [
         ({}, "neither"),
-        ({"command": ""}, "neither"),
         ({"command": ["npx"]}, "`command`"),
         ({"command": "a", "args": "b"}, "`args`"),
-        ({"command": "a", "args": [{"b": 1}]}, "`args`"),
         ({"command": "a\0b"}, "`command`"),
         ({"command": "a", "env": {"A=B": "1"}}, "`env`"),
         ({"type": "sse", "url": "https://a.example"}, "'sse'"),
         ({"url": "file:///etc/passwd"}, "`url`"),
-        ({"url": "https://a.example", "headers": {"a\nb": "1"}}, "`headers`"),
         ("npx", "an object"),
     ],
 )
@@ -97,23 +93,11 @@ def test_what_is_no_server_is_left_out_and_told(entry: object, why: str) -> None
     assert "bad" in reading.notices[0].message
 
 
-def test_a_field_that_nobody_knows_is_told_and_the_server_counts() -> None:
-    reading = read_table({"a": {"command": "a", "alwaysAllow": ["*"], "x\u202e": 1}}, ".mcp.json", ROOT)
-    assert reading.servers
-    assert "`alwaysAllow`, `x⟨U+202E⟩`" in reading.notices[0].message
-
-
 @pytest.mark.parametrize("text", ["[]", "{", '{"mcpServers": []}', "null", " " * 1_000_001])
 def test_a_file_that_cannot_be_read_is_a_notice(text: str) -> None:
     reading = read_file(text, "mcpServers", ".mcp.json", ROOT)
     assert not reading.servers
     assert [notice.code for notice in reading.notices] == ["mcp_problem"]
-
-
-def test_only_so_many_servers_of_a_file_count() -> None:
-    reading = read_table({f"s{number}": {"command": "a"} for number in range(MOST_SERVERS + 5)}, "settings")
-    assert len(reading.servers) == MOST_SERVERS
-    assert str(MOST_SERVERS + 5) in reading.notices[0].message
 
 
 def test_of_two_servers_with_one_name_the_first_source_counts() -> None:
@@ -166,7 +150,6 @@ def test_a_program_of_the_users_own_runs_where_no_workspaces_files_are_found() -
         ("${input:token}", "'token' would have to be asked for"),
         ("${config:a.b}", "not known here"),
         ("${A}" * 101, "more than 100"),
-        ("${}", "not known here"),
     ],
 )
 def test_what_cannot_be_filled_in_keeps_the_server_from_starting(text: str, why: str) -> None:

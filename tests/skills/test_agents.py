@@ -28,13 +28,6 @@ def test_all_that_a_head_may_say():
     )
 
 
-def test_tools_may_be_a_list_or_all():
-    assert read("---\ndescription: x\ntools:\n  - Read\n  - LS\n---\ny").tools == ("Read", "LS")
-    assert read('---\ndescription: x\ntools: "*"\n---\ny').tools is None
-    assert read("---\ndescription: x\n---\ny").tools is None
-    assert read("---\ndescription: x\ntools: []\n---\ny").tools == ()
-
-
 def test_what_is_wrong_is_told_and_the_rest_counts():
     broken = read("---\ndescription: one: two: three\nmodel: inherit\n---\nDo it.")
     assert broken.problem == "Its head is not YAML in line 2. A value with a colon in it needs quotes."
@@ -65,13 +58,8 @@ def test_names_are_one_word():
     ("head", "field"),
     [
         ("description: a: b\ntools:\n  - Read\n", "tools"),
-        ("description: a\ntools: {Read: true}\n", "tools"),
         ("description: a\ntools: [[Read]]\n", "tools"),
-        ("description: a: b\ntools: [Read, Grep]\n", "tools"),
-        ("description: a: b\ntools: >\n  Read\n", "tools"),
-        ("description: a\ndisallowedTools: [[Bash]]\n", "disallowedTools"),
         ("description: a: b\nDisallowedTools:\n- Bash\n", "disallowedTools"),
-        ("description: a: b\n  tools: Read\n", "tools"),
         ("- tools: Read\n", "tools"),
         ("tools: Read\nx: " + "[" * 600 + "\ntools:\n - Read\n", None),
     ],
@@ -83,9 +71,3 @@ def test_one_whose_tools_cannot_be_read_does_not_count(head: str, field: str | N
         return
     assert found.body == ""
     assert f"Its `{field}` cannot be read, so that the file does not count." in found.problem
-
-
-def test_a_head_without_an_end_that_names_tools_does_not_count():
-    assert read("---\ndescription: a\ntools: Read\n\nDo it.").body == ""
-    assert read("---\ndescription: a\n\nDo it.").body != ""
-    assert read("---\ndescription: one: two\ntools: Read, Grep\n---\nDo it.").tools == ("Read", "Grep")

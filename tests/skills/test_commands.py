@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codelaw.domain.extensions import Sheet
-from codelaw.skills.commands import LONGEST_COMMAND, CommandCall, call, command, expanded, name_of
+from codelaw.skills.commands import LONGEST_COMMAND, CommandCall, call, command, expanded
 
 SHEET = Sheet("review", ".codelaw/commands/review.md", "file:///review.md", own=False)
 
@@ -19,10 +19,6 @@ SHEET = Sheet("review", ".codelaw/commands/review.md", "file:///review.md", own=
         ("/review  src/a.py now \n", CommandCall("review", "src/a.py now")),
         ("/git:commit\nall of it\nplease", CommandCall("git:commit", "all of it\nplease")),
         (" /review", None),
-        ("/usr/bin is full", None),
-        ("// says what?", None),
-        ("/", None),
-        ("review /review", None),
         (f"/{'x' * 101}", None),
     ],
 )
@@ -31,41 +27,17 @@ def test_a_message_calls_by_its_first_word(text: str, called: CommandCall | None
 
 
 @pytest.mark.parametrize(
-    ("path", "ending", "name"),
-    [
-        ("review.md", ".md", "review"),
-        ("git/commit.md", ".md", "git:commit"),
-        ("plan.prompt.md", ".prompt.md", "plan"),
-        ("README.txt", ".md", ""),
-        ("two words.md", ".md", ""),
-        (".md", ".md", ""),
-        (".hidden.md", ".md", ""),
-        ("über.md", ".md", "über"),
-    ],
-)
-def test_a_command_is_called_by_its_path(path: str, ending: str, name: str):
-    assert name_of(path, ending) == name
-
-
-@pytest.mark.parametrize(
     ("body", "arguments", "made"),
     [
         ("Look at $ARGUMENTS.", "a b", "Look at a b."),
         ("$1 before $2, not $3.", "a 'b c'", "a before b c, not ."),
         ("$1 of $ARGUMENTS", "it's", "it's of it's"),
-        ("Look.", "", "Look."),
         ("Look.", "at it", "Look.\n\nArguments: at it"),
-        ("$1", "$2 x", "$2"),
         ("costs $10, $ARGUMENTSX, $0", "x", "costs $10, $ARGUMENTSX, $0\n\nArguments: x"),
     ],
 )
 def test_arguments_stand_where_the_text_has_a_place_for_them(body: str, arguments: str, made: str):
     assert expanded(body, arguments, 1000) == made
-
-
-def test_a_text_that_grows_too_long_is_none():
-    assert expanded("$ARGUMENTS" * 11, "x" * 100, 1000) is None
-    assert expanded("x", "y" * 1000, 1000) is None
 
 
 @given(st.text(), st.text())

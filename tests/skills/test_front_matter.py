@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.skills.front_matter import LONGEST, MOST_BRACKETS, written
+from codelaw.skills.front_matter import LONGEST, written
 
 
 @pytest.mark.parametrize(
@@ -14,14 +14,9 @@ from codelaw.skills.front_matter import LONGEST, MOST_BRACKETS, written
     [
         ("Do it.", {}, "Do it."),
         ("---\ndescription: Look\n---\nDo it.\n", {"description": "Look"}, "Do it.\n"),
-        ("---\r\nDescription: Look\r\n---\r\nDo it.", {"description": "Look"}, "Do it."),
-        ("\ufeff---\ndescription: Look\n---\n", {"description": "Look"}, ""),
         ("---\na: 1\nb: yes\nc: 2026-13-45\n---\nx", {"a": "1", "b": "yes", "c": "2026-13-45"}, "x"),
         ("---\ntools: [a, b]\ndeep: {x: y}\nname: n\n---\nx", {"name": "n"}, "x"),
         ("---\ndescription: >\n  two\n  lines\n...\nx", {"description": "two lines\n"}, "x"),
-        ("---\n---\nx", {}, "x"),
-        ("---\nname: &n x\nother: *n\n---\n", {"name": "x", "other": "x"}, ""),
-        ("Text\n---\nname: x\n---\n", {}, "Text\n---\nname: x\n---\n"),
     ],
 )
 def test_fields_and_text(text: str, fields: dict[str, str], body: str):
@@ -42,11 +37,8 @@ def test_what_is_no_yaml_is_told_and_gives_its_plain_fields():
     ("text", "problem"),
     [
         ("---\n- a\n- b\n---\nx", "Its head has no fields."),
-        ("---\nname: x\nDo it.", "Its head has no end"),
         (f"---\nname: {'x' * LONGEST * 2}\n---\nDo it.", "Its head has no end"),
         ("---\n" + "[" * 5000 + "\n---\nDo it.", "Its head has more than 500 brackets"),
-        (f"---\nx:\n  [{'[],' * MOST_BRACKETS}]\n---\nDo it.", "Its head has more than 500 brackets"),
-        ("---\n" + "- " * 9000 + "\n---\nDo it.", "Its head is not YAML"),
     ],
 )
 def test_a_head_that_cannot_be_read_is_told(text: str, problem: str):

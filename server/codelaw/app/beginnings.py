@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from codelaw.app.models import Answerer, ChatModels
     from codelaw.app.plans import TurnPlan, TurnRequest
     from codelaw.app.recall import Recall
-    from codelaw.app.servers.session_servers import BroughtServers
+    from codelaw.app.servers.session_servers import SessionServers
     from codelaw.app.turns import TurnMaker
     from codelaw.domain.chats import Notice
     from codelaw.domain.safety.redaction import Redaction
@@ -46,7 +46,7 @@ class Beginnings:
     turns: TurnMaker
     recall: Recall
     maker: ChatMaker
-    servers: BroughtServers
+    servers: SessionServers
     scopes: Scopes
     """Of what is about to begin, by chat."""
     redaction: Redaction

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from codelaw.app.chats import StandingGrants
     from codelaw.app.in_force import SettingsInForce
     from codelaw.app.recall import Recall
-    from codelaw.app.servers.session_servers import BroughtServers
+    from codelaw.app.servers.session_servers import SessionServers
     from codelaw.app.turns import TurnMaker
     from codelaw.domain.events import ChatEvent
     from codelaw.domain.files import Folder
@@ -48,7 +48,7 @@ class ChatMaker:
     sandbox: Sandbox
     leftovers: CrashJournal
     services: LanguageServices | None
-    servers: BroughtServers
+    servers: SessionServers
     code: WorkspaceIndex
     turns: TurnMaker
     recall: Recall

@@ -28,8 +28,7 @@ from codelaw.app.requests.memories import Memories
 from codelaw.app.requests.permissions import PermissionRequests
 from codelaw.app.requests.records import Records
 from codelaw.app.requests.reverts import Files
-from codelaw.app.requests.servers import Servers
-from codelaw.app.servers.session_servers import BroughtServers
+from codelaw.app.servers.session_servers import SessionServers
 from codelaw.app.turns import TurnMaker
 from codelaw.domain.errors import Refusal
 from codelaw.domain.safety.redaction import Redaction
@@ -67,7 +66,7 @@ class Session:
     permissions: PermissionRequests
     code: Code
     commits: Repositories
-    servers: Servers
+    servers: SessionServers
     leftovers: CrashJournal
     sandbox: Sandbox
 
@@ -124,12 +123,20 @@ class Session:
             ),
             recall,
         )
-        brought = BroughtServers(
-            workspace, environment, home, chats=chats, leftovers=leftovers, grants=grants.always, servers=servers
+        recorder = Recorder(chats.store, redaction, user)
+        brought = SessionServers(
+            in_force,
+            workspace,
+            environment,
+            home,
+            chats=chats,
+            recorder=recorder,
+            leftovers=leftovers,
+            grants=grants.always,
+            servers=servers,
         )
         brought.browser = browser
         turns = TurnMaker(workspace, services, brought, index)
-        recorder = Recorder(chats.store, redaction, user)
         scopes = Scopes()
         chat_models = models.ChatModels(in_force, redaction)
         maker = ChatMaker(
@@ -196,7 +203,7 @@ class Session:
             permissions=PermissionRequests(in_force, chats, workspace, grants, recorder),
             code=Code(in_force, workspace, index),
             commits=Repositories(in_force, workspace, environment),
-            servers=Servers(in_force, brought, recorder),
+            servers=brought,
             leftovers=leftovers,
             sandbox=sandbox,
         )
@@ -233,7 +240,7 @@ class Session:
         changed, settings.restricted = settings.restricted == trusted, not trusted
         self.code.index.commits.trusted = trusted
         if not trusted:
-            self.servers.brought.stop()
+            self.servers.stop()
         for folder in self.chats.workspace.folders if changed else ():
             self.permissions.record_trust(folder.root, trusted=trusted, why="The editor's restricted mode")
 
@@ -252,7 +259,7 @@ class Session:
         """Stop every turn, end every process, and give the store back."""
         chats, recall = self.chats, self.contexts.recall
         # At the same time: turns have processes, which must not outlive us because something else is slow to end.
-        background = [recall.stop(), chats.turns.profiles.close(), self.servers.brought.close()]
+        background = [recall.stop(), chats.turns.profiles.close(), self.servers.close()]
         await asyncio.gather(chats.opened.stop(), *background)
         await self.permissions.recorder.settled()
         await chats.opened.close()

@@ -26,7 +26,7 @@ from codelaw.app.extensions.skills import Shelf, SkillFinder, load_called
 from codelaw.app.plans import ONCE, TurnPlan, TurnRequest, arranged, check_fit, history_settings, size_notices
 from codelaw.app.referring.referring import Around, Referring
 from codelaw.app.ruling import unreadable, visible, web_of
-from codelaw.app.servers.session_servers import BroughtServers
+from codelaw.app.servers.session_servers import SessionServers
 from codelaw.context.system import law as laws
 from codelaw.context.system.law_check import hides
 from codelaw.context.system.modules import connectors, skill_index
@@ -126,7 +126,7 @@ class TurnMaker:
         self,
         workspace: Workspace,
         services: LanguageServices | None,
-        servers: BroughtServers,
+        servers: SessionServers,
         code: CodeIndex,
     ) -> None:
         self._workspace = workspace

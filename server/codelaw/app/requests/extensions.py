@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from codelaw.app.in_force import SettingsInForce
-    from codelaw.app.servers.session_servers import BroughtServers
+    from codelaw.app.servers.session_servers import SessionServers
     from codelaw.app.turns import TurnMaker
     from codelaw.domain.extensions import AgentList, Skill, UserCommand
     from codelaw.domain.files import Located
@@ -114,7 +114,7 @@ class Extensions:
     settings: SettingsInForce
     workspace: Workspace
     turns: TurnMaker
-    servers: BroughtServers
+    servers: SessionServers
 
     async def mentions(self, prefix: str, limit: int, typed_in: Path | None = None) -> list[MentionItem]:
         """Completions of an `@path` (M-4), of other mentions (M-8), and of a server's `@server:uri` (X-3)."""
@@ -130,7 +130,7 @@ class Extensions:
         """The commands of the workspace and of the user, by name (X-7); behind them the prompts of servers (X-3)."""
         shown = visible(self.workspace, self.settings.value)
         found = await self.turns.bringing.commands(shown, restricted=self.settings.restricted)
-        return [*found, *self.servers.commands()]
+        return [*found, *self.servers.prompts()]
 
     async def skills(self) -> list[Skill]:
         """The skills of the workspace and of the user, by name, those included that do not count (X-2)."""

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
+import importlib.util
 import os
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import codelaw
 from codelaw.adapters.mcp.means import is_logged_in
 from codelaw.adapters.processes.local import child_environment
 from codelaw.adapters.programs import outside
+from codelaw.app.health.machine import lacking
 from codelaw.app.ruling import served_rules
 from codelaw.app.servers import messages
 from codelaw.app.servers.looking import NOT_BEGUN, RESTRICTED, ServerSurvey, looked
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import McpEvent
-from codelaw.domain.served import Address, Offer, ServedInstructions, ServerState
+from codelaw.domain.served import Address, Offer, ServedInstructions, ServerList, ServerState
 from codelaw.ports.servers import CALL_SECONDS
 from codelaw.settings.servers import answers as remembered
 from codelaw.settings.servers.filling import NotFilled, Variables, filled
-from codelaw.settings.servers.written import WrittenServer
+from codelaw.settings.servers.written import WrittenServer, shown
 from codelaw.tools.served.names import tool_name
 from codelaw.tools.served.served_tool import Served, tools_of
 
@@ -32,7 +35,9 @@ if TYPE_CHECKING:
     from codelaw.adapters.crash_journal.crash_journal import CrashJournal
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.agent.inputs.gathering import Called
+    from codelaw.agent.recording.recorder import Recorder
     from codelaw.app.chats import OpenChats
+    from codelaw.app.in_force import SettingsInForce
     from codelaw.domain.extensions import UserCommand
     from codelaw.domain.permissions import Grant
     from codelaw.domain.reports import MentionItem
@@ -63,14 +68,16 @@ class Brought:
     """Which servers are still starting, so that the turn goes without them."""
 
 
-class BroughtServers:
+class SessionServers:
     """The servers of a session. Nothing starts before `start`, and no package is loaded where there is none.
 
     Args:
+        settings: Those in force.
         workspace: Its folders may name servers.
         environment: Of this process.
         home: The data folder.
         chats: Who has used servers is told of their states.
+        recorder: Writes down what the user has let start.
         leftovers: Sees to it that no program outlives this process.
         grants: This person's for always; the list changes.
         servers: What runs them; None: made when there is one to run.
@@ -78,19 +85,23 @@ class BroughtServers:
 
     def __init__(
         self,
+        settings: SettingsInForce,
         workspace: Workspace,
         environment: Mapping[str, str],
         home: Path,
         *,
         chats: OpenChats,
+        recorder: Recorder,
         leftovers: CrashJournal,
         grants: Sequence[Grant] = (),
         servers: ToolServers | None = None,
     ) -> None:
+        self._settings = settings
         self._workspace = workspace
         self._environment = environment
         self._home = home
         self._chats = chats
+        self._recorder = recorder
         self._leftovers = leftovers
         self._grants = grants
         self._servers = servers
@@ -109,9 +120,10 @@ class BroughtServers:
         """By name the digest of what the user was shown of a server."""
         self._tools: tuple[Offer, frozenset[str], tuple[Served, ...]] = (Offer(), frozenset(), ())
 
-    async def look(self, settings: Settings, *, restricted: bool) -> ServerSurvey:
+    async def look(self, settings: Settings | None = None) -> ServerSurvey:
         """Read anew what names servers; nothing is started, and what may no longer run is ended."""
-        found = await asyncio.to_thread(self._look, settings, restricted=restricted)
+        settings = settings or self._settings.value
+        found = await asyncio.to_thread(self._look, settings)
         self._looked = found
         self._call_seconds = settings.mcp.call_seconds
         if self._servers is not None and self._begun:
@@ -119,25 +131,39 @@ class BroughtServers:
             self._begin(tuple(spec for spec in self._begun if still.get(spec.name) == spec))
         return found
 
-    def _look(self, settings: Settings, *, restricted: bool) -> ServerSurvey:
+    def _look(self, settings: Settings) -> ServerSurvey:
         folders = self._workspace.folders
         self._clean = child_environment(self._environment)
         # A workspace's own programs are none that the user has named (S-8).
         safe = outside(self._clean.get("PATH", os.defpath), [folder.root for folder in folders])
         self._clean["PATH"] = os.pathsep.join(safe)
         known = remembered.read_answers(self._home)
-        return looked(settings, folders, self._around(), known, restricted=restricted)
+        return looked(settings, folders, self._around(), known, restricted=self._settings.restricted)
+
+    async def list(self) -> ServerList:
+        """What is written down now, and how each is doing; starts nothing."""
+        found = await self.look()
+        problems = [notice.message for notice in found.notices]
+        if found.servers and (why := await asyncio.to_thread(_lacking_package)) is not None:
+            problems.append(f"No server can start: {why}.")
+        return ServerList(
+            self.shown(),
+            {server.name: server.source for server in found.servers},
+            tuple(problems),
+            {server.name: server.digest for server in found.servers},
+            found.asking,
+            logged_in=await asyncio.to_thread(self._logged_in),
+        )
 
     def _around(self) -> Variables:
         folders, own = self._workspace.folders, Path(self._environment.get("HOME", ""))
         first = folders[0].root if folders else None
         return Variables(self._environment, own if own.is_absolute() else self._home, first)
 
-    async def start(self, settings: Settings, *, restricted: bool) -> None:
-        """Begin whatever may run; nothing is waited for."""
+    async def start(self, settings: Settings | None = None) -> None:
+        """Begin whatever may run, in the background, so that it is ready when a turn begins (X-3)."""
         self._wanted = True
-        found = await self.look(settings, restricted=restricted)
-        self._begin(found.specs)
+        self._begin((await self.look(settings)).specs)
 
     async def brought(
         self, settings: Settings, *, begin: bool, restricted: bool, agent: AgentChat | None = None
@@ -150,7 +176,7 @@ class BroughtServers:
         That a tool only reads is believed of its server where a rule or a standing permission allows the tool.
         """
         if begin or self._wanted:
-            await self.start(settings, restricted=restricted)
+            await self.start(settings)
         if self._servers is None or restricted or not self._wanted:
             return Brought()
         if agent is not None and begin:
@@ -179,7 +205,7 @@ class BroughtServers:
         """What a message calls, with the prompt and the resources of servers that it names."""
         return called if self._servers is None else await messages.gathered(text, called, self._servers)
 
-    def commands(self) -> list[UserCommand]:
+    def prompts(self) -> builtins.list[UserCommand]:
         """The prompts that are served now."""
         return [] if self._servers is None else messages.prompt_commands(self._servers)
 
@@ -202,13 +228,13 @@ class BroughtServers:
         self._shown |= {server.name: server.digest for server in self._looked.servers}
         return self.states()
 
-    async def restart(self, name: str, settings: Settings, *, restricted: bool) -> None:
+    async def restart(self, name: str) -> None:
         """Begin a server anew, or for the first time.
 
         Raises:
-            Refusal: `server_not_found`; `not_trusted`: it may not run.
+            Refusal: `server_not_found`; `not_trusted`: it may not run; `settings_unreadable`.
         """
-        found = await self.look(settings, restricted=restricted)
+        found = await self.look(await self._settings.now())
         found.server(name)
         if (kept := found.kept.get(name)) is not None:
             raise Refusal("not_trusted", f"{name} is not started. {kept.message}", _hint(kept))
@@ -217,13 +243,13 @@ class BroughtServers:
         else:
             self._begin(found.specs)
 
-    async def log_out(self, name: str, settings: Settings, *, restricted: bool) -> bool:
+    async def log_out(self, name: str) -> bool:
         """Forget what was kept of the login to a server, whether or not it may start; whether there was something.
 
         Raises:
             Refusal: `server_not_found`, also where its address is not known; `internal_error`: nothing can be deleted.
         """
-        server = (await self.look(settings, restricted=restricted)).server(name)
+        server = (await self.look()).server(name)
         self._servers = self._servers or self._made()
         try:
             return await self._servers.log_out(filled(server, self._around()))
@@ -234,47 +260,47 @@ class BroughtServers:
             message = f"The login to {name} cannot be deleted: {error.strerror or error}."
             raise Refusal("internal_error", message, f"Delete what lies in {self._home / LOGINS}.") from error
 
-    async def logged_in(self) -> frozenset[str]:
-        """The servers, of those that were written down at the last look, to which the user has logged in, by name."""
-        return await asyncio.to_thread(self._logged_in)
-
     def _logged_in(self) -> frozenset[str]:
+        """The servers of the last look to which the user has logged in, by name."""
         around, kept = self._around(), self._home / LOGINS
         return frozenset(server.name for server in self._looked.servers if _has_login(kept, server, around))
 
-    async def enable(
-        self, name: str, settings: Settings, *, enabled: bool, digest: str | None = None, restricted: bool
-    ) -> WrittenServer:
-        """Remember that a server may start as it was shown, or must not; gives the server.
+    async def enable(self, name: str, *, enabled: bool, digest: str | None = None) -> ServerList:
+        """Remember that a server may start as it was shown, or must not.
 
         `digest` is that of what was shown; without it what was listed last counts.
 
         Raises:
             Refusal: `server_not_found`; `not_trusted`: it is not what was shown, or the editor trusts no folder.
         """
-        shown = dict(self._shown)
-        server = (await self.look(settings, restricted=restricted)).server(name)
-        if enabled and restricted:
+        seen = dict(self._shown)
+        server = (await self.look()).server(name)
+        if enabled and self._settings.restricted:
             raise Refusal("not_trusted", RESTRICTED, "Trust the folder in the editor first.")
         if enabled and server.folder is not None:
-            _same(server, digest or shown.get(name))
+            _same(server, digest or seen.get(name))
         await asyncio.to_thread(remembered.answer, self._home, server, enabled=enabled)
-        found = await self.look(settings, restricted=restricted)
+        found = await self.look()
         if self._wanted:
             self._begin(found.specs)
-        return server
+        made: Literal["trust", "withdraw"] = "trust" if enabled else "withdraw"
+        folder = "" if server.folder is None else str(server.folder)
+        title = f"The server {server.name} may start" if enabled else f"The server {server.name} is switched off"
+        self._recorder.note("trust", made, "user", title=title, detail=shown(server), folder=folder)
+        return await self.list()
 
-    async def decline(self, name: str, settings: Settings, *, digest: str, restricted: bool) -> None:
-        """Remember that the user does not want to be asked about a server as it was shown.
+    async def decline(self, name: str, *, digest: str) -> ServerList:
+        """Ask no more about a server as it was shown; it stays as it is, to be let start at any time.
 
         Raises:
             Refusal: `server_not_found`; `not_trusted`: it is not what was shown.
         """
-        server = (await self.look(settings, restricted=restricted)).server(name)
+        server = (await self.look()).server(name)
         _same(server, digest)
         await asyncio.to_thread(remembered.decline, self._home, server)
+        return await self.list()
 
-    def notices(self, chat_id: str) -> list[Notice]:
+    def notices(self, chat_id: str) -> builtins.list[Notice]:
         """What a chat that uses servers has not been told yet: what is wrong, and which servers wait for an answer."""
         reported = self._reported.setdefault(chat_id, set())
         self._reported.move_to_end(chat_id)
@@ -323,6 +349,11 @@ class BroughtServers:
             leftovers=self._leftovers,
         )
         return McpServers(means, self.heard)
+
+
+def _lacking_package() -> str | None:
+    """What is missing for all servers; the package itself, which takes its time, is only looked for."""
+    return lacking("mcp") if importlib.util.find_spec("mcp") is None else None
 
 
 def _notice(state: ServerState) -> Notice | None:
