@@ -11,18 +11,11 @@ import json
 import os
 import random
 import sys
-from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from codelaw.domain.events import ChatEvent
-from codelaw.domain.files import Folder
-from codelaw.settings.effective import load_settings
-from tests.fakes.editor import Buffers, User
-from tests.fakes.flat_session import Session
 from tests.loopback.script import VendorReply, fault
 from tests.loopback.server import LoopbackVendor
 from tests.lsp.raw import NO_ANSWER, RawClient, result_of
@@ -30,7 +23,6 @@ from tests.scenarios.conftest import Start, act, finish
 
 LONG = bool(os.environ.get("CODELAW_TEST_LONG"))
 SEED = int(os.environ.get("CODELAW_TEST_SEED", random.Random().randrange(10**6) if LONG else 1))
-IN_PROCESS = 4_000 if LONG else 300
 ON_THE_WIRE = 900 if LONG else 60
 COLD = 200 if LONG else 16
 PATIENCE = 150.0
@@ -53,116 +45,6 @@ HOOKS = {"UserPromptSubmit": [{"command": "sleep 0.2"}], "PreCompact": [{"comman
 AROUND: list[dict[str, Any]] = [{}, {"hooks": HOOKS}, {"mcp": {"servers": {"slow": SLOW}}}]
 AROUND.append({key: value for one in AROUND for key, value in one.items()})
 """What a turn waits for before it begins: hooks, and a server that never says that it is ready."""
-
-
-@dataclass
-class Bench:
-    """A session in this process, on a real store, a real disk and real HTTP."""
-
-    vendor: LoopbackVendor
-    root: Path
-    home: Path
-    session: Session
-    user: User
-    events: list[ChatEvent]
-
-    @classmethod
-    async def open(cls, vendor: LoopbackVendor, root: Path, home: Path) -> Bench:
-        events: list[ChatEvent] = []
-        user = User(answer=None)
-        client = {
-            "model": {"baseUrl": vendor.url, "apiKey": "sk-test", "name": "claude-sonnet-4-5", "dialect": "react"},
-            "permissions": {"allow": ["Bash(sleep 600)"]},
-            "turn": {"maxSteps": 500},
-            "context": {"keepRounds": 1},
-        }
-        settings = load_settings(environ={}, client=client)
-        assert settings.problems == []
-        session = await Session.open(
-            settings=settings,
-            folders=[Folder(root.name, root, root.as_uri())],
-            documents=Buffers(),
-            approver=user,
-            emit=events.append,
-            home=home,
-        )
-        return cls(vendor, root, home, session, user, events)
-
-
-async def moment(chance: random.Random) -> None:
-    """A random moment: none, some turns of the loop, or some time."""
-    drawn = chance.random()
-    if drawn < 0.15:
-        return
-    if drawn < 0.5:
-        for _ in range(chance.randrange(1, 120)):
-            await asyncio.sleep(0)
-    else:
-        await asyncio.sleep(chance.random() ** 2 * 0.25)
-
-
-async def test_random_cancels_of_a_session_are_all_effective(vendor: LoopbackVendor, root: Path, home: Path):
-    print(f"CODELAW_TEST_SEED={SEED}")
-    chance = random.Random(SEED)
-    bench = await Bench.open(vendor, root, home)
-    vendor.reset([VendorReply(text=finish("hello"))])
-    chat = (await (await bench.session.send(None, "hello")).result()).chat_id
-    done: Counter[str] = Counter()
-    for number in range(IN_PROCESS):
-        name = chance.choice(list(BUSY))
-        vendor.reset(BUSY[name])
-        if chance.random() < 0.05:  # a session that knows nothing of the chat yet
-            await bench.session.close()
-            bench = await Bench.open(vendor, root, home)
-        case = f"CODELAW_TEST_SEED={SEED}, cancel {number}, {name}"
-        sending = asyncio.create_task(bench.session.send(chat, f"{name} {number}"))
-        await asyncio.sleep(0)
-        await moment(chance)
-        cancels = [asyncio.create_task(bench.session.cancel(chat)) for _ in range(chance.choice([1, 1, 1, 2, 3]))]
-        if chance.random() < 0.2:  # as the request's own cancel, which has the turn itself
-            (await sending).cancel()
-        try:
-            async with asyncio.timeout(PATIENCE):
-                assert await asyncio.gather(*cancels) == [True] * len(cancels), case
-                result = await (await sending).result()
-        except TimeoutError:
-            pytest.fail(f"{case}: lost")
-        assert result.stop_reason == "cancelled", (case, result.error)
-        assert await bench.session.cancel(chat) is False, f"{case}: nothing runs any more"
-        done[name] += 1
-    vendor.reset([VendorReply(text=finish("and on"))])
-    assert (await (await bench.session.send(chat, "go on")).result()).answer == "and on"
-    assert sum(done.values()) == IN_PROCESS
-    ended = [event.turn_id for event in bench.events if event.event.kind == "turn_ended"]
-    assert len(ended) == len(set(ended)), "each turn ends once"
-    assert not (root / "new.txt").exists()
-    await bench.session.close()
-
-
-async def test_random_cancels_of_compactions_change_nothing(vendor: LoopbackVendor, root: Path, home: Path):
-    print(f"CODELAW_TEST_SEED={SEED}")
-    chance = random.Random(SEED)
-    bench = await Bench.open(vendor, root, home)
-    chat = ""
-    for number in range(6):
-        vendor.reset([VendorReply(text=finish(f"answer {number}"))])
-        chat = (await (await bench.session.send(chat or None, f"question {number}")).result()).chat_id
-    vendor.summariser = None
-    vendor.reset([SILENCE])
-    for number in range(IN_PROCESS // 5):
-        case = f"CODELAW_TEST_SEED={SEED}, compaction {number}"
-        asked = asyncio.create_task(bench.session.compact(chat))
-        await asyncio.sleep(0)
-        await moment(chance)
-        try:
-            async with asyncio.timeout(PATIENCE):
-                assert await bench.session.cancel(chat) is True, (case, asked)
-                report = await asked
-        except TimeoutError:
-            pytest.fail(f"{case}: lost")
-        assert (report.compacted, report.reason) == (False, "cancelled"), case
-    assert (await bench.session.archive(chat)).checkpoints == ()
-    await bench.session.close()
 
 
 @dataclass

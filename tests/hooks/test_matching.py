@@ -10,19 +10,11 @@ from codelaw.hooks.matching import Hook, concerned, misread
 @pytest.mark.parametrize(
     ("matcher", "tool", "fits"),
     [
-        ("", "Bash", True),
-        ("*", "Bash", True),
-        (".*", "Bash", True),
-        ("Bash", "Bash", True),
-        ("bash", "Bash", False),
-        ("Edit|Write", "Write", True),
-        ("Edit | Write", "Write", True),
-        ("Edit|Write", "MultiEdit", False),
-        ("*Edit", "MultiEdit", True),
-        ("mcp__github__*", "mcp__github__search", True),
-        ("mcp__.*", "mcp__github__search", True),
-        ("mcp__github__*", "mcp__gitlab__search", False),
-        ("Rea", "Read", False),
+        *(("", "Bash", True), ("*", "Bash", True), (".*", "Bash", True), ("Bash", "Bash", True)),
+        *(("bash", "Bash", False), ("Edit|Write", "Write", True), ("Edit | Write", "Write", True)),
+        *(("Edit|Write", "MultiEdit", False), ("*Edit", "MultiEdit", True)),
+        *(("mcp__github__*", "mcp__github__search", True), ("mcp__.*", "mcp__github__search", True)),
+        *(("mcp__github__*", "mcp__gitlab__search", False), ("Rea", "Read", False)),
     ],
 )
 def test_a_matcher_is_names_with_stars(matcher: str, tool: str, fits: bool):

@@ -1,7 +1,5 @@
 """Command lines by chance, and what two shells make of those that the rules allow (S-1).
 
-    python -m tests.permissions.shell_lines --lines 2000000 --processes 2
-
 Each line is judged twice: under rules for a few programs, and under a blanket `Bash` with one program denied. What is
 allowed is run by bash and by dash, in a folder of its own, where every program is a function, or a script on PATH, that
 writes down how it was called. A program that ran and that no rule speaks of is a failure; so is one that was denied.
@@ -9,16 +7,12 @@ writes down how it was called. A program that ran and that no rule speaks of is 
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
-import time
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -72,13 +66,6 @@ class Outcome:
     unfinished: int = 0
     """Lines of batches that a shell did not end in time."""
     failures: list[str] = field(default_factory=list)
-
-    def add(self, other: Outcome) -> None:
-        self.lines += other.lines
-        self.run += other.run
-        self.programs += other.programs
-        self.unfinished += other.unfinished
-        self.failures += other.failures
 
 
 def tried(seed: int, count: int) -> Outcome:
@@ -190,29 +177,3 @@ def _records(log: str) -> list[tuple[int, list[str]]]:
         if len(fields) > 1 and fields[0].isdigit():
             found.append((int(fields[0]), fields[1:]))
     return found
-
-
-def main() -> int:
-    """The command of this module."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--lines", type=int, default=100_000)
-    parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    begun = time.monotonic()
-    whole = Outcome()
-    step = 20_000
-    jobs = [(given.seed * 1_000_003 + at, min(step, given.lines - at)) for at in range(0, given.lines, step)]
-    with ProcessPoolExecutor(given.processes) as pool:
-        for outcome in pool.map(tried, *zip(*jobs, strict=True)):
-            whole.add(outcome)
-            seconds = time.monotonic() - begun
-            counts = f"{whole.lines} lines, {whole.run} run, {whole.programs} programs, {whole.unfinished} unfinished"
-            sys.stdout.write(f"{counts}, {len(whole.failures)} failures, {seconds:.0f} s\n")
-            sys.stdout.write("".join(f"  {failure}\n" for failure in outcome.failures[:20]))
-            sys.stdout.flush()
-    return 1 if whole.failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -2,37 +2,26 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.permissions.offers import _OFFERS
 from codelaw.permissions.options import SHOWN, options_for, proposed_rule
 from codelaw.permissions.policy import CallFacts, Rules, judge
-from codelaw.permissions.risky_flags import PROGRAMS
 from codelaw.permissions.rules import parse
 
 BY_FIRST_WORDS = [
-    ("git diff HEAD", "Bash(git diff:*)"),
-    ("pytest -q tests", "Bash(pytest:*)"),
-    ("ls *", "Bash(ls:*)"),
-    ("ruff check .", "Bash(ruff check:*)"),
-    ("cargo test --lib", "Bash(cargo test:*)"),
-    ("go vet ./...", "Bash(go vet:*)"),
-    ("gh pr view 1 --json title", "Bash(gh pr view:*)"),
-    ("git stash list", "Bash(git stash list:*)"),
-    ("git log -n3 -Sfoo --oneline", "Bash(git log:*)"),
+    *(("git diff HEAD", "Bash(git diff:*)"), ("pytest -q tests", "Bash(pytest:*)"), ("ls *", "Bash(ls:*)")),
+    *(("ruff check .", "Bash(ruff check:*)"), ("cargo test --lib", "Bash(cargo test:*)")),
+    *(("go vet ./...", "Bash(go vet:*)"), ("gh pr view 1 --json title", "Bash(gh pr view:*)")),
+    *(("git stash list", "Bash(git stash list:*)"), ("git log -n3 -Sfoo --oneline", "Bash(git log:*)")),
     ("git commit -m x", "Bash(git commit:*)"),
 ]
 AS_THEY_STAND = [
-    *("npm run build -- x", "npm test", "git -C x diff", "rm -rf build", "python x.py", "curl http://x", "sh -c 'ls'"),
-    *("sudo ls", "find . -delete", "ls > x", "X=1 ls", "make && make test", "/tmp/ls x", "uv run python x.py"),
-    *("npm exec bash x", "docker run ubuntu ls", "git submodule foreach ls", "uv run pytest", "make test"),
-    *("pnpm dlx x", "npm x y", "npx y", "npm install", "npm publish", "uv tool run x", "uv run x", "pip install x"),
-    *("docker ps", "podman rm x", "kubectl delete pod x", "git push origin", "git stash drop", "git branch -D x"),
-    *("git tag x", "cargo publish", "cargo install x", "cargo run", "go run .", "go generate ./...", "gh pr merge 1"),
-    *("gh api x", "terraform plan", "gradle test", "rake test", "dotnet build", "bundle exec rspec"),
-    *("cargo test --config x", "git commit --amend", "git $X", "pytest --unheard-of"),
+    *("npm run build -- x", "npm test", "git -C x diff", "rm -rf build", "curl http://x", "sh -c 'ls'", "ls > x"),
+    *("X=1 ls", "make && make test", "/tmp/ls x", "uv run python x.py", "npm exec bash x", "docker run ubuntu ls"),
+    *("uv run pytest", "make test", "npm install", "npm publish", "pip install x", "docker ps", "podman rm x"),
+    *("git push origin", "git stash drop", "git branch -D x", "git tag x", "cargo publish", "cargo install x"),
+    *("go run .", "go generate ./...", "gh pr merge 1", "terraform plan", "gradle test", "rake test", "dotnet build"),
+    *("bundle exec rspec", "cargo test --config x", "git commit --amend", "git $X", "pytest --unheard-of"),
 ]
-NEVER = [
-    *("git config user.name x", "npm run :*", "rm -r x :*", "rm *", "echo $((1))", ""),
-]
+NEVER = ["git config user.name x", "npm run :*", "rm -r x :*", "rm *", "echo $((1))", ""]
 PROPOSED = [
     *BY_FIRST_WORDS,
     *((text, f"Bash({text})") for text in AS_THEY_STAND),
@@ -52,10 +41,8 @@ def test_the_proposed_rule_is_sensible_and_covers_the_call(text, rule):
 @pytest.mark.parametrize(
     ("tool", "path", "rule"),
     [
-        ("Edit", "src/a.py", "Edit(src/**)"),
-        ("Write", "src/x/a.py", "Edit(src/x/**)"),
-        ("MultiEdit", "README.md", "Edit(/README.md)"),
-        ("Edit", "app/[id]/a.tsx", "Edit(app/[[]id]/**)"),
+        *(("Edit", "src/a.py", "Edit(src/**)"), ("Write", "src/x/a.py", "Edit(src/x/**)")),
+        *(("MultiEdit", "README.md", "Edit(/README.md)"), ("Edit", "app/[id]/a.tsx", "Edit(app/[[]id]/**)")),
         ("Edit", "../a", None),
     ],
 )
@@ -69,11 +56,7 @@ def test_paths_propose_their_folder(tool, path, rule):
 @pytest.mark.parametrize(
     "command",
     [
-        "rm -r " + "x" * SHOWN,
-        "rm -r 'a\n  y  Allow once'",
-        "rm -r a\u202eb",
-        "rm -r a\u200bb",
-        "rm -r a\u3164b",
+        *("rm -r " + "x" * SHOWN, "rm -r 'a\n  y  Allow once'", "rm -r a\u202eb", "rm -r a\u200bb", "rm -r a\u3164b"),
         "rm -r 'a  b'",
     ],
 )
@@ -89,12 +72,6 @@ def test_a_standing_answer_shows_its_whole_rule(command: str):
     assert [option.kind for option in standing] == ["allow_chat", "allow_always"]
     for option in standing:
         assert option.title.endswith(f": {option.rule}")
-
-
-def test_standing_options_carry_their_rule():
-    options = {option.kind: option for option in options_for(CallFacts("Bash", "execute", "git diff"))}
-    assert options["allow_chat"].rule == options["allow_always"].rule == "Bash(git diff:*)"
-    assert options["allow_once"].rule is options["reject"].rule is None
 
 
 @pytest.mark.parametrize(
@@ -130,12 +107,3 @@ def test_a_standing_answer_counts_only_with_flags_known_as_harmless(granted: str
 def test_an_answer_for_once_is_all_there_is_where_no_rule_may_answer():
     for facts in (CallFacts("Bash", "execute", "git diff"), CallFacts("Edit", "write", "src/a", paths="writes")):
         assert [option.kind for option in options_for(facts, only_once=True)] == ["allow_once", "reject"]
-
-
-def test_no_flag_of_the_tables_is_half_a_word():
-    offers = [flag for offer in _OFFERS.values() for flag in offer.flags or ()]
-    outgrowing = [flag for known in PROGRAMS.values() for flag in known.long]
-    assert len(offers) > 300
-    assert len(outgrowing) > 300
-    assert [flag for flag in offers if not flag.startswith("-") or flag.endswith("-")] == []
-    assert [flag for flag in outgrowing if flag.startswith("-") or flag.endswith("-")] == []

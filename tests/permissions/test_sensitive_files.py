@@ -12,7 +12,6 @@ from codelaw.app.ruling import policy
 from codelaw.domain.files import Folder
 from codelaw.domain.messages import Call
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion
-from codelaw.permissions.options import options_for
 from codelaw.permissions.policy import CallFacts, Rules, judge
 from codelaw.permissions.rules import parse
 from codelaw.permissions.sensitive_files import MOST_NAMED, bare_piece, named_paths
@@ -51,11 +50,6 @@ def test_a_file_that_others_obey_is_asked_about_whatever_is_allowed(tool: str, p
     assert "obey" in decision.rule
 
 
-def test_only_once_is_offered_for_it():
-    facts = CallFacts("Write", "write", ".vscode/tasks.json", paths="writes")
-    assert [option.kind for option in options_for(facts, only_once=True)] == ["allow_once", "reject"]
-
-
 @pytest.mark.parametrize("path", ["src/vscode/x", "vscode", ".vscodes/x", ".env", ".github/workflows/x.yml", "profile"])
 def test_other_files_are_judged_by_the_rules(path: str):
     assert write(path).action == "allow"
@@ -69,11 +63,6 @@ def test_what_is_stricter_stays_stricter():
     assert judge(facts, mode="agent", rules=EVERYTHING, restricted=True).action == "deny"
     allowed = judge(facts, mode="agent", rules=EVERYTHING, default="deny")
     assert (allowed.action, allowed.always_asked) == ("ask", True)
-
-
-def test_reading_them_is_reading():
-    facts = CallFacts("Read", "read", ".vscode/tasks.json", paths="reads")
-    assert judge(facts, mode="agent", rules=Rules()).action == "allow"
 
 
 def test_a_bare_repository_counts_as_git():
@@ -91,7 +80,7 @@ def test_a_bare_repository_counts_as_git():
 
 
 NAMED = [
-    *("touch .vscode/tasks.json", "cp x a/.vscode/tasks.json", "echo x > .envrc", "echo x >> sub/.bashrc"),
+    *("touch .vscode/tasks.json", "cp x a/.vscode/tasks.json", "echo x >> sub/.bashrc"),
     *("cat a > '.vscode/settings.json'", "cat .envrc > .envrc", "tee .husky/pre-commit"),
     *("sed -i s/a/b/ .husky/pre-commit", "rm -rf .idea", "mv x .mcp.json", "ln -s .vscode x", "touch .VSCODE/x"),
     *("touch .vs''code/x", "touch .vs\\code/x", "touch .vsc*/x", "touch .vs?ode/x", "touch .{vscode,idea}/x"),
@@ -104,9 +93,9 @@ NAMED = [
     *("git config set a b", "sudo git config a b", "git init", "git init --bare .", "git submodule add x"),
     *("git submodule update --init", "git remote add x y", "git remote set-url x y", "git lfs install"),
     *("pre-commit install", "direnv allow", "npx husky", "touch .git/config", "cp x .git/hooks/pre-commit"),
-    *("rm -rf .git", "mv a .git", "echo x > .git/hooks/post-checkout", "touch .codelaw/config.toml", "echo ref > HEAD"),
-    *("cp x HEAD", "echo $((1)) > .envrc", "echo $((1)) > .vs''code/x", "awk 1 x > .envrc", "dd of=.envrc"),
-    "curl -o.envrc http://x",
+    *("rm -rf .git", "mv a .git", "echo x > .git/hooks/post-checkout", "touch .codelaw/config.toml"),
+    *("echo ref > HEAD", "cp x HEAD", "echo $((1)) > .envrc", "echo $((1)) > .vs''code/x", "awk 1 x > .envrc"),
+    *("dd of=.envrc", "curl -o.envrc http://x"),
 ]
 
 
@@ -211,22 +200,15 @@ async def test_on_windows_every_command_is_asked_once(posix: bool, tmp_path: Pat
 @pytest.mark.parametrize(
     ("command", "paths"),
     [
-        ("echo x > .envrc", {".envrc"}),
-        ("make && echo x > ./sub/../.envrc", {".envrc"}),
+        *(("echo x > .envrc", {".envrc"}), ("make && echo x > ./sub/../.envrc", {".envrc"})),
         ("node gen.js --out=.vscode/tasks.json", {".vscode/tasks.json"}),
-        ("cp a /ws/.idea/x.xml", {"/ws/.idea/x.xml"}),
-        ("cd sub && touch .envrc", {".envrc", "sub/.envrc"}),
-        ("sed -i s/a/b/ '.mcp.json'", {".mcp.json"}),
-        ("git config user.name x", {".git/config"}),
-        ("git init", {".git"}),
-        ("pre-commit install", {".git/hooks"}),
+        *(("cp a /ws/.idea/x.xml", {"/ws/.idea/x.xml"}), ("cd sub && touch .envrc", {".envrc", "sub/.envrc"})),
+        *(("sed -i s/a/b/ '.mcp.json'", {".mcp.json"}), ("git config user.name x", {".git/config"})),
+        *(("git init", {".git"}), ("pre-commit install", {".git/hooks"})),
         ("for f in .envrc .exrc; do touch $f; done", {".envrc", ".exrc"}),
         ("cat .vscode/tasks.json && touch .envrc", {".envrc"}),
-        ("git config --get user.name && touch .envrc", {".envrc"}),
-        ("echo git config; touch .envrc", {".envrc"}),
-        ("cat .envrc", set()),
-        ("touch a.txt", set()),
-        ("rm -rf .vs*", {".vs*"}),
+        *(("git config --get user.name && touch .envrc", {".envrc"}), ("echo git config; touch .envrc", {".envrc"})),
+        *(("cat .envrc", set()), ("touch a.txt", set()), ("rm -rf .vs*", {".vs*"})),
     ],
 )
 def test_the_paths(command: str, paths: set[str]):

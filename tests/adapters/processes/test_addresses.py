@@ -11,53 +11,29 @@ import pytest
 from codelaw.adapters.processes.network import addresses
 from codelaw.adapters.processes.network.addresses import Shut, SystemResolver, dial, shut, usable
 
-SHUT = [
-    ("127.0.0.1", "this machine itself"),
-    ("127.255.255.254", "this machine itself"),
-    ("0.0.0.0", "this machine itself"),
-    ("0.1.2.3", "this machine itself"),
-    ("::1", "this machine itself"),
-    ("::", "this machine itself"),
-    ("169.254.169.254", "link-local"),
-    ("fe80::1", "link-local"),
-    ("168.63.129.16", "cloud"),
-    ("100.100.100.200", "cloud"),
-    ("fd00:ec2::254", "cloud"),
-    ("224.0.0.251", "multicast"),
-    ("ff02::fb", "multicast"),
-    ("255.255.255.255", "reserved"),
-    ("240.0.0.1", "reserved"),
-    ("fec0::1", "never used"),
-    ("::ffff:127.0.0.1", "this machine itself"),
-    ("::ffff:169.254.169.254", "link-local"),
-    ("::ffff:0.0.0.0", "this machine itself"),
-    ("::ffff:0:127.0.0.1", "this machine itself"),
-    ("::127.0.0.1", "this machine itself"),
-    ("::169.254.169.254", "link-local"),
-    ("64:ff9b::127.0.0.1", "this machine itself"),
-    ("64:ff9b::a9fe:a9fe", "link-local"),
-    ("64:ff9b:1::1", "never used"),
-    ("2002:7f00:1::", "this machine itself"),
-    ("2002:a9fe:a9fe::1", "link-local"),
-    ("2001:0:7f00:1::", "this machine itself"),
-]
+SHUT = {
+    "this machine itself": "127.0.0.1 127.255.255.254 0.0.0.0 0.1.2.3 ::1 :: ::ffff:127.0.0.1 ::ffff:0.0.0.0"
+    " ::ffff:0:127.0.0.1 ::127.0.0.1 64:ff9b::127.0.0.1 2002:7f00:1:: 2001:0:7f00:1::",
+    "link-local": "169.254.169.254 fe80::1 ::ffff:169.254.169.254 ::169.254.169.254 64:ff9b::a9fe:a9fe 2002:a9fe:a9fe::1",
+    "cloud": "168.63.129.16 100.100.100.200 fd00:ec2::254",
+    "multicast": "224.0.0.251 ff02::fb",
+    "reserved": "255.255.255.255 240.0.0.1",
+    "never used": "fec0::1 64:ff9b:1::1",
+}
 OPEN = ["192.0.2.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "100.64.0.1", "8.8.8.8", "2001:db8::1", "fd12::1"]
 OPEN += ["64:ff9b::808:808", "::ffff:10.0.0.1", "2002:808:808::1"]
 
 
-@pytest.mark.parametrize(("address", "why"), SHUT)
-def test_no_name_leads_there(address: str, why: str) -> None:
-    parsed = ipaddress.ip_address(address)
-    assert why in (shut(parsed) or "")
-    found, reported = usable("a.example", [parsed])
-    assert found == []
-    assert reported == f"a.example leads to {parsed}, {shut(parsed)}"
+@pytest.mark.parametrize("why", SHUT)
+def test_no_name_leads_there(why: str) -> None:
+    for address in map(ipaddress.ip_address, SHUT[why].split()):
+        assert why in (shut(address) or ""), address
+        assert usable("a.example", [address]) == ([], f"a.example leads to {address}, {shut(address)}")
 
 
-@pytest.mark.parametrize("address", OPEN)
-def test_a_name_may_lead_there(address: str) -> None:
-    parsed = ipaddress.ip_address(address)
-    assert usable("a.example", [parsed]) == ([parsed], "")
+def test_a_name_may_lead_there() -> None:
+    for address in map(ipaddress.ip_address, OPEN):
+        assert usable("a.example", [address]) == ([address], "")
 
 
 def test_of_several_addresses_those_that_are_open_are_used() -> None:
@@ -107,10 +83,3 @@ async def test_an_address_of_this_machine_that_is_no_loopback_one_is_told_by_con
         pytest.skip("this machine has no address but loopback ones")
     with socket.create_server((str(own), 0)) as server, pytest.raises(Shut, match=f"{own} is this machine itself"):
         await dial(own, server.getsockname()[1])
-
-
-async def test_a_loopback_address_that_was_named_is_connected_to() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        made = await dial(ipaddress.ip_address("127.0.0.1"), server.getsockname()[1])
-        assert made.getpeername() == server.getsockname()
-        made.close()

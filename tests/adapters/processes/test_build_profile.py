@@ -6,7 +6,6 @@ import asyncio
 import dataclasses
 import os
 import pickle
-import shutil
 import socket
 import subprocess
 import sys
@@ -26,7 +25,6 @@ from codelaw.adapters.processes.sandboxes import landlock
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import ProcessResult
-from codelaw.domain.safety.sensitive_files import FILES, FOLDERS
 from codelaw.permissions.policy import denied_to
 from codelaw.permissions.rules import parse
 from tests.attacks.world import World
@@ -222,16 +220,6 @@ async def test_nothing_in_a_git_folder_opens_another(around: World, run: Run, na
     assert (around.out / "victim").read_text() == "intact\n"
 
 
-async def test_a_link_in_a_git_folder_to_what_is_hidden_shows_nothing(around: World, run: Run):
-    (around.home / "private").mkdir()
-    (around.home / "private/f").write_text("SECRET" + "MARK")
-    shutil.rmtree(around.ws / ".git/hooks")
-    (around.ws / ".git/hooks").symlink_to(around.home / "private")
-    result = await run("cat .git/hooks/f; rm .git/hooks; mkdir .git/hooks; echo x > .git/hooks/pre-commit")
-    assert "MARK" not in result.stdout
-    assert (around.ws / ".git/hooks").is_symlink()
-
-
 async def test_a_repository_one_folder_down_and_a_submodule_keep_hooks_and_settings(around: World, run: Run):
     deep = around.ws / "third/party/lib"
     for folder in (around.ws / "inner", deep):
@@ -262,18 +250,6 @@ async def test_a_bare_repository_cannot_be_completed_at_the_top(around: World, r
 # ---------------------------------------------------------------------------------------------- what other programs obey
 
 
-async def test_what_other_programs_obey_stays_as_it_is(around: World, run: Run):
-    places = [around.ws / name / "f" if name in FOLDERS else around.ws / name for name in (*FOLDERS, *FILES)]
-    for place in places:
-        place.parent.mkdir(exist_ok=True)
-        place.write_text("mine\n" if place.name != ".gitmodules" else "")
-    await run(
-        f"for n in {' '.join((*FOLDERS, *FILES))}; do mkdir $n; echo x > $n; echo x > $n/f; rm -rf $n; mv $n y; echo x > n;"
-        " mv n $n; ln -s n $n; done"
-    )
-    assert {place.name: place.read_text() for place in places if place.read_text() != "mine\n"} == {".gitmodules": ""}
-
-
 async def test_git_goes_on_as_ever_among_names_that_are_watched(around: World, run: Run):
     (around.ws / ".codelaw").rename(around.base / "elsewhere")
     result = await run(
@@ -282,15 +258,6 @@ async def test_git_goes_on_as_ever_among_names_that_are_watched(around: World, r
     )
     assert (result.exit_code, result.stdout) == (0, "?? b\nA  b\na.txt\nb\n"), result.stderr
     assert sorted(path.name for path in around.ws.iterdir()) == [".git", "a.txt", "b"]
-
-
-async def test_an_empty_folder_looks_empty_to_what_makes_a_project_there(around: World, run: Run):
-    shutil.rmtree(around.ws)
-    around.ws.mkdir()
-    result = await run("ls -A; mkdir .vscode; echo {} > .vscode/settings.json")
-    assert result.stdout == ""
-    assert ".vscode, which other programs obey" in result.stderr
-    assert list(around.ws.iterdir()) == []
 
 
 def test_start_up_files_are_watched_where_the_workspace_holds_a_home(around: World):
@@ -339,12 +306,6 @@ def test_a_rule_that_cannot_be_followed_lets_nothing_run(around: World, monkeypa
     monkeypatch.setattr("codelaw.adapters.processes.rules.withheld.MOST_FOLDERS", 2)
     with pytest.raises(UndrawableError, match="too many folders"):
         drawn(around, withheld=denying(around, "Read(.env)"))
-
-
-def test_denying_every_edit_makes_the_workspace_read_only(around: World):
-    profile = drawn(around, withheld=denying(around, "Edit"))
-    assert access(profile, around.ws / "a.txt") == "read"
-    assert access(profile, around.ws) == "read"
 
 
 def test_what_was_seen_of_a_folder_holds_until_it_changes(around: World):

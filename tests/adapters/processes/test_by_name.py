@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import subprocess
 import sys
 import zipfile
@@ -14,12 +13,11 @@ from pathlib import Path
 import pytest
 
 from codelaw.adapters.processes.local import LocalProcesses
-from codelaw.adapters.processes.network.proxy import Proxy
 from codelaw.adapters.processes.sandbox import PORT, Sandbox, SandboxMeans
 from codelaw.domain.files import ProcessResult
 from tests.adapters.processes.networks import Handler, Internet, answering, certificate, server_tls
 from tests.attacks.world import USUAL, World
-from tests.fakes.living import dies, once_begun
+from tests.fakes.living import dies
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="there is a sandbox on Linux only"),
@@ -176,12 +174,6 @@ async def test_a_server_inside_the_sandbox_is_reached_there(online: Online):
     assert (got.exit_code, got.stdout, got.refused) == (0, "a\n", ())
 
 
-async def test_a_timeout_says_what_was_refused(online: Online):
-    command = "curl -sS https://evil.example/ -m 5; sleep 60"
-    got = await once_begun(lambda seconds: online(command, "a.example", timeout=seconds), lambda got: got.refused != ())
-    assert (got.timed_out, got.refused) == (True, ("evil.example:443: not in tools.bash.network",))
-
-
 async def test_connections_of_a_killed_command_leave_no_descriptor(online: Online):
     def descriptors() -> int:
         return len([*Path("/proc/self/fd").iterdir()])
@@ -195,13 +187,6 @@ async def test_connections_of_a_killed_command_leave_no_descriptor(online: Onlin
     got = await online(f'python3 -c "{flood}"', "a.example", timeout=2)
     assert got.timed_out
     assert await dies(lambda: descriptors() > before), f"{descriptors()} descriptors are open, {before} were"
-
-
-async def test_what_has_just_come_is_closed_with_the_way():
-    listener = socket.create_server(("127.0.0.1", 0))
-    async with Proxy().way(("a.example",)) as way:
-        way.listen(listener)  # nothing runs between it and the end
-    assert listener.fileno() == -1
 
 
 async def test_landlock_alone_reaches_no_host_and_says_so(around: World):

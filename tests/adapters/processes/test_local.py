@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from codelaw.adapters.crash_journal.crash_journal import CrashJournal
-from codelaw.adapters.processes.child import Child
 from codelaw.adapters.processes.local import Ends, LocalProcesses, child_environment
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import ProcessResult
@@ -41,13 +39,6 @@ async def test_it_runs_in_the_folder_without_a_terminal(tmp_path: Path):
     assert (result.exit_code, result.timed_out) == (0, False)
 
 
-async def test_a_group_of_its_own(tmp_path: Path):
-    command = f"{sys.executable} -c 'import os; print(os.getpgrp())'; echo $$"
-    result = await LocalProcesses().run(command, cwd=tmp_path, timeout=150)
-    group, pid = result.stdout.split()
-    assert group == pid != str(os.getpgrp())
-
-
 STUBBORN = "trap '' TERM; (trap '' TERM; sleep 60 & echo $! >> pids; wait; sleep 60) & echo $! $$ >> pids; sleep 61"
 
 
@@ -58,16 +49,6 @@ async def test_the_whole_group_dies_on_timeout(tmp_path: Path):
 
     result = await once_begun(run, lambda _: len(pids(tmp_path / "pids")) == 3)
     assert (result.timed_out, result.exit_code, result.stdout) == (True, None, "begun\n")
-    assert [await gone(pid) for pid in pids(tmp_path / "pids")] == [True] * 3
-
-
-async def test_the_whole_group_dies_on_cancel(tmp_path: Path):
-    task = asyncio.create_task(LocalProcesses().run(STUBBORN, cwd=tmp_path, timeout=150))
-    while len(pids(tmp_path / "pids")) < 3:
-        await asyncio.sleep(0.02)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
     assert [await gone(pid) for pid in pids(tmp_path / "pids")] == [True] * 3
 
 
@@ -88,11 +69,6 @@ async def test_a_process_that_left_the_group_dies_with_the_call(tmp_path: Path, 
 
     await once_begun(run, lambda _: len(pids(tmp_path / "pids")) == 2)
     assert [await gone(pid) for pid in pids(tmp_path / "pids")] == [True] * 2
-
-
-async def test_a_process_that_left_the_group_does_not_hold_us(tmp_path: Path):
-    result = await LocalProcesses().run("setsid sleep 600 & echo done", cwd=tmp_path, timeout=150)
-    assert (result.stdout, result.exit_code) == ("done\n", 0)
 
 
 async def test_memory_is_bounded(tmp_path: Path):
@@ -166,28 +142,6 @@ async def test_a_command_whose_end_cannot_be_told_holds_nobody(tmp_path: Path, m
     pid = int(result.stdout)
     assert f"how process {pid} ended is not known" in caplog.text
     assert f"no end of {pid}" in caplog.text
-
-
-async def test_a_cancel_while_it_is_being_started_leaves_nothing_behind_either(tmp_path: Path, monkeypatch):
-    start = Child.start
-
-    async def slow(*arguments, **more) -> Child:
-        child = await start(*arguments, **more)
-        while not pids(tmp_path / "stray"):
-            await asyncio.sleep(0.01)
-        running.cancel()
-        await asyncio.sleep(0.01)
-        return child
-
-    monkeypatch.setattr(Child, "start", slow)
-    command = "setsid sh -c 'echo $$ > stray; exec sleep 600' & sleep 600"
-    leftovers = CrashJournal(tmp_path / "running")
-    running = asyncio.create_task(LocalProcesses(leftovers=leftovers).run(command, cwd=tmp_path, timeout=150))
-    async with asyncio.timeout(150):
-        with pytest.raises(asyncio.CancelledError):
-            await running
-        assert await gone(pids(tmp_path / "stray")[0])
-    await leftovers.close()
 
 
 async def test_a_second_cancel_leaves_nothing_behind_either(tmp_path: Path):

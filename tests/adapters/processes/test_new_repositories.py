@@ -97,15 +97,6 @@ def test_a_change_of_one_that_was_there_and_a_hook(ws: Path):
     assert (other / ".git").exists()
 
 
-def test_what_the_user_had_set_before_stays(ws: Path):
-    folder = inner(ws, "theirs")
-    git(folder, "config", "core.fsmonitor", "/bin/x")
-    nested = NewRepositories([ws])
-    git(folder, "commit", "-q", "--allow-empty", "-m", "second")
-    assert settled(nested) == []
-    assert (folder / ".git").exists()
-
-
 def test_a_submodule_inside_another_and_a_file_that_points(ws: Path):
     nested = NewRepositories([ws])
     outer = inner(ws, "outer")

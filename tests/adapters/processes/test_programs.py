@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from codelaw.adapters.asking import started
-from codelaw.adapters.programs import find_program, own_environment, own_python, usable
+from codelaw.adapters.programs import find_program, own_environment, usable
 from tests.fakes.desk import folder, make_desk
 from tests.fakes.living import kill, own_seconds
 
@@ -70,13 +70,6 @@ def test_only_files_that_can_be_run_are_programs(tmp_path: Path) -> None:
     assert not usable("/nul\0", [])
 
 
-def test_a_workspace_reached_over_a_link_is_the_same_workspace(tmp_path: Path, work: Path) -> None:
-    (tmp_path / "alias").symlink_to(work)
-    for path in (work / ".venv/bin", tmp_path / "alias/.venv/bin"):
-        assert find_program("tool", {"PATH": str(path)}, [tmp_path / "alias"]) is None
-        assert find_program("tool", {"PATH": str(path)}, [work]) is None
-
-
 def test_the_environment_of_our_own_programs_has_no_key_and_loads_nothing(tmp_path: Path, work: Path) -> None:
     given = {
         "PATH": f"{work}/.venv/bin::bin:/usr/bin:/bin",
@@ -88,16 +81,6 @@ def test_the_environment_of_our_own_programs_has_no_key_and_loads_nothing(tmp_pa
     hostile += ["GIT_CONFIG_GLOBAL", "GIT_EXEC_PATH", "BASH_ENV", "ENV", "ANTHROPIC_API_KEY", "CODELAW_TOKEN"]
     kept = own_environment(given | dict.fromkeys(hostile, "x"), [work])
     assert kept == {"PATH": "/usr/bin:/bin", "LD_LIBRARY_PATH": "/usr/lib/x", "LANG": "C.UTF-8"}
-
-
-def test_our_python_is_the_one_behind_an_environment_of_the_workspace(
-    work: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = os.path.realpath(sys.executable)
-    (work / ".venv/bin/python").symlink_to(real)
-    monkeypatch.setattr(sys, "executable", str(work / ".venv/bin/python"))
-    assert own_python([work]) == real
-    assert own_python([work.parent / "other"]) == str(work / ".venv/bin/python")
 
 
 @pytest.mark.needs("rg")

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.processes.network.asking import ALERT
 from codelaw.adapters.processes.network.proxy import MOST_REFUSED, Proxy, ProxyLimits, ProxyWay
 from tests.adapters.processes.networks import HOST, Internet, answering, certificate, echoing, server_tls
 
@@ -170,22 +169,6 @@ async def test_a_name_that_changes_its_address_is_judged_each_time_and_once(inte
         assert (await to.ask(*request)).endswith(b"hello")
         assert (await to.ask(*request)).startswith(b"HTTP/1.1 403 ")
     assert internet.dialled == [f"{HOST}:80"]
-
-
-async def test_of_several_addresses_the_open_ones_are_tried(internet: Internet):
-    internet.names = {"a.example": [["127.0.0.1", "192.0.2.99", HOST]]}
-    async with internet.serving("a.example", 80, answering()), inside(internet.proxy(), ["a.example"]) as to:
-        assert (await to.ask("GET http://a.example/ HTTP/1.1", "Host: a.example")).endswith(b"hello")
-    assert internet.dialled == ["192.0.2.99:80", f"{HOST}:80"]
-
-
-async def test_this_machine_is_reached_where_it_is_named_with_its_port():
-    server = await asyncio.start_server(answering(), "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    async with server, inside(Proxy(), [f"127.0.0.1:{port}", f"localhost:{port}"]) as to:
-        for host in ("127.0.0.1", "localhost"):
-            said = await to.ask(f"GET http://{host}:{port}/ HTTP/1.1", f"Host: {host}:{port}")
-            assert said.endswith(b"hello"), said
 
 
 async def test_what_cannot_be_reached_says_why_and_is_no_refusal(internet: Internet):
@@ -360,15 +343,6 @@ async def test_tls_that_asks_for_another_host_is_refused(
         writer.close()
         assert to.way.refused == (f"api.example.org:443: {why}",)
         assert await settles(lambda: got == [b""])
-
-
-async def test_what_is_no_tls_is_refused_at_its_port(internet: Internet):
-    async with internet.serving("a.example", 443, echoing), inside(internet.proxy(), ["a.example"]) as to:
-        reader, writer = await to.tunnel("a.example:443")
-        writer.write(b"SSH-2.0-x\r\n")
-        assert await reader.read() == ALERT
-        writer.close()
-        assert to.way.refused == ("a.example:443: no TLS greeting that can be read",)
 
 
 async def test_only_a_socket_that_listens_on_a_network_is_taken(internet: Internet):

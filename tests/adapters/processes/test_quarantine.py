@@ -163,13 +163,6 @@ async def test_what_a_checkout_brings_stays(around: World, run: Run, how: str):
     assert (around.ws / ".idea/x.xml").exists()
 
 
-async def test_line_ends_make_no_difference(around: World, run: Run):
-    tracked(around)
-    result = await run("git -c core.autocrlf=true checkout -q other; sleep 1")
-    assert result.aside == ()
-    assert (around.ws / ".vscode/settings.json").read_bytes() == b'{"a": 1}\r\n'
-
-
 async def test_what_lies_beside_it_goes_and_so_does_other_content(around: World, run: Run):
     tracked(around)
     result = await run("git checkout -q other; echo x > .vscode/tasks.json; echo y >> .idea/x.xml; mkdir .vscode/new")
@@ -202,17 +195,6 @@ async def test_what_an_earlier_command_has_committed_is_no_more_known(around: Wo
     await run(f"{FORGED}; git update-ref refs/heads/new $c; git update-ref refs/heads/other $c")
     result = await run("git checkout -q new -- .vscode; sleep 1; true")
     assert aside(result, around) == [".vscode"]
-
-
-async def test_nor_what_another_command_commits_meanwhile(around: World, run: Run):
-    tracked(around)
-    one = asyncio.ensure_future(run(f"{FORGED}; git update-ref refs/heads/new $c; touch ready; sleep 3"))
-    while not (around.ws / "ready").exists():
-        await asyncio.sleep(0.05)
-    result = await run("git checkout -q new -- .vscode; sleep 1.5; true")
-    ended = await one
-    assert not (around.ws / ".vscode").exists()
-    assert ".vscode" in [*aside(result, around), *aside(ended, around)]
 
 
 async def test_an_object_that_is_a_pipe_holds_nobody_up(around: World, run: Run):

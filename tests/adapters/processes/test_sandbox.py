@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -61,13 +60,6 @@ def git(around: World, *arguments: str) -> str:
     env = {**os.environ, "HOME": str(around.home)}
     done = subprocess.run(["git", *arguments], cwd=around.ws, env=env, capture_output=True, text=True, check=True)
     return done.stdout
-
-
-async def test_a_commit_works(locked: Locked, around: World):
-    result = await locked("echo b > b.txt && git add b.txt && git commit -qm second && git log --format='%an %s' -1")
-    assert (result.exit_code, result.stdout) == (0, "A User second\n"), result.stderr
-    assert not (around.ws / ".git/commondir").exists()
-    assert git(around, "status", "-s") == "?? .codelaw/\n"
 
 
 async def test_a_commit_works_in_a_worktree_and_in_a_folder_below(locked: Locked, around: World):
@@ -141,16 +133,6 @@ async def test_a_cancel_at_any_moment_leaves_nothing_behind(locked: Locked, arou
     assert not (around.ws / ".git/commondir").exists()
 
 
-async def test_one_that_lies_in_the_workspace_is_not_used_and_named(tmp_path: Path):
-    program = tmp_path / "bwrap"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    sandbox = Sandbox(lambda: [tmp_path], [], {"PATH": str(tmp_path)}, kinds=("bubblewrap",))
-    means = await sandbox.means()
-    assert means.describe(network=False) == f"Commands run without a sandbox: {program} lies in the workspace."
-    await sandbox.close()
-
-
 async def test_without_any_the_reason_is_told(tmp_path: Path):
     sandbox = Sandbox(list, [], {"PATH": str(tmp_path)}, kinds=("bubblewrap",))
     means = await sandbox.means()
@@ -172,49 +154,6 @@ async def test_a_program_that_only_claims_to_lock_in_is_found_out(tmp_path: Path
     assert "does not work here" in means.detail
 
 
-@pytest.mark.needs("bwrap")
-async def test_a_program_is_tried_out_once_and_anew_when_its_file_is_another(tmp_path: Path):
-    real, reported = shutil.which("bwrap"), tmp_path / "told"
-    program = tmp_path / "bwrap"
-    environment = {"PATH": f"{tmp_path}:{USUAL['PATH']}"}
-
-    async def looked() -> tuple[SandboxMeans, int]:
-        sandbox = Sandbox(list, [], environment, kinds=("bubblewrap",))
-        means = await sandbox.means()
-        await sandbox.close()
-        return means, len(reported.read_text())
-
-    for version in ("one", "two"):
-        program.unlink(missing_ok=True)
-        program.write_text(f'#!/bin/sh\n# {version}\nprintf . >> {reported}\nexec {real} "$@"\n')
-        program.chmod(0o755)
-        reported.write_text("")
-        means, calls = await looked()
-        assert means.kind == "bubblewrap", means.detail
-        assert calls > 1
-        assert await looked() == (means, calls)
-
-
-@pytest.mark.long
-@pytest.mark.needs("bwrap")
-async def test_a_program_that_is_slow_to_start_is_as_good_as_another(tmp_path: Path):
-    """Seconds in which the disk stalls must not cost a layer of the sandbox."""
-    real, program, slow = shutil.which("bwrap"), tmp_path / "bwrap", tmp_path / "slow"
-    program.write_text(f'#!/bin/sh\nrm {slow} 2>/dev/null && sleep 6\nexec {real} "$@"\n')
-    program.chmod(0o755)
-    found: list[SandboxMeans] = []
-    for slowly in (True, False):
-        os.utime(program, ns=(0, slowly))  # another time, another program
-        if slowly:
-            slow.touch()
-        sandbox = Sandbox(list, [], {"PATH": f"{tmp_path}:{USUAL['PATH']}"}, kinds=("bubblewrap",))
-        found.append(await sandbox.means())
-        await sandbox.close()
-    assert found[0].kind == "bubblewrap", found[0].detail
-    assert found[0] == found[1]
-    assert not slow.exists()
-
-
 def test_git_settings_lose_what_tells_secrets():
     text = (
         '[user]\n\tname = A\n[url "https://me:pw@host/"]\n\tinsteadOf = x\n[credential]\n\thelper = store\n'
@@ -228,20 +167,6 @@ def test_git_settings_lose_what_tells_secrets():
     assert git_settings(text) == (
         "[core]\n\tautocrlf = input\n[pull]\n\trebase = true\n[diff]\n\tcolorMoved = zebra\n[user]\n\tuseConfigOnly\n"
     )
-
-
-def test_shared_skills_of_the_home_folder_are_kept_and_what_lies_beside_them_is_not(tmp_path: Path):
-    for name in (
-        ".agents/skills/x/run.sh",
-        ".agents/key",
-        ".copilot/skills/x/run.sh",
-        ".copilot/config.json",
-        ".claude/key",
-    ):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
-    kept = [place.relative_to(tmp_path).as_posix() for place in kept_places(tmp_path, {"PATH": "/usr/bin"})]
-    assert kept == [".agents/skills", ".copilot/skills"]
 
 
 def test_what_path_names_in_the_home_folder_is_kept_but_nothing_beside_it(tmp_path: Path):

@@ -93,13 +93,6 @@ def test_what_is_shut_is_not_carried_away_with_the_folder_it_lies_in():
     assert allowed(said, "file-write-unlink", f"{WS}/a/c")
 
 
-def test_a_way_leads_to_what_is_seen_and_shows_nothing_beside_it():
-    said = rules()
-    assert allowed(said, "file-read-metadata", "/people")
-    assert not allowed(said, "file-read-data", "/people")
-    assert not allowed(said, "file-read-metadata", "/people/b")
-
-
 def test_the_network():
     def reached(said: list[Any]) -> list[Any]:
         return [rule for rule in said if any(isinstance(word, str) and word.startswith("network") for word in rule)]
@@ -109,7 +102,7 @@ def test_the_network():
     assert ["allow", "network-outbound", ["remote", "ip"]] in rules(network=True)
 
 
-@pytest.mark.parametrize("name", ['a"b', "a\\", 'a") (allow default) ("', "a b", "ä", "a;b", "(", "#|"])
+@pytest.mark.parametrize("name", ['a"b', "a\\", 'a") (allow default) ("', "#|"])
 def test_names_stay_names(name: str):
     places = (ProfilePlace(Path(WS), "write"), ProfilePlace(Path(WS, name), "hidden"))
     said = parsed(seatbelt.text(Profile(places, Path(WS), network=False), []))
