@@ -42,64 +42,36 @@ class Chance:
         drawn = self.random.random()
         if drawn < 0.15:
             return {"jsonrpc": "2.0", "method": self.random.choice(NOTIFICATIONS), "params": self._document_params()}
-        made = self._request(drawn)
+        made: dict[str, Any] = {"jsonrpc": "2.0", "id": self.random.choice([f"é{self._count}", 2**40 + self._count])}
+        made |= self._called(drawn)
         if self.random.random() < 0.06:
-            return self._misshapen(made)
+            made |= self.random.choice(
+                [{"method": 7}, {"params": "x"}, {"params": [1, {}]}, {"jsonrpc": 2}, {"more": 1}]
+            )
         return made
 
-    def _request(self, drawn: float) -> dict[str, Any]:
-        made: dict[str, Any] = {"jsonrpc": "2.0", "id": self._id()}
+    def _called(self, drawn: float) -> dict[str, Any]:
         if drawn < 0.7:
             method = self.random.choice(list(METHODS))
             params = self._params(method)
             if method == "codelaw/chat/delete" and isinstance(params, dict) and params.get("chatId") in self.chats:
                 params["chatId"] = "gone"  # what the others are about has to be there
-            if self.random.random() < 0.2:
-                command = {"command": method.replace("/", "."), "arguments": [params]}
-                return made | {"method": "workspace/executeCommand", "params": command}
-            return made | {"method": method, "params": params}
+            if self.random.random() < 0.8:
+                return {"method": method, "params": params}
+            return _command(method.replace("/", "."), params)
         if drawn < 0.85:
-            return made | {"method": self.random.choice(DOCUMENT_METHODS), "params": self._document_params()}
+            return {"method": self.random.choice(DOCUMENT_METHODS), "params": self._document_params()}
         if drawn < 0.95:
-            name = self.random.choice([*COMMANDS, *EDITOR_COMMANDS, "no.such.command"])
-            params = self.random.choice(
-                [{"command": name, "arguments": [self.value()]}, {"command": name}, self.value()]
-            )
-            return made | {"method": "workspace/executeCommand", "params": params}
-        method = self.random.choice(["initialize", "no/such/method", "codelaw/", "", "$/unknown", "workspace/symbol"])
-        return made | {"method": method, "params": self.value()}
-
-    def _misshapen(self, made: dict[str, Any]) -> dict[str, Any]:
-        broken = dict(made)
-        match self.random.randrange(5):
-            case 0:
-                broken.pop("jsonrpc")
-            case 1:
-                broken["method"] = self.value()
-                if isinstance(broken["method"], str):
-                    broken["method"] = 7
-            case 2:
-                broken["params"] = self.random.choice(["x", 3, True, [1, {}]])
-            case 3:
-                broken["jsonrpc"] = self.random.choice(["1.0", 2, None])
-            case _:
-                broken["extra"] = self.value()
-        return broken
-
-    def _id(self) -> int | str:
-        return self.random.choice([10_000 + self._count, f"fuzz-{self._count}", f"é{self._count}", 2**40 + self._count])
+            return _command(self.random.choice([*COMMANDS, *EDITOR_COMMANDS, "no.such.command"]), self.value())
+        return {"method": self.random.choice(["initialize", "no/such/method", "", "$/unknown"]), "params": self.value()}
 
     def _params(self, method: str) -> Any:
         if self.random.random() < 0.1:
             return self.value()
-        schema = self._schemas[method]
-        params = self._of(schema, schema)
-        if isinstance(params, dict):
-            for name in list(params):
-                if self.random.random() < 0.08:
-                    params[name] = self.value()
-            if self.random.random() < 0.04:
-                params[self.random.choice(WORDS)] = self.value()
+        params = self._of(self._schemas[method], self._schemas[method])
+        for name in [*params, self.random.choice(WORDS)] if isinstance(params, dict) else ():
+            if self.random.random() < 0.08:
+                params[name] = self.value()
         return params
 
     def _of(self, schema: Mapping[str, Any], whole: Mapping[str, Any], depth: int = 0) -> Any:
@@ -149,46 +121,36 @@ class Chance:
         return self._of(schema, whole, depth)
 
     def _document_params(self) -> Any:
-        if self.random.random() < 0.2:
-            return self.value()
         uri = self._named("uri", {"type": "string"}, {}, 0)
-        ranges = {"start": self._place(), "end": self._place()}
-        document = {"uri": uri, "version": self.random.randrange(9), "languageId": "text", "text": "words\n" * 20}
+        place = {"line": self.random.choice([0, 7, 999, -1]), "character": self.random.choice([0, 3, 10**6])}
+        ranges = {"start": place, "end": place}
         made: dict[str, Any] = {
-            "textDocument": document, "uri": uri, "position": self._place(), "range": ranges,
-            "context": {"diagnostics": []}, "value": "off", "id": f"fuzz-{self.random.randrange(1, self._count + 1)}",
-            "contentChanges": [{"range": ranges, "text": self.random.choice(WORDS)}], "token": "x", "settings": {},
-            "changes": [{"uri": uri, "type": 2}],
+            "textDocument": {"uri": uri, "version": self.random.randrange(9), "languageId": "text", "text": "words\n" * 20},
+            "uri": uri, "position": place, "range": ranges, "context": {"diagnostics": []}, "value": "off",
+            "id": self._count, "contentChanges": [{"range": ranges, "text": self.random.choice(WORDS)}], "token": "x",
+            "settings": {}, "changes": [{"uri": uri, "type": 2}],
         }  # fmt: skip
-        if self.random.random() < 0.3:
+        if self.random.random() < 0.4:
             made[self.random.choice(list(made))] = self.value()
         return made
-
-    def _place(self) -> dict[str, Any]:
-        return {
-            "line": self.random.choice([0, 1, 7, 999, *NUMBERS[:3]]),
-            "character": self.random.choice([0, 3, 10**6]),
-        }
 
     def value(self, depth: int = 0) -> Any:
         """Any JSON."""
         kind = self.random.randrange(8 if depth < 5 else 5)
-        match kind:
-            case 0:
-                return self.random.choice([None, True, False])
-            case 1 | 2:
-                return self.random.choice(NUMBERS)
-            case 3 | 4:
-                return self.random.choice(WORDS)
-            case 5:
-                return [self.value(depth + 1) for _ in range(self.random.randrange(4))]
-            case 6:
-                deep: Any = self.random.choice(WORDS)
-                for _ in range(self.random.randrange(60)):
-                    deep = [deep] if self.random.random() < 0.5 else {"jsonrpc": deep}
-                return deep
-            case _:
-                return {self.random.choice(WORDS): self.value(depth + 1) for _ in range(self.random.randrange(4))}
+        if kind < 5:
+            return self.random.choice([None, True, False, *NUMBERS, *WORDS])
+        if kind == 5:
+            return [self.value(depth + 1) for _ in range(self.random.randrange(4))]
+        if kind == 6:
+            return {self.random.choice(WORDS): self.value(depth + 1) for _ in range(self.random.randrange(4))}
+        deep: Any = self.random.choice(WORDS)
+        for _ in range(self.random.randrange(60)):
+            deep = [deep] if self.random.random() < 0.5 else {"jsonrpc": deep}
+        return deep
+
+
+def _command(name: str, argument: Any) -> dict[str, Any]:
+    return {"method": "workspace/executeCommand", "params": {"command": name, "arguments": [argument]}}
 
 
 def spelled(message: dict[str, Any]) -> bytes:
