@@ -8,23 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codelaw.permissions.shell import Word
+from codelaw.permissions.shell import Word, listed
 
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
     """The flags that keep a command what it was allowed for."""
 
-    flags: frozenset[str] | None = None
-    """None: all that the module `risky_flags` does not know as harmful."""
+    flags: str | None = None
+    """Separated by blanks; None: all that the module `risky_flags` does not know as harmful."""
     short: str = ""
     """Letters that may be bundled; 0 stands for any number."""
     valued: str = ""
     """Letters whose value may be attached."""
-
-
-def _offer(flags: str = "", short: str = "", valued: str = "") -> _Offer:
-    return _Offer(frozenset(flags.split()), short, valued)
 
 
 _ANY = _Offer()
@@ -89,50 +85,50 @@ _GIT_READERS = (
 
 _OFFERS: dict[tuple[str, ...], _Offer] = {
     **dict.fromkeys([(name,) for name in _READERS.split()], _ANY),
-    ("pytest",): _offer(f"{_PYTEST} {_HELP}", "qvxslhrkmn0", "kmnr"),
-    ("mypy",): _offer(f"{_MYPY} {_HELP}", "vh"),
-    ("pyright",): _offer(
+    ("pytest",): _Offer(f"{_PYTEST} {_HELP}", "qvxslhrkmn0", "kmnr"),
+    ("mypy",): _Offer(f"{_MYPY} {_HELP}", "vh"),
+    ("pyright",): _Offer(
         f"--outputjson --stats --verbose --warnings --level --pythonversion --pythonplatform --watch --skipunannotated"
         f" {_HELP}",
         "wh",
     ),
-    ("eslint",): _offer(
+    ("eslint",): _Offer(
         "--ext --max-warnings --quiet --color --no-color --no-error-on-unmatched-pattern --no-warn-ignored --no-ignore"
         f" --no-inline-config --report-unused-disable-directives --ignore-pattern {_HELP}",
         "hv",
     ),
-    ("tsc",): _offer(
+    ("tsc",): _Offer(
         f"--noEmit --pretty --skipLibCheck --strict --listFiles --noErrorTruncation --watch {_HELP}", "whv"
     ),
-    ("jest",): _offer(f"{_JEST} {_HELP}", "tibouwhe0"),
-    ("vitest",): _offer(f"{_JEST} {_HELP}", "tuwh0"),
+    ("jest",): _Offer(f"{_JEST} {_HELP}", "tibouwhe0"),
+    ("vitest",): _Offer(f"{_JEST} {_HELP}", "tuwh0"),
     **dict.fromkeys(
         [("git", verb) for verb in _GIT_READERS.split()],
-        _offer(f"{_GIT_OUTPUT} {_HELP}", "psSnLGwbaqzMCRtldEeFPiIhHorv0U", "SGLnUMC"),
+        _Offer(f"{_GIT_OUTPUT} {_HELP}", "psSnLGwbaqzMCRtldEeFPiIhHorv0U", "SGLnUMC"),
     ),
-    ("git", "stash", "list"): _offer(_GIT_OUTPUT, "pn0"),
-    ("git", "stash", "show"): _offer(_GIT_OUTPUT, "pn0"),
-    ("git", "add"): _offer("--all --update --patch --verbose --dry-run --intent-to-add --ignore-removal", "AuvnN"),
-    ("git", "commit"): _offer("--message --all --signoff --verbose --quiet --dry-run --allow-empty --status", "amsvq"),
+    ("git", "stash", "list"): _Offer(_GIT_OUTPUT, "pn0"),
+    ("git", "stash", "show"): _Offer(_GIT_OUTPUT, "pn0"),
+    ("git", "add"): _Offer("--all --update --patch --verbose --dry-run --intent-to-add --ignore-removal", "AuvnN"),
+    ("git", "commit"): _Offer("--message --all --signoff --verbose --quiet --dry-run --allow-empty --status", "amsvq"),
     **dict.fromkeys(
         [("cargo", verb) for verb in ("check", "build", "test", "clippy", "tree", "doc", "bench")],
-        _offer(f"{_CARGO} {_HELP}", "pqvjDWAFkie0h"),
+        _Offer(f"{_CARGO} {_HELP}", "pqvjDWAFkie0h"),
     ),
-    ("cargo", "fmt"): _offer(f"{_CARGO} {_HELP}", "pqvh"),
-    **dict.fromkeys([("go", verb) for verb in ("build", "test", "vet", "list", "doc", "version")], _offer(_GO)),
+    ("cargo", "fmt"): _Offer(f"{_CARGO} {_HELP}", "pqvh"),
+    **dict.fromkeys([("go", verb) for verb in ("build", "test", "vet", "list", "doc", "version")], _Offer(_GO)),
     **dict.fromkeys(
         [("gh", kind, verb) for kind in ("pr", "issue", "run", "release") for verb in ("view", "list")],
-        _offer(f"{_GH} {_HELP}", "RqLsclAaSBHj0"),
+        _Offer(f"{_GH} {_HELP}", "RqLsclAaSBHj0"),
     ),
-    **dict.fromkeys([("gh", "pr", verb) for verb in ("diff", "status", "checks")], _offer(f"{_GH} {_HELP}", "RqL0")),
+    **dict.fromkeys([("gh", "pr", verb) for verb in ("diff", "status", "checks")], _Offer(f"{_GH} {_HELP}", "RqL0")),
     **dict.fromkeys(
-        [("pip", verb) for verb in ("list", "show", "freeze", "check")], _offer(f"{_PIP} {_HELP}", "ouflqvh")
+        [("pip", verb) for verb in ("list", "show", "freeze", "check")], _Offer(f"{_PIP} {_HELP}", "ouflqvh")
     ),
     **dict.fromkeys(
-        [("npm", verb) for verb in ("ls", "list", "outdated", "why", "explain")], _offer(f"{_NPM_READS} {_HELP}", "alp")
+        [("npm", verb) for verb in ("ls", "list", "outdated", "why", "explain")], _Offer(f"{_NPM_READS} {_HELP}", "alp")
     ),
-    ("ruff", "check"): _offer(f"{_RUFF} {_HELP}", "nqvsewh"),
-    ("ruff", "format"): _offer(f"{_RUFF} {_HELP}", "nqvsh"),
+    ("ruff", "check"): _Offer(f"{_RUFF} {_HELP}", "nqvsewh"),
+    ("ruff", "format"): _Offer(f"{_RUFF} {_HELP}", "nqvsh"),
 }
 LONGEST = 3
 """Words of an offer."""
@@ -158,7 +154,8 @@ def keeps_to_offer(prefix: tuple[str, ...], command: tuple[Word, ...]) -> bool:
     offer = _OFFERS.get(prefix)
     if offer is None or offer.flags is None:
         return True
-    return all(_is_safe(word, offer, offer.flags) for word in command[len(prefix) :])
+    flags = listed(offer.flags)
+    return all(_is_safe(word, offer, flags) for word in command[len(prefix) :])
 
 
 def _is_safe(word: Word, offer: _Offer, flags: frozenset[str]) -> bool:

@@ -14,12 +14,12 @@ from codelaw.permissions.shell import Word, listed, program
 
 
 @dataclass(frozen=True, slots=True)
-class RiskyFlags:
+class Risky:
     """What to look for in the arguments of one program."""
 
-    long: tuple[str, ...] = ()
-    """Long options without their dashes."""
-    other: re.Pattern[str] | None = None
+    long: str = ""
+    """Long options without their dashes, separated by blanks."""
+    other: str = r"(?!)"
     """Short options, alone or among others, and whatever else, matched against the whole argument."""
     any_word: bool = False
     """Also an argument that is not an option may be one of these."""
@@ -28,21 +28,18 @@ class RiskyFlags:
 
     def has(self, argument: str) -> bool:
         """Whether the argument is one of these."""
-        if self.other is not None and self.other.fullmatch(argument):
+        if re.fullmatch(self.other, argument, re.DOTALL):
             return True
+        known = self.long.split()
         if self.exact:
             given = re.split(r"[=:]", argument, maxsplit=1)[0]
-            return given.startswith("-") and _plain(given).split(".")[0] in {_plain(one) for one in self.long}
+            return given.startswith("-") and _plain(given).split(".")[0] in map(_plain, known)
         given = argument[2:].partition("=")[0]
-        return argument.startswith("--") and argument != "--" and any(one.startswith(given) for one in self.long)
+        return argument.startswith("--") and argument != "--" and any(one.startswith(given) for one in known)
 
 
 def _plain(option: str) -> str:
     return option.replace("-", "").casefold()
-
-
-def _of(long: str = "", other: str = "", *, any_word: bool = False, exact: bool = False) -> RiskyFlags:
-    return RiskyFlags(tuple(long.split()), re.compile(other, re.DOTALL) if other else None, any_word, exact)
 
 
 _JEST = (
@@ -52,14 +49,14 @@ _JEST = (
     " snapshot-serializers test-environment environment test-environment-options test-results-processor test-runner"
     " test-sequencer transform watch-plugins"
 )
-_COMPILER = _of(other=r"-wrapper.*|-B.*|--?specs.*|-fplugin.*|-Xclang|-fuse-ld.*|@.*", any_word=True)
-_MAVEN = _of(
+_COMPILER = Risky(other=r"-wrapper.*|-B.*|--?specs.*|-fplugin.*|-Xclang|-fuse-ld.*|@.*", any_word=True)
+_MAVEN = Risky(
     "file settings global-settings toolchains global-toolchains log-file define builder",
     r"-(?:f|s|gs|t|gt|l|b)(?:[^a-z].*)?|-f.*\.xml"
     r"|-D(?!skipTests\b|test=|maven\.test\.skip\b|skipITs\b|style\.color=).*|.*\bexec(?:-maven-plugin)?:.*|.*antrun:.*",
     any_word=True,
 )
-_GRADLE = _of(
+_GRADLE = Risky(
     "init-script project-dir build-file gradle-user-home settings-file include-build project-cache-dir system-prop"
     " configuration-cache-problems",
     r"-[IpbgcD].*",
@@ -69,72 +66,72 @@ _NPM = (
     " init-module onload-script location dir cwd config modules-folder use-yarnrc shell-emulator cafile global"
 )
 
-PROGRAMS: dict[str, RiskyFlags] = {
-    "ack": _of("pager output ackrc"),
-    "ag": _of("pager"),
-    "bat": _of("pager generate-config-file config-file"),
-    "black": _of("config", r"-[a-zA-Z]*c.*"),
-    "bundle": _of("gemfile path binstubs shebang standalone", r"-[bCP].*"),
+PROGRAMS: dict[str, Risky] = {
+    "ack": Risky("pager output ackrc"),
+    "ag": Risky("pager"),
+    "bat": Risky("pager generate-config-file config-file"),
+    "black": Risky("config", r"-[a-zA-Z]*c.*"),
+    "bundle": Risky("gemfile path binstubs shebang standalone", r"-[bCP].*"),
     "c++": _COMPILER,
-    "cargo": _of(
+    "cargo": Risky(
         "config manifest-path target-dir artifact-dir out-dir lockfile-path root index git fix", r"-[ZC].*|\+.*"
     ),
     "cc": _COMPILER,
     "clang": _COMPILER,
     "clang++": _COMPILER,
-    "coverage": _of("rcfile data-file"),
-    "curl": _of(
+    "coverage": Risky("rcfile data-file"),
+    "curl": Risky(
         "output output-dir remote-name remote-name-all config upload-file cookie-jar dump-header trace trace-ascii"
         " stderr libcurl etag-save hsts alt-svc variable next engine unix-socket abstract-unix-socket netrc-file"
         " quote ssl-sessions key cert",
         r"-[a-zA-Z]*[oOKTcDQE].*|-q.*|-:|--expand-.*|(.*=)?[@<].*|-[a-zA-Z]*[dFb]\s*@.*|.*%output\{.*",
         any_word=True,
     ),
-    "date": _of("set", r"-[a-zA-Z]*s.*"),
-    "docker": _of("host config context", r"-[Hc].*"),
-    "dotnet": _of(
+    "date": Risky("set", r"-[a-zA-Z]*s.*"),
+    "docker": Risky("host config context", r"-[Hc].*"),
+    "dotnet": Risky(
         "property project packages output configfile logger test-adapter-path settings artifacts-path diag"
         " results-directory environment roll-forward additionalprobingpath depsfile runtimeconfig fx-version",
         r"[-/]{1,2}(?:p|property|l|logger|dl|distributedlogger|bl|binarylogger|flp|fl|o|s|e|r|t|target|rsp|noautorsp"
         r"|getproperty|ds|detailedsummary)(?:[:=].*)?|@.*",
         any_word=True,
     ),
-    "eslint": _of(
+    "eslint": Risky(
         "config fix fix-dry-run fix-type format output-file parser plugin resolve-plugins-relative-to rulesdir init"
         " cache-location cache-file flag",
         r"-[cfo].*",
     ),
-    "fd": _of("exec exec-batch", r"-[a-zA-Z]*[xX].*"),
-    "fdfind": _of("exec exec-batch", r"-[a-zA-Z]*[xX].*"),
-    "file": _of("compile magic-file", r"-[a-zA-Z]*[Cm].*"),
-    "find": _of(other=r"-(exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls)"),
+    "fd": Risky("exec exec-batch", r"-[a-zA-Z]*[xX].*"),
+    "fdfind": Risky("exec exec-batch", r"-[a-zA-Z]*[xX].*"),
+    "file": Risky("compile magic-file", r"-[a-zA-Z]*[Cm].*"),
+    "find": Risky(other=r"-(exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls)"),
     "g++": _COMPILER,
     "gcc": _COMPILER,
-    "git": _of(
+    "git": Risky(
         "config config-env exec exec-path extcmd ext-diff textconv git-dir work-tree namespace output output-directory"
         " open-files-in-pager upload-pack receive-pack template sendmail-cmd smtp-server to-cmd tocmd cc-cmd cccmd"
         " header-cmd filters separate-git-dir browser httpd tool",
         r"-c.*|-C|-O.*|-x.*",
     ),
-    "go": _of(
+    "go": Risky(
         other=r"--?(?:exec|toolexec|vettool|overlay|modfile|C|o|outputdir|pkgdir|\w*profile|trace|compiler|gccgoflags|w|u"
         r"|fuzzcachedir|test\.\w+)(?:=.*)?|.*extld.*"
     ),
     "gradle": _GRADLE,
     "gradlew": _GRADLE,
-    "isort": _of("settings-path settings-file config-root filter-files", r"--sp"),
-    "jest": _of(f"c {_JEST}", r"-c.*", exact=True),
-    "kubectl": _of("kubeconfig cache-dir server token as context cluster user profile profile-output", r"-s.*"),
-    "less": _of(
+    "isort": Risky("settings-path settings-file config-root filter-files", r"--sp"),
+    "jest": Risky(f"c {_JEST}", r"-c.*", exact=True),
+    "kubectl": Risky("kubeconfig cache-dir server token as context cluster user profile profile-output", r"-s.*"),
+    "less": Risky(
         "log-file LOG-FILE lesskey-file lesskey-src lesskey-content tag-file", r"-[a-zA-Z]*[oOkT].*|\+.*", any_word=True
     ),
-    "make": _of("file makefile directory include-dir eval", r"-[a-zA-Z0-9]*[fCIE].*|[^-].*=.*", any_word=True),
-    "man": _of(
+    "make": Risky("file makefile directory include-dir eval", r"-[a-zA-Z0-9]*[fCIE].*|[^-].*=.*", any_word=True),
+    "man": Risky(
         "pager html config-file preprocessor local-file troff-device gxditview manpath", r"-[a-zA-Z]*[PHCpltTXMm].*"
     ),
     "mvn": _MAVEN,
     "mvnw": _MAVEN,
-    "mypy": _of(
+    "mypy": Risky(
         "python-executable config-file install-types custom-typeshed-dir custom-typing-module shadow-file cache-dir"
         " junit-xml any-exprs-report cobertura-xml-report html-report linecount-report linecoverage-report"
         " lineprecision-report txt-report xml-report xslt-html-report xslt-txt-report non-interactive package module"
@@ -142,79 +139,79 @@ PROGRAMS: dict[str, RiskyFlags] = {
         r"-[a-zA-Z]*[cmp].*|@.*",
         any_word=True,
     ),
-    "npm": _of(_NPM, r"-[Ccg].*"),
-    "pip": _of(
+    "npm": Risky(_NPM, r"-[Ccg].*"),
+    "pip": Risky(
         "config-settings config-setting index-url pypi-url extra-index-url find-links target prefix root src log"
         " log-file local-log python global-option install-option build-option trusted-host cert client-cert proxy"
         " editable requirement constraint",
         r"-[a-zA-Z]*[itfCerc].*",
     ),
-    "pnpm": _of(_NPM, r"-[CcwF].*"),
-    "poetry": _of("directory project", r"-[CP].*"),
-    "prettier": _of("config plugin plugin-search-dir write config-path ignore-path cache-location", r"-[a-zA-Z]*w.*"),
-    "pyright": _of(
+    "pnpm": Risky(_NPM, r"-[CcwF].*"),
+    "poetry": Risky("directory project", r"-[CP].*"),
+    "prettier": Risky("config plugin plugin-search-dir write config-path ignore-path cache-location", r"-[a-zA-Z]*w.*"),
+    "pyright": Risky(
         "pythonpath venvpath project createstub typeshedpath verifytypes writebaseline baselinefile",
         r"-[pvt].*",
         exact=True,
     ),
-    "pytest": _of(
+    "pytest": Risky(
         "rootdir override-ini confcutdir basetemp config-file junitxml junit-xml log-file report-log resultlog debug"
         " pastebin pdbcls cov-config import-mode inifile html css alluredir pyargs rsyncdir tx px rsh pythonwarnings"
         " store-durations durations-path json-report-file trace-config cache-clear benchmark-storage benchmark-json",
         r"-[a-zA-Z]*[pcoW].*|(?:--cov-report=)?(?:html|xml|json|lcov|annotate|markdown[\w-]*):.*",
         exact=True,
     ),
-    "rake": _of(
+    "rake": Risky(
         "execute execute-continue execute-print rakefile require libdir rakelib rakelibdir system",
         r"-[a-zA-Z]*[eEpfrIRg].*|[A-Za-z_]\w*=.*",
         any_word=True,
     ),
-    "rg": _of("pre hostname-bin"),
-    "rsync": _of(
+    "rg": Risky("pre hostname-bin"),
+    "rsync": Risky(
         "rsh rsync-path log-file write-batch only-write-batch read-batch partial-dir temp-dir", r"-[a-zA-Z]*e.*"
     ),
-    "ruff": _of(
+    "ruff": Risky(
         "config fix fix-only unsafe-fixes add-noqa output-file cache-dir extension",
         r"-[a-zA-Z]*o.*",
     ),
-    "scp": _of(other=r"-[a-zA-Z0-9]*[oFSD].*"),
-    "sed": _of("in-place file expression line-length", r"-[a-zA-Z]*[iefl].*"),
-    "sftp": _of(other=r"-[a-zA-Z0-9]*[oFSDbs].*"),
-    "sort": _of("output compress-program temporary-directory", r"-[a-zA-Z0-9,.]*[oT].*"),
-    "ssh": _of(other=r"-[a-zA-Z0-9]*[oFSEI].*"),
-    "tar": _of(
+    "scp": Risky(other=r"-[a-zA-Z0-9]*[oFSD].*"),
+    "sed": Risky("in-place file expression line-length", r"-[a-zA-Z]*[iefl].*"),
+    "sftp": Risky(other=r"-[a-zA-Z0-9]*[oFSDbs].*"),
+    "sort": Risky("output compress-program temporary-directory", r"-[a-zA-Z0-9,.]*[oT].*"),
+    "ssh": Risky(other=r"-[a-zA-Z0-9]*[oFSEI].*"),
+    "tar": Risky(
         "to-command use-compress-program checkpoint-action rsh-command rmt-command info-script new-volume-script"
         " index-file",
         r"-[a-zA-Z]*[IF].*",
     ),
-    "terraform": _of(other=r"--?(?:chdir|out|state|state-out|backup|plugin-dir|backend-config|from-module)(?:=.*)?"),
-    "tree": _of("output", r"-[a-zA-Z]*[oR].*"),
-    "tsc": _of(
+    "terraform": Risky(other=r"--?(?:chdir|out|state|state-out|backup|plugin-dir|backend-config|from-module)(?:=.*)?"),
+    "tree": Risky("output", r"-[a-zA-Z]*[oR].*"),
+    "tsc": Risky(
         "p project b build outDir outFile out rootDir tsBuildInfoFile declarationDir generateTrace generateCpuProfile"
         " plugins init typeRoots baseUrl mapRoot sourceRoot incremental composite",
         r"@.*",
         any_word=True,
         exact=True,
     ),
-    "uv": _of(
+    "uv": Risky(
         "directory project config-file python with with-editable with-requirements index index-url default-index"
         " extra-index-url find-links cache-dir target prefix env-file keyring-provider config-setting config-settings"
         " build-constraint allow-insecure-host script",
         r"-[a-zA-Z]*[pifCw].*",
     ),
-    "vitest": _of(f"c r {_JEST} dir setup-files pool browser ui api inspect inspect-brk", r"-[cr].*", exact=True),
-    "wget": _of(
+    "vitest": Risky(f"c r {_JEST} dir setup-files pool browser ui api inspect inspect-brk", r"-[cr].*", exact=True),
+    "wget": Risky(
         "use-askpass execute output-document output-file append-output directory-prefix config input-file post-file"
         " body-file save-cookies hsts-file warc-file warc-tempdir warc-dedup rejected-log load-cookies private-key",
         r"-[a-zA-Z]*[oOaPei].*",
     ),
-    "yarn": _of(_NPM, r"-[cC].*"),
-    "yq": _of("inplace in-place split-exp split-exp-file", r"-[a-zA-Z]*[is].*"),
-    "zip": _of("unzip-command", r"-[a-zA-Z]*TT.*"),
+    "yarn": Risky(_NPM, r"-[cC].*"),
+    "yq": Risky("inplace in-place split-exp split-exp-file", r"-[a-zA-Z]*[is].*"),
+    "zip": Risky("unzip-command", r"-[a-zA-Z]*TT.*"),
 }
 """By the program's name. Other programs have no flag that changes what they are, or are nothing but such flags."""
 
-_NONE = RiskyFlags()
+_NONE = Risky()
 
 _GIT_WITHOUT_SHORT = re.compile(
     "add|blame|branch|cat-file|checkout|cherry-pick|commit|describe|diff|fetch|log|ls-files|ls-tree|merge|merge-base|mv"
@@ -273,7 +270,7 @@ def risky_flags(command: tuple[Word, ...], beyond: int) -> Iterator[int]:
     yield from (at for at in evaluated(command) if at >= beyond)
 
 
-def _is_risky(command: tuple[Word, ...], at: int, known: RiskyFlags) -> bool:
+def _is_risky(command: tuple[Word, ...], at: int, known: Risky) -> bool:
     value = command[at].value
     if value is None:
         return known.any_word or not _NO_OPTION.fullmatch(command[at].raw)

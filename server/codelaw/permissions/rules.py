@@ -36,8 +36,8 @@ KEPT = 1024
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
-class PatternError(ValueError):
-    """A pattern that cannot be read, or can match no path; the message says why."""
+class RuleError(ValueError):
+    """A text is not a rule, or its pattern can match no path; the message says why."""
 
 
 @lru_cache(maxsize=KEPT)
@@ -45,7 +45,7 @@ def allowing(pattern: str) -> Matcher:
     """Whether a rule that allows covers a normalised path: exactly what the pattern says.
 
     Raises:
-        PatternError: it can match nothing.
+        RuleError: it can match nothing.
     """
     clean = _clean(pattern)
     return _compiled([_placed(one, clean) for one in _alternatives(clean)], fold=False)
@@ -60,12 +60,12 @@ def denying(pattern: str) -> Matcher:
     accents, as they are on some disks.
 
     Raises:
-        PatternError: it can match nothing.
+        RuleError: it can match nothing.
     """
     clean = _clean(pattern)
     wide = list(_alternatives(clean))
     if "\\" in clean:
-        with suppress(PatternError):  # only one of the two readings is a pattern
+        with suppress(RuleError):  # only one of the two readings is a pattern
             wide += _alternatives(clean.replace("\\", "/"))
     patterns = [_placed(one, one.removesuffix("/")) for one in wide if one]
     exact, folded = _compiled(patterns, fold=False), _compiled(patterns, fold=True)
@@ -82,24 +82,24 @@ def _clean(pattern: str) -> str:
     """Without what no shown path has: `./`, empty and `.` folders.
 
     Raises:
-        PatternError: it leads out of the workspace, or can match nothing.
+        RuleError: it leads out of the workspace, or can match nothing.
     """
     if pattern.startswith(("//", "~/")) or pattern == "~" or _DRIVE.match(pattern):
-        raise PatternError("the pattern leads out of the workspace: paths are relative to its folder")
+        raise RuleError("the pattern leads out of the workspace: paths are relative to its folder")
     if "\0" in pattern:
-        raise PatternError("no path holds a NUL")
+        raise RuleError("no path holds a NUL")
     bare = pattern.removeprefix("./")
     whole = [part for part in bare.split("/") if part != "."]
     clean = "/".join(part for at, part in enumerate(whole) if part or at in (0, len(whole) - 1))
     if bare.endswith("/.") and not clean.endswith("/"):
         clean += "/"
     if not clean:
-        raise PatternError("the pattern names no file: write the tool alone for all of them")
+        raise RuleError("the pattern names no file: write the tool alone for all of them")
     every = _alternatives(clean)
     if all(".." in one.split("/") for one in every):
-        raise PatternError("the pattern leads out of the workspace, or by `..` through it: no path is shown like that")
+        raise RuleError("the pattern leads out of the workspace, or by `..` through it: no path is shown like that")
     if not any(one.strip("/") for one in every) and clean != "/":
-        raise PatternError("the pattern names no file: write the tool alone for all of them")
+        raise RuleError("the pattern names no file: write the tool alone for all of them")
     return clean
 
 
@@ -107,9 +107,9 @@ def _alternatives(pattern: str) -> list[str]:
     try:
         found = alternatives(pattern)
     except ToolFailure as failure:
-        raise PatternError(failure.message.removesuffix(".")) from failure
+        raise RuleError(failure.message.removesuffix(".")) from failure
     if found is None or any(translate(one, braces=False) is None for one in found):
-        raise PatternError("it has a bracket or brace that is not closed, or cannot be read")
+        raise RuleError("it has a bracket or brace that is not closed, or cannot be read")
     return found
 
 
@@ -217,10 +217,6 @@ class RuleProblem:
     reason: str
 
 
-class RuleError(ValueError):
-    """A text is not a rule; the message says why."""
-
-
 def parse(
     text: str, tools: Mapping[str, PathUse | None] | None = None, folders: Mapping[str, str] | None = None
 ) -> Rule:
@@ -309,11 +305,8 @@ def _path_rule(text: str, tool: str, specifier: str, folders: Mapping[str, str])
             inside = f"/{pattern[len(root.rstrip('/')) :].lstrip('/')}"
             pattern = f"/{escape_path(name)}{inside}" if several else inside
             break
-    try:
-        denying(pattern)
-        allowing(pattern)
-    except PatternError as error:
-        raise RuleError(str(error)) from error
+    denying(pattern)
+    allowing(pattern)
     rule = Rule(text, tool, pattern)
     return replace(rule, folders={name: _around(root, folders) for root, name in folders.items()}) if several else rule
 

@@ -162,7 +162,17 @@ class LocalProcesses:
                 private = confined.private
                 before = 0 if private is None else await asyncio.to_thread(size_of, private)
                 feeds = _heard("stdout", out, listener), _heard("stderr", err, listener)
-                child, cancelled = await _start(confined, cwd, feeds, given)
+                starting = Child.start(
+                    confined.argv,
+                    cwd=cwd,
+                    env=confined.environment,
+                    feeds=feeds,
+                    descriptors=confined.descriptors,
+                    before=confined.before,
+                    given=given.encode("utf-8", "replace"),
+                )
+                # The whole group is to be ended, also where a cancel comes while it is started.
+                child, cancelled = await _to_the_end(starting)
                 try:
                     if cancelled or await self._guard(child):
                         raise asyncio.CancelledError
@@ -218,8 +228,12 @@ class LocalProcesses:
         return cancelled
 
     async def _end(self, child: Child, mark: str) -> None:
+        """Kill what is left of the call and read what is left of the output; done within a second."""
         try:
-            await _end(child)
+            await child.terminate(grace=GRACE_SECONDS, patience=KILL_SECONDS)
+            await within(child.closed, DRAIN_SECONDS)
+            # A descendant that left the group may still hold the pipes: ours are closed, so that it cannot hold us.
+            child.close()
             if self._means.kind != "bubblewrap":  # with which no process outlives the first one
                 await asyncio.to_thread(_end_strays, f"{MARK}={mark}".encode())
         finally:
@@ -290,20 +304,6 @@ def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
 
 
-async def _start(confined: Confined, cwd: Path, feeds: tuple[Feed, Feed], given: str) -> tuple[Child, bool]:
-    """Start a process group, and whether a cancel came meanwhile: the whole of it is to be ended then, too."""
-    starting = Child.start(
-        confined.argv,
-        cwd=cwd,
-        env=confined.environment,
-        feeds=feeds,
-        descriptors=confined.descriptors,
-        before=confined.before,
-        given=given.encode("utf-8", "replace"),
-    )
-    return await _to_the_end(starting)
-
-
 async def _to_the_end(work: Coroutine[Any, Any, T]) -> tuple[T, bool]:
     """What comes of work that no cancel breaks off, and whether one came."""
     task = asyncio.ensure_future(work)
@@ -330,14 +330,6 @@ async def _until(
         for one in waiting:
             one.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
-
-
-async def _end(child: Child) -> None:
-    """Kill what is left of the group and read what is left of the output; done within a second."""
-    await child.terminate(grace=GRACE_SECONDS, patience=KILL_SECONDS)
-    await within(child.closed, DRAIN_SECONDS)
-    # A descendant that left the group may still hold the pipes: ours are closed, so that it cannot hold us.
-    child.close()
 
 
 def _end_strays(mark: bytes) -> None:

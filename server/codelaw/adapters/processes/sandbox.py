@@ -28,7 +28,7 @@ from codelaw.adapters.processes.sandboxes.means import Confined, Kind, SandboxMe
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
 from codelaw.adapters.programs import own_programs
 from codelaw.domain.chats import Notice
-from codelaw.domain.safety.hosts import Network, read_rules
+from codelaw.domain.safety.hosts import HostRule, Network
 from codelaw.domain.safety.sensitive_files import at_once
 from codelaw.ports.cancelling import outlast
 from codelaw.ports.editor import Editor
@@ -68,13 +68,13 @@ def _needed() -> tuple[Path, ...]:
     return tuple(dict.fromkeys(Path(os.path.realpath(path)) for path in found))
 
 
-def _proxied_environment(environment: Mapping[str, str], hosts: Sequence[str]) -> dict[str, str]:
+def _proxied_environment(environment: Mapping[str, str], rules: Sequence[HostRule]) -> dict[str, str]:
     """The variables by which programs find the proxy, in the spellings that they know.
 
     What runs inside the sandbox is reached without it, unless the user has listed this machine by the same name.
     """
     kept = {name: value for name, value in environment.items() if not _OTHERS.fullmatch(name)}
-    listed = {str(rule.host) for rule in read_rules(hosts)}
+    listed = {str(rule.host) for rule in rules}
     without = ",".join(name for name in _LOOPBACK if name not in listed)
     for name in ("http_proxy", "https_proxy", "all_proxy"):
         kept |= {name: _ADDRESS, name.upper(): _ADDRESS}
@@ -250,7 +250,7 @@ class Sandbox:
             if way is not None:
                 profile = _showing_it(profile)
                 argv = _proxied_command(way.channel, argv)
-                environment = _proxied_environment(environment, way.hosts)
+                environment = _proxied_environment(environment, way.rules)
             confined = confine(means, profile, self._scratch, argv, environment)
         except BaseException:
             nested.close()

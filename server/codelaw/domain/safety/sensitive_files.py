@@ -7,21 +7,32 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-FOLDERS = (".vscode", ".idea", ".husky", ".helix", ".zed", ".devcontainer", ".claude", ".cursor")
-"""Obeyed with everything in them."""
-FILES = (
-    ".envrc",
-    ".gitmodules",
-    ".mcp.json",
-    ".pre-commit-config.yaml",
-    ".pre-commit-config.yml",
-    ".dir-locals.el",
-    ".dir-locals-2.el",
-    ".devcontainer.json",
-    ".exrc",
-    ".nvim.lua",
-    ".nvimrc",
-)
+_CODE = "Visual Studio Code"
+_FOLDERS = {
+    ".vscode": _CODE,
+    ".idea": "the editors of JetBrains",
+    ".husky": "git",
+    ".helix": "Helix",
+    ".zed": "Zed",
+    ".devcontainer": _CODE,
+    ".claude": "Claude Code",
+    ".cursor": "Cursor",
+}
+_FILES = {
+    ".envrc": "direnv",
+    ".gitmodules": "git",
+    ".mcp.json": "whatever starts MCP servers",
+    ".pre-commit-config.yaml": "pre-commit",
+    ".pre-commit-config.yml": "pre-commit",
+    ".dir-locals.el": "Emacs",
+    ".dir-locals-2.el": "Emacs",
+    ".devcontainer.json": _CODE,
+    ".exrc": "vi",
+    ".nvim.lua": "Neovim",
+    ".nvimrc": "Neovim",
+}
+FOLDERS, FILES = tuple(_FOLDERS), tuple(_FILES)
+"""Obeyed with everything in them, and files that are obeyed."""
 START_UP = (
     *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".inputrc", ".kshrc", ".mkshrc"),
     *(".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".login", ".cshrc", ".tcshrc", ".xprofile", ".xinitrc"),
@@ -87,34 +98,11 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFC", plain).partition(":")[0].rstrip(". ")
 
 
-_BY_NAME = {
-    ".vscode": "Visual Studio Code",
-    ".idea": "the editors of JetBrains",
-    ".husky": "git",
-    ".helix": "Helix",
-    ".zed": "Zed",
-    ".devcontainer": "Visual Studio Code",
-    ".devcontainer.json": "Visual Studio Code",
-    ".claude": "Claude Code",
-    ".cursor": "Cursor",
-    ".envrc": "direnv",
-    ".gitmodules": "git",
-    ".mcp.json": "whatever starts MCP servers",
-    ".pre-commit-config.yaml": "pre-commit",
-    ".pre-commit-config.yml": "pre-commit",
-    ".dir-locals.el": "Emacs",
-    ".dir-locals-2.el": "Emacs",
-    ".exrc": "vi",
-    ".nvim.lua": "Neovim",
-    ".nvimrc": "Neovim",
-    ".inputrc": "the shell",
-}
-
-
 def who_obeys(path: str) -> str | None:
     """The program that does what the file says, such as `git`; None for a file that nobody obeys."""
     parts: Sequence[str] = path.replace("\\", "/").split("/")
     name = obeyed(parts)
     if name is not None:
-        return _BY_NAME.get(name, _BY_NAME[".vscode"] if name.endswith(WORKSPACES) else "your shell")
+        known = {**_FOLDERS, **_FILES, ".inputrc": "the shell"}
+        return known.get(name, _CODE if name.endswith(WORKSPACES) else "your shell")
     return "git" if ".git" in (part.casefold() for part in parts) else None

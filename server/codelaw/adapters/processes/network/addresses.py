@@ -7,11 +7,11 @@ cloud's own services. What is connected to is the very address that was judged.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ipaddress
 import socket
 import threading
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Future
 
 from codelaw.domain.safety.hosts import Address, is_this_machine
 
@@ -85,23 +85,20 @@ class SystemResolver:
         """See `Resolve`."""
         if not self._room.acquire(blocking=False):
             raise OSError("too many names are being looked up")
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[list[Address]] = loop.create_future()
+        answer: Future[list[Address]] = Future()
+        answer.set_running_or_notify_cancel()  # who gives up does not stop the thread
 
         def look() -> None:
             try:
-                found: list[Address] | OSError = _look_up(name)
-            except (OSError, UnicodeError) as error:
-                found = OSError(str(error))
+                answer.set_result(_look_up(name))
+            except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
+                answer.set_exception(OSError(str(error)))
             finally:
                 self._room.release()
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                loop.call_soon_threadsafe(_settle, answer, found)
 
         threading.Thread(target=look, name="codelaw-name", daemon=True).start()
         try:
-            async with asyncio.timeout(RESOLVE_SECONDS):
-                return await answer
+            return await asyncio.wait_for(asyncio.wrap_future(answer), RESOLVE_SECONDS)
         except TimeoutError:
             raise OSError(f"the name service has not answered within {RESOLVE_SECONDS:.0f} s") from None
 
@@ -110,15 +107,6 @@ def _look_up(name: str) -> list[Address]:
     answers = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
     found = (str(answer[4][0]).partition("%")[0] for answer in answers)
     return list(dict.fromkeys(map(ipaddress.ip_address, found)))
-
-
-def _settle(answer: asyncio.Future[list[Address]], found: list[Address] | OSError) -> None:
-    if answer.done():
-        return
-    if isinstance(found, OSError):
-        answer.set_exception(found)
-    else:
-        answer.set_result(found)
 
 
 async def dial(address: Address, port: int) -> socket.socket:

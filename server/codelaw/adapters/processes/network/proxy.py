@@ -87,7 +87,7 @@ class ProxyWay:
 
     def __init__(self, proxy: Proxy, rules: Sequence[HostRule]) -> None:
         self._proxy = proxy
-        self._rules = tuple(rules)
+        self.rules = rules
         self._limits = proxy.limits
         self._rooms = (asyncio.Semaphore(proxy.limits.connections), proxy.room)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -101,10 +101,6 @@ class ProxyWay:
     @property
     def channel(self) -> int:
         return self._theirs.fileno()
-
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        return tuple(rule.text for rule in self._rules)
 
     @property
     def refused(self) -> tuple[str, ...]:
@@ -199,7 +195,7 @@ class ProxyWay:
             await self._pass(client, asked)
 
     async def _pass(self, client: _Connection, asked: ProxyRequest) -> None:
-        if not any(rule.allows(asked.host, asked.port) for rule in self._rules):
+        if not any(rule.allows(asked.host, asked.port) for rule in self.rules):
             self._note(f"{asked.place}: not in tools.bash.network")
             await self._say(client, 403, f"{asked.place} is not in tools.bash.network", asked.method)
             return

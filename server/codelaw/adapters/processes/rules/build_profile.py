@@ -17,7 +17,7 @@ from pathlib import Path
 from codelaw.adapters.processes.path_fds import path_of
 from codelaw.adapters.processes.rules.areas import Area, below_any, folders_in, is_folder, mode_of, within
 from codelaw.adapters.processes.rules.homes import GIT_SETTINGS, kept_places, secret_places
-from codelaw.adapters.processes.rules.listings import Listings
+from codelaw.adapters.processes.rules.listings import Listings, among
 from codelaw.adapters.processes.rules.profile import TEMPORARY, Access, Profile, ProfilePlace
 from codelaw.adapters.processes.rules.repositories import guard, linked_git, own_git_folders
 from codelaw.adapters.processes.rules.withheld import NOTHING, ChangedError, UndrawableError, Walk, WithheldPaths
@@ -88,7 +88,7 @@ def build_profile(
     allowed |= frozenset(path for path in asked if any(within(one, [path]) for one in through))
     anchored = {link.parent for link in links - allowed} | {folder for folder in folders if _linked(folder)}
     hidden = [*withheld.named(withheld.hidden, folders, home), *found.hidden]
-    secrets = [*(Path(name) for one in homes for name in secret_places(one, listings)), *own]
+    secrets = [*(place for home in homes for place in secret_places(home)), *own]
     # Where a workspace holds a home: what is hidden by its name stays under its name.
     for path in (*secrets, *(path for path in hidden if path in found.moving or path not in found.hidden)):
         area.pinned += _above(path, area)
@@ -96,7 +96,7 @@ def build_profile(
         if not os.path.lexists(path):
             area.keep(path)
 
-    seen = _seen(folders, git, homes, environment, network=network, listings=listings, anchored=anchored)
+    seen = _seen(folders, git, homes, environment, network=network, anchored=anchored)
     unseen = [one for one in _sockets() if not within(one, folders)] + hidden
     for place in secrets:
         skills, beside = _around_skills(seen, place)
@@ -166,7 +166,6 @@ def _seen(
     environment: Mapping[str, str],
     *,
     network: Network,
-    listings: Listings,
     anchored: Collection[Path],
 ) -> dict[Path, Access]:
     """The lowest layer: the system without its sockets, the homes without what they hold, tools, the workspace.
@@ -185,7 +184,7 @@ def _seen(
     for home in homes:
         if home not in _SYSTEM:  # services have such homes; there is nothing to hide in them, and all to lose
             layers.append(([home], "private" if home == homes[0] else "hidden"))
-        layers.append((kept_places(home, environment, listings), "read"))
+        layers.append((kept_places(home, environment), "read"))
     for folder in dict.fromkeys([*folders, *anchored]):
         layers.append(([folder], "read" if folder in anchored else "write"))
         layers.append((_entries(folder) if folder in anchored else (), "write"))
@@ -228,7 +227,7 @@ def _keep(
         for name in sorted(there | {*FOLDERS, *FILES}):
             area.keep_obeyed(folder / name, soon=name in closely)
         for inner in folders_in(folder, _MOST_NESTED) or ():
-            for name in sorted(listings.among(inner, _OBEYED)):
+            for name in sorted(among(listings, inner, _OBEYED)):
                 if os.path.lexists(f"{inner}/{name}"):
                     area.keep_obeyed(Path(inner, name), pin=False)
     for home in homes:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable
 from itertools import islice
 from typing import Generic, TypeVar
 
@@ -21,21 +21,8 @@ _MOST_KNOWN = 400_000
 T = TypeVar("T")
 
 
-class Names:
-    """Relative paths that are looked for below a folder, as a tree."""
-
-    def __init__(self, paths: Iterable[str]) -> None:
-        rest: dict[str, list[str]] = {}
-        for path in paths:
-            head, _, tail = path.partition("/")
-            rest.setdefault(head, []).append(tail)
-        self.heads = frozenset(rest)
-        self.ends = frozenset(head for head, tails in rest.items() if "" in tails)
-        self.below = {head: Names(filter(None, tails)) for head, tails in rest.items() if any(tails)}
-
-
 class StampedCache(Generic[T]):
-    """What was made of folders and files, until they change."""
+    """What was made of folders and files, until they change; used from threads, one at a time, touches the disk."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, Hashable], tuple[tuple[int, ...], T]] = {}
@@ -59,29 +46,17 @@ class StampedCache(Generic[T]):
         return found
 
 
-class Listings:
-    """Used from threads, one at a time; touches the disk."""
+Listings = StampedCache[frozenset[str]]
 
-    def __init__(self) -> None:
-        self._cache = StampedCache[frozenset[str]]()
 
-    def present(self, folder: str, names: Names) -> Iterator[str]:
-        """Paths of `names` that may lie below `folder`; none that does is left out."""
-        for name in self.among(folder, names.heads):
-            path = f"{folder.rstrip('/')}/{name}"
-            if name in names.ends:
-                yield path
-            if name in names.below:
-                yield from self.present(path, names.below[name])
-
-    def among(self, folder: str, names: frozenset[str]) -> frozenset[str]:
-        """Those of `names` that a folder may have, under whatever spelling a file system takes for the same."""
-        try:
-            return self._cache.look(folder, names, lambda: _among(folder, names), follow=True)
-        except (FileNotFoundError, NotADirectoryError):
-            return frozenset()
-        except (OSError, ValueError):
-            return names
+def among(listings: Listings, folder: str, names: frozenset[str]) -> frozenset[str]:
+    """Those of `names` that a folder may have, under whatever spelling a file system takes for the same."""
+    try:
+        return listings.look(folder, names, lambda: _among(folder, names), follow=True)
+    except (FileNotFoundError, NotADirectoryError):
+        return frozenset()
+    except (OSError, ValueError):
+        return names
 
 
 def _among(folder: str, names: frozenset[str]) -> frozenset[str]:

@@ -7,10 +7,7 @@ which nobody can set.
 
 from __future__ import annotations
 
-import contextlib
-import logging
 import os
-import stat
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,8 +23,6 @@ SECONDS = 5.0
 """For one look; what has been seen by then is kept, so that the next one comes further."""
 _ANY = "\ue000any"
 """A name that only a pattern for every name matches."""
-
-_log = logging.getLogger(__name__)
 
 
 class UndrawableError(OSError):
@@ -91,7 +86,6 @@ class Walk:
     def __init__(self) -> None:
         self._cache = StampedCache[_FolderVerdict]()
         self._key: tuple[object, ...] = ()
-        self._linked: set[str] = set()
 
     def find(self, withheld: WithheldPaths, folders: Sequence[Path]) -> KeptBack:
         """What lies in `folders` and is kept back. Touches the disk.
@@ -136,7 +130,6 @@ class Walk:
                 f"the rules of permissions.deny keep {len(hidden) + len(fixed)} places from commands, and at most"
                 f" {MOST_FOUND} can be: name whole folders, as in Read(secrets/**)"
             )
-        self._warn_of_links(hidden)
         moving = [path for path in hidden if not _by_name(withheld.unreadable, path)]
         moving += [path for path in fixed if not _by_name(withheld.unwritable, path)]
         return KeptBack(*(tuple(map(Path, paths)) for paths in (hidden, fixed, moving)))
@@ -158,14 +151,6 @@ class Walk:
         except OSError:
             # Who owns it could open it up: it is hidden as a whole.
             return _FolderVerdict(hidden=[""])
-
-    def _warn_of_links(self, hidden: Sequence[str]) -> None:
-        for path in hidden:
-            with contextlib.suppress(OSError):
-                facts = os.lstat(path)
-                if path not in self._linked and stat.S_ISREG(facts.st_mode) and facts.st_nlink > 1:
-                    self._linked.add(path)
-                    _log.warning("%s has another name (a hard link), under which commands may read it", path)
 
 
 def _sort(entry: os.DirEntry[str], shown: str, withheld: WithheldPaths, seen: _FolderVerdict) -> None:

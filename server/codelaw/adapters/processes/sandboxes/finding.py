@@ -9,9 +9,8 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -99,8 +98,12 @@ def _try(scratch: Scratch, means: SandboxMeans) -> str | None:
         # In the session's own folder: a server that is killed meanwhile leaves nothing that the next does not find.
         room = Path(tempfile.mkdtemp(prefix="trial-", dir=os.path.realpath(scratch.root())))
         try:
-            with _listening(wanted=means.scoped) as listening:
-                return _tried_in(room, listening, scratch, means)
+            with socket.socket(socket.AF_UNIX) as listening:
+                name = f"codelaw-trial-{os.urandom(8).hex()}" if means.scoped else ""
+                if name:
+                    listening.bind(f"\0{name}")
+                    listening.listen()
+                return _tried_in(room, name, scratch, means)
         finally:
             shutil.rmtree(room, ignore_errors=True)
     except (OSError, subprocess.SubprocessError) as error:
@@ -162,19 +165,6 @@ def _run(confined: Confined) -> subprocess.CompletedProcess[bytes]:
 
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(run).result()
-
-
-@contextmanager
-def _listening(*, wanted: bool) -> Generator[str]:
-    """The name of a socket without a file, at which we listen; empty where none is wanted."""
-    if not wanted:
-        yield ""
-        return
-    name = f"codelaw-trial-{os.urandom(8).hex()}"
-    with socket.socket(socket.AF_UNIX) as one:
-        one.bind(f"\0{name}")
-        one.listen()
-        yield name
 
 
 def _said(program: str, option: str) -> str:

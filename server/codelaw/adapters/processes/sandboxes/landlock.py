@@ -17,10 +17,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from codelaw.adapters.processes.rules.homes import KEPT
-from codelaw.adapters.processes.rules.profile import TEMPORARY, Access, Profile
+from codelaw.adapters.processes.rules.profile import Access, Profile
 from codelaw.adapters.processes.sandboxes import landlock_child as program
 from codelaw.adapters.processes.sandboxes import seccomp
-from codelaw.adapters.processes.sandboxes.means import Confined, SandboxMeans, environment_inside
+from codelaw.adapters.processes.sandboxes.means import Confined, SandboxMeans
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
 
 LEAST_ABI = 6
@@ -79,22 +79,16 @@ def confine(
 
 
 def private_environment(environment: Mapping[str, str], profile: Profile, scratch: Scratch) -> dict[str, str]:
-    """The variables of a command: home and temporary folder are others, as nothing can be laid over the real ones."""
-    kept = environment_inside(environment)
-    private = {path: scratch.in_stead_of(path) for path in profile.inside("private")}
+    """The variables of a command, in whose home links lead to what of the real one may be seen."""
+    inside = scratch.environment(environment, profile)
     home = Path(os.path.realpath(environment.get("HOME", "/")))
-    if home in private:
-        kept["HOME"] = str(private[home])
-        for name in KEPT:
-            _link(private[home] / name, home / name)
-    return {**kept, "TMPDIR": str(scratch.in_stead_of(Path(TEMPORARY[0])))}
-
-
-def _link(name: Path, target: Path) -> None:
-    if target.exists() and not os.path.lexists(name):
-        name.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError):  # another command makes it at the same moment
-            name.symlink_to(target)
+    for name in KEPT if home in profile.inside("private") else ():
+        link = Path(inside["HOME"], name)
+        if (home / name).exists() and not os.path.lexists(link):
+            link.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileExistsError):  # another command makes it at the same moment
+                link.symlink_to(home / name)
+    return inside
 
 
 def _rules(profile: Profile, scratch: Scratch) -> tuple[list[str], list[str]]:

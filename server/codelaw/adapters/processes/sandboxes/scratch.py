@@ -11,12 +11,14 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from codelaw.adapters.processes.rules.areas import within
 from codelaw.adapters.processes.rules.homes import GIT_SETTINGS, git_settings
+from codelaw.adapters.processes.rules.profile import TEMPORARY, Profile
+from codelaw.adapters.processes.sandboxes.means import environment_inside
 from codelaw.adapters.texts import small_text
 
 _PREFIX = "codelaw-sandbox-"
@@ -75,6 +77,15 @@ class Scratch:
                     (folder / name).parent.mkdir(parents=True, exist_ok=True)
                     (folder / name).write_text(git_settings(text), "utf-8", "surrogateescape")
         return folder
+
+    def environment(self, environment: Mapping[str, str], profile: Profile) -> dict[str, str]:
+        """The variables of a command, where nothing can be laid over the real home and the real temporary folder."""
+        home = Path(os.path.realpath(environment.get("HOME", "/")))
+        kept = {
+            **environment_inside(environment),
+            "TMPDIR": str(self.in_stead_of(Path(os.path.realpath(TEMPORARY[0])))),
+        }
+        return {**kept, "HOME": str(self.in_stead_of(home))} if home in profile.inside("private") else kept
 
     def close(self) -> None:
         """Remove everything."""

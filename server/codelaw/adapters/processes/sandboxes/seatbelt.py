@@ -11,8 +11,8 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from codelaw.adapters.processes.rules.profile import TEMPORARY, Profile
-from codelaw.adapters.processes.sandboxes.means import Confined, SandboxMeans, environment_inside
+from codelaw.adapters.processes.rules.profile import Profile
+from codelaw.adapters.processes.sandboxes.means import Confined, SandboxMeans
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
 
 PROGRAM = "/usr/bin/sandbox-exec"
@@ -44,14 +44,8 @@ def confine(
     Raises:
         OSError: the private folders cannot be made, or a path cannot be spelt.
     """
-    private = {path: scratch.in_stead_of(path) for path in profile.inside("private")}
-    inside = environment_inside(environment)
-    # Home and temporary folder are others, as nothing can be laid over the real ones.
-    inside["TMPDIR"] = str(scratch.in_stead_of(Path(os.path.realpath(TEMPORARY[0]))))
-    home = Path(os.path.realpath(environment.get("HOME", "/")))
-    if home in private:
-        inside["HOME"] = str(private[home])
-    return Confined([PROGRAM, "-p", text(profile, private.values()), *argv], inside)
+    private = [scratch.in_stead_of(path) for path in profile.inside("private")]
+    return Confined([PROGRAM, "-p", text(profile, private), *argv], scratch.environment(environment, profile))
 
 
 def text(profile: Profile, private: Collection[Path]) -> str:
