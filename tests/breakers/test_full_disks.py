@@ -6,7 +6,6 @@ What RLIMIT_FSIZE does to a store, which needs no mount, is in `tests/scenarios/
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import subprocess
 import sys
@@ -103,36 +102,3 @@ async def test_a_home_that_is_full_for_a_while(start: Start, vendor: LoopbackVen
             await life.holds("no room")
             await life.talk()
         assert not [path for path in home.rglob("*") if "damaged" in path.name]
-
-
-@pytest.mark.parametrize("seed", seeds(1, 10))
-async def test_a_folder_that_is_full_for_a_while(start: Start, vendor: LoopbackVendor, root: Path, seed: int):
-    """What does not fit is an observation, the file stays as it was, and nothing is left beside it."""
-    with small(root, "1m"):
-        (root / "a.txt").write_text(whole("a.txt", 0))
-        before = texts(root)
-        async with Life(start, vendor, root, seed=seed) as life:
-            filler = fill(root)
-            plan = [
-                ("Read", {"path": "a.txt"}),
-                ("Write", {"path": "a.txt", "content": whole("a.txt", 1, 4_000)}),
-                ("Write", {"path": "new/deep.txt", "content": whole("new", 1)}),
-                ("Bash", {"command": "echo 12345 > made.txt || echo no room"}),
-            ]
-            result = await life.talk(plan)
-            found = texts(root)
-            assert found.pop("filler")
-            assert found.pop("made.txt", "") in {"", "12345\n"}
-            assert found == before
-            record = await life.holds()
-            reported = [json.loads(message["content"]) for message in record["messages"] if message["role"] == "tool"]
-            assert [one["status"] for one in reported[:3]] == ["success", "error", "error"]
-            assert "No space left" in reported[1]["error"]["message"]
-            filler.unlink()
-            second = await life.talk([plan[0], ("Write", {"path": "a.txt", "content": whole("a.txt", 2)})])
-            assert (root / "a.txt").read_text() == whole("a.txt", 2)
-            for turn in (second, result):
-                await life.client.response("codelaw/chat/revert", {"chatId": life.chat, "turnId": turn["turnId"]})
-            found = texts(root)
-            found.pop("made.txt", None)
-            assert found == before

@@ -19,7 +19,7 @@ import pytest
 
 from codelaw.adapters.processes.rules.build_profile import build_profile
 from codelaw.adapters.processes.rules.profile import Access, Profile, ProfilePlace
-from codelaw.adapters.processes.rules.withheld import NOTHING, UndrawableError, Walk, WithheldPaths
+from codelaw.adapters.processes.rules.withheld import NOTHING, UndrawableError, WithheldPaths
 from codelaw.adapters.processes.sandbox import Kind, Sandbox
 from codelaw.adapters.processes.sandboxes import landlock
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
@@ -306,18 +306,6 @@ def test_a_rule_that_cannot_be_followed_lets_nothing_run(around: World, monkeypa
     monkeypatch.setattr("codelaw.adapters.processes.rules.withheld.MOST_FOLDERS", 2)
     with pytest.raises(UndrawableError, match="too many folders"):
         drawn(around, withheld=denying(around, "Read(.env)"))
-
-
-def test_what_was_seen_of_a_folder_holds_until_it_changes(around: World):
-    walk, withheld = Walk(), denying(around, "Read(.env)")
-    (around.ws / "sub").mkdir()
-    os.utime(around.ws / "sub", (1, 1))
-    assert walk.find(withheld, [around.ws]).hidden == ()
-    (around.ws / "sub/.env").touch()
-    os.utime(around.ws / "sub", (1, 1))
-    assert walk.find(withheld, [around.ws]).hidden == (around.ws / "sub/.env",)
-    (around.ws / "sub/.env").unlink()
-    assert walk.find(withheld, [around.ws]).hidden == ()
 
 
 # ------------------------------------------------------------------------------------------------------- an ordinary user

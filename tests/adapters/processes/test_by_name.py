@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import subprocess
 import sys
-import zipfile
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -15,9 +12,8 @@ import pytest
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.sandbox import PORT, Sandbox, SandboxMeans
 from codelaw.domain.files import ProcessResult
-from tests.adapters.processes.networks import Handler, Internet, answering, certificate, server_tls
+from tests.adapters.processes.networks import Internet, answering, certificate, server_tls
 from tests.attacks.world import USUAL, World
-from tests.fakes.living import dies
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="there is a sandbox on Linux only"),
@@ -56,28 +52,6 @@ async def online(around: World) -> AsyncGenerator[Online]:
     await made.sandbox.close()
 
 
-def files(folder: Path) -> Handler:
-    """Gives out what lies in a folder."""
-
-    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        target = (await reader.readuntil(b"\r\n\r\n")).split()[1].decode().partition("?")[0]
-        path = folder / target.strip("/")
-        path = path / "index.html" if path.is_dir() else path
-        body = path.read_bytes() if path.is_file() else b""
-        status = b"200 OK" if path.is_file() else b"404 Not Found"
-        kind = b"text/html" if path.suffix == ".html" else b"application/octet-stream"
-        writer.write(b"HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n" % (status, kind, len(body)))
-        writer.write(b"Connection: close\r\n\r\n" + body)
-        await writer.drain()
-
-    return handle
-
-
-def served_by_files(repository: Path, copy: Path) -> None:
-    subprocess.run(["git", "clone", "-q", "--bare", repository, copy], check=True)
-    subprocess.run(["git", "update-server-info"], cwd=copy, check=True)
-
-
 async def test_a_plain_request_and_a_refusal(online: Online):
     async with online.internet.serving("api.example.org", 80, answering(b"from outside\n")):
         got = await online("curl -sS http://api.example.org/", "api.example.org")
@@ -95,41 +69,16 @@ async def test_a_plain_request_and_a_refusal(online: Online):
 
 
 @pytest.mark.needs("openssl")
-@pytest.mark.needs("git")
 async def test_usual_programs_reach_a_listed_host_over_tls(online: Online, tmp_path: Path):
     """Their own certificates are checked, as nothing is opened on the way."""
-    site, ws = tmp_path / "site", online.around.ws
-    (site / "simple/thing").mkdir(parents=True)
-    (site / "x.txt").write_text("from outside\n")
-    host = "files.example.org"
-    file = certificate(tmp_path, host)
-    (ws / "ca.pem").write_bytes(file.read_bytes())
-    served_by_files(ws / ".git", site / "r.git")
-    wheel = site / "simple/thing/thing-1-py3-none-any.whl"
-    with zipfile.ZipFile(wheel, "w") as made:
-        made.writestr("thing.py", "x = 1\n")
-        made.writestr("thing-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: thing\nVersion: 1\n")
-        made.writestr("thing-1.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        made.writestr("thing-1.dist-info/RECORD", "")
-    (site / "simple/thing/index.html").write_text(f'<a href="{wheel.name}">{wheel.name}</a>')
-    address = f"https://{host}"
-    read = f"import urllib.request as r; print(r.urlopen('{address}/x.txt').read().decode(), end='')"
-    commands = {
-        f"curl -sS --cacert ca.pem {address}/x.txt": "from outside\n",
-        f'SSL_CERT_FILE=ca.pem python3 -c "{read}"': "from outside\n",
-        f"git -c http.sslCAInfo=$PWD/ca.pem clone -q {address}/r.git r && cat r/a.txt": "a\n",
-        f"python3 -m pip --cert ca.pem --disable-pip-version-check download -q -i {address}/simple thing && ls *.whl": (
-            "thing-1-py3-none-any.whl\n"
-        ),
-    }
-    async with online.internet.serving(host, 443, files(site), server_tls(file)):
-        for command, said in commands.items():
+    host, file = "files.example.org", certificate(tmp_path, "files.example.org")
+    (online.around.ws / "ca.pem").write_bytes(file.read_bytes())
+    read = f"import urllib.request as r; print(r.urlopen('https://{host}/').read().decode(), end='')"
+    async with online.internet.serving(host, 443, answering(b"from outside\n"), server_tls(file)):
+        for command in (f"curl -sS --cacert ca.pem https://{host}/", f'SSL_CERT_FILE=ca.pem python3 -c "{read}"'):
             got = await online(command, host)
-            assert (got.exit_code, got.stdout, got.refused) == (0, said, ()), (command, got.stderr)
-        other = await online(
-            f"curl -sS -k --connect-to evil.example:443:{host}:443 https://evil.example/",
-            host,
-        )
+            assert (got.exit_code, got.stdout, got.refused) == (0, "from outside\n", ()), (command, got.stderr)
+        other = await online(f"curl -sS -k --connect-to evil.example:443:{host}:443 https://evil.example/", host)
         assert other.exit_code != 0
         assert other.refused == (f"{host}:443: TLS asks for 'evil.example'",)
 
@@ -172,21 +121,6 @@ async def test_a_server_inside_the_sandbox_is_reached_there(online: Online):
     )
     got = await online(command, "a.example")
     assert (got.exit_code, got.stdout, got.refused) == (0, "a\n", ())
-
-
-async def test_connections_of_a_killed_command_leave_no_descriptor(online: Online):
-    def descriptors() -> int:
-        return len([*Path("/proc/self/fd").iterdir()])
-
-    await online("true", "a.example")
-    before = descriptors()
-    flood = (
-        "import socket, time\nheld = []\nfor _ in range(400):\n s = socket.socket(); s.setblocking(False)\n"
-        f" s.connect_ex(('127.0.0.1', {PORT})); held.append(s)\ntime.sleep(60)"
-    )
-    got = await online(f'python3 -c "{flood}"', "a.example", timeout=2)
-    assert got.timed_out
-    assert await dies(lambda: descriptors() > before), f"{descriptors()} descriptors are open, {before} were"
 
 
 async def test_landlock_alone_reaches_no_host_and_says_so(around: World):

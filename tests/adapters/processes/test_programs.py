@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import pytest
 
 from codelaw.adapters.asking import started
 from codelaw.adapters.programs import find_program, own_environment, usable
-from tests.fakes.desk import folder, make_desk
 from tests.fakes.living import kill, own_seconds
 
 
@@ -30,31 +28,6 @@ def program(path: Path, text: str = "#!/bin/sh\n") -> Path:
     path.write_text(text)
     path.chmod(0o755)
     return path
-
-
-@pytest.mark.parametrize(
-    "entry",
-    [
-        *("{work}/.venv/bin", "", ".", ".venv/bin", "{work}/../{name}/.venv/bin", "{tmp}/linked", "{tmp}/bin"),
-        "{tmp}/there",
-    ],
-)
-def test_a_program_of_the_workspace_is_never_found(
-    tmp_path: Path, work: Path, entry: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "linked").symlink_to(work / ".venv/bin")
-    (tmp_path / "bin/tool").symlink_to(work / ".venv/bin/tool")
-    # Out of the workspace and into it again: whoever writes the workspace chooses where this leads.
-    (tmp_path / "outside").mkdir()
-    program(tmp_path / "outside/tool")
-    (work / "way").symlink_to(tmp_path / "outside")
-    (tmp_path / "there").symlink_to(work / "way")
-    monkeypatch.chdir(work)
-    path = entry.format(work=work, tmp=tmp_path, name=work.name)
-    assert find_program("tool", {"PATH": path}, [work]) is None
-    good = program(tmp_path / "outside/good").parent
-    program(good / "tool")
-    assert find_program("tool", {"PATH": f"{path}{os.pathsep}{good}"}, [work]) == str(good / "tool")
 
 
 def test_only_files_that_can_be_run_are_programs(tmp_path: Path) -> None:
@@ -81,33 +54,6 @@ def test_the_environment_of_our_own_programs_has_no_key_and_loads_nothing(tmp_pa
     hostile += ["GIT_CONFIG_GLOBAL", "GIT_EXEC_PATH", "BASH_ENV", "ENV", "ANTHROPIC_API_KEY", "CODELAW_TOKEN"]
     kept = own_environment(given | dict.fromkeys(hostile, "x"), [work])
     assert kept == {"PATH": "/usr/bin:/bin", "LD_LIBRARY_PATH": "/usr/lib/x", "LANG": "C.UTF-8"}
-
-
-@pytest.mark.needs("rg")
-@pytest.mark.parametrize("without_rg", [True, False])
-async def test_a_search_runs_no_rg_of_the_workspace_and_gives_no_key_away(
-    tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch, *, without_rg: bool
-) -> None:
-    seen = tmp_path / "seen"
-    spy = f'#!/bin/sh\nenv > {seen}\nexec /usr/bin/env rg "$@"\n'
-    program(work / ".venv/bin/rg", spy)
-    desk = make_desk(folder(work))
-    desk.put("a", "needle\n")
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
-    monkeypatch.setenv("PATH", f"{work}/.venv/bin:" + ("" if without_rg else os.environ["PATH"]))
-    monkeypatch.setattr(sys, "executable", str(work / ".venv/bin/python"))
-    (work / ".venv/bin/python").symlink_to(os.path.realpath("/proc/self/exe"))
-    found = await desk("Grep", pattern="needle", glob="a")
-    assert found.data["total"] == 1
-    assert found.data.get("fallback", False) is without_rg
-    assert not seen.exists()
-    # One from elsewhere on PATH is run, and is not told the key.
-    (tmp_path / "safe").mkdir()
-    program(tmp_path / "safe/rg", f"#!/bin/sh\nenv > {seen}\nexit 0\n")
-    monkeypatch.setenv("PATH", f"{tmp_path}/safe:/usr/bin:/bin")
-    await desk("Grep", pattern="needle", glob="a")
-    assert "sk-secret" not in seen.read_text()
-    assert "PATH=" in seen.read_text()
 
 
 @pytest.mark.parametrize("behind", ["", "exec 2>&-; sleep {seconds} & echo $! > behind; "])

@@ -98,25 +98,6 @@ async def test_a_plain_request_is_passed_on_and_nothing_after_it(internet: Inter
     ]
 
 
-async def test_a_server_is_sent_no_more_than_the_body(internet: Internet):
-    got: list[bytes] = []
-
-    async def all_of_it(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        got.append(await reader.readexactly(3))
-        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
-        await writer.drain()
-        writer.write_eof()
-        got.append(await reader.read())
-
-    async with internet.serving("a.example", 80, all_of_it), inside(internet.proxy(), ["a.example"]) as to:
-        head = ("POST http://a.example/x HTTP/1.1", "Host: a.example", "Content-Length: 3")
-        await to.ask(*head, more=b"abcGET / HTTP/1.1\r\nHost: other.example\r\n\r\n")
-        while len(got) < 2:
-            await asyncio.sleep(0.01)
-    assert got == [b"abc", b""]
-
-
 @pytest.mark.parametrize(
     ("place", "hosts"),
     [

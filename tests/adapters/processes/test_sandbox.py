@@ -24,9 +24,6 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is a sand
 KINDS = (pytest.param("bubblewrap", marks=pytest.mark.needs("bwrap")), "landlock")
 
 
-by_bubblewrap = pytest.mark.parametrize("locked", [KINDS[0]], indirect=True)
-
-
 class Locked:
     """Runs commands in the sandbox of one kind."""
 
@@ -199,25 +196,6 @@ async def test_a_folder_that_cannot_be_written_is_no_obstacle(locked: Locked, ar
     inside = Locked(around, "bubblewrap", locked.means, folder)
     assert (await inside("pwd")).stdout == f"{folder}\n"
     await inside.sandbox.close()
-
-
-@by_bubblewrap
-async def test_what_we_run_ourselves_stays_as_it_is_in_the_workspace_too(
-    locked: Locked, around: World, monkeypatch: pytest.MonkeyPatch
-):
-    """A virtual environment in a folder of a workspace, with us in it."""
-    prefix = around.ws / "tools/.venv"
-    (prefix / "lib/codelaw").mkdir(parents=True)
-    (prefix / "lib/codelaw/main.py").write_text("pass\n")
-    monkeypatch.setattr(sys, "prefix", str(prefix))
-    result = await locked(
-        "echo x > tools/.venv/lib/codelaw/main.py; echo y > tools/.venv/lib/new; mv tools/.venv tools/v; rm -rf tools/.venv"
-        " 2>/dev/null; mv tools t && mkdir -p tools/.venv/lib/codelaw; echo z > tools/made; ls tools/.venv/lib"
-    )
-    assert (prefix / "lib/codelaw/main.py").read_text() == "pass\n"
-    assert sorted(path.name for path in (prefix / "lib").iterdir()) == ["codelaw"]
-    assert (around.ws / "tools/made").read_text() == "z\n"
-    assert result.stdout == "codelaw\n"
 
 
 def test_servers_that_start_at_once_leave_each_other_their_private_folders(

@@ -69,33 +69,6 @@ async def test_no_descriptor_of_ours_reaches_a_command(around: World, sandbox: S
     assert str(around.base) not in ended.stdout
 
 
-async def test_a_sandbox_of_which_a_part_vanished_is_set_up_again(
-    around: World, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-):
-    """As with a socket that its program removes between the drawing and the mounts."""
-    place = around.base / "place"
-    place.mkdir()
-    looks: list[int] = []
-    sockets = drawing._sockets
-
-    def vanishing() -> list[Path]:
-        looks.append(1)
-        return [*sockets(), *([place] if len(looks) == 1 else [])]
-
-    def gone(*arguments: object) -> object:
-        if place.exists():
-            place.rmdir()
-        return confine(*arguments)  # type: ignore[arg-type]
-
-    from codelaw.adapters.processes import sandbox as room
-
-    confine = room.confine
-    monkeypatch.setattr(drawing, "_sockets", vanishing)
-    monkeypatch.setattr(room, "confine", gone)
-    ended = await (await processes(around, sandbox)).run("echo done", cwd=around.ws, timeout=150)
-    assert (ended.exit_code, ended.stdout) == (0, "done\n")
-
-
 @pytest.mark.parametrize("late", [False, True])
 def test_what_the_sandbox_is_made_from_never_lies_in_the_workspace(
     around: World, monkeypatch: pytest.MonkeyPatch, late: bool
