@@ -25,13 +25,6 @@ START_UP = (".bashrc", ".zshrc", ".profile")
 """Obeyed in a home."""
 
 
-def git(world: World, *arguments: str, cwd: Path | None = None) -> None:
-    """What the user did before."""
-    env = {**os.environ, "HOME": str(world.home), "GIT_CONFIG_NOSYSTEM": "1"}
-    line = ["git", "-c", "protocol.file.allow=always", *arguments]
-    subprocess.run(line, cwd=cwd or world.ws, env=env, check=True, capture_output=True)
-
-
 def around(world: World) -> None:
     """What the file tools may stumble over: links, pipes, devices, and secrets on the other side."""
     from tests.attacks.world import SECRET
@@ -63,14 +56,6 @@ def around(world: World) -> None:
     world.guarded += [root / "sub/.git", world.base / "ws-too"]
 
 
-def plain(world: World) -> None:
-    """No repository and no rules."""
-    git(world, "--version")
-    for name in (".git", ".codelaw"):
-        subprocess.run(["rm", "-rf", str(world.ws / name)], check=True)
-    world.guarded += [world.ws / ".git", world.ws / ".codelaw"]
-
-
 def home_itself(world: World) -> None:
     """The workspace is the user's home: there the start-up files of shells are obeyed."""
     world.environment["HOME"] = str(world.ws)
@@ -88,209 +73,25 @@ def written(world: World, names: Sequence[str], guarded: Sequence[str]) -> None:
         world.guarded += [top / name for name in guarded]
 
 
-def obeyed(world: World) -> None:
-    """The files of S-8, at the top and in a folder below."""
-    written(world, (*OBEYED, *START_UP), guarded=OBEYED)
-    for folder in (".vscode", ".idea", ".husky"):
-        world.guarded += [world.ws / folder, world.ws / "sub" / folder]
+def prepared(script: str, guarded: str = "", *, visits: str = "", ws: str = ".") -> Callable[[World], None]:
+    """What the user did before, in the workspace; of `visits` and `ws`, where the workspace is then, see `World`."""
 
+    def start(world: World) -> None:
+        env = {**os.environ, "HOME": str(world.home), "GIT_CONFIG_NOSYSTEM": "1"}
+        words, top = world.words(), world.ws
+        line = 'git() { command git -c protocol.file.allow=always "$@"; }; ' + script.format(**words)
+        subprocess.run(["sh", "-ec", line], cwd=top, env=env, check=True, capture_output=True)
+        world.guarded += [top / name for name in guarded.format(**words).split()]
+        world.visits += [top / name for name in visits.split()]
+        world.ws = top / ws.format(**words)
 
-def obeyed_by_editors(world: World) -> None:
-    """What more editors obey, at the top and in a folder below."""
-    written(world, EDITORS, guarded=EDITORS)
-
-
-def obeyed_by_editors_absent(world: World) -> None:
-    """None of these is there."""
-    world.guarded += [world.ws / name for name in EDITORS]
-
-
-def obeyed_links(world: World) -> None:
-    """What others obey is a link to where it is kept, as users of one settings file for many projects have it."""
-    kept = world.ws / "kept"
-    (kept / "editor").mkdir(parents=True)
-    (kept / "env").write_text("as it was\n")
-    (kept / "editor/tasks.json").write_text("as it was\n")
-    (world.ws / "sub").mkdir()
-    for top, up in ((world.ws, ""), (world.ws / "sub", "../")):
-        (top / ".envrc").symlink_to(f"{up}kept/env")
-        (top / ".vscode").symlink_to(f"{up}kept/editor")
-        world.guarded += [top / ".envrc", top / ".vscode"]
-    world.guarded += [kept / "env", kept / "editor"]
-
-
-def obeyed_absent(world: World) -> None:
-    """None of the files of S-8 is there; whoever makes one at the top is obeyed."""
-    for name in OBEYED:
-        world.guarded.append(world.ws / name)
-
-
-def below(world: World) -> None:
-    """The workspace is a folder of a repository: git's own files lie above it."""
-    world.visits.append(world.ws)
-    world.guarded += [world.ws / name for name in (".git/hooks", ".git/config")]
-    (world.ws / "part").mkdir()
-    world.ws = world.ws / "part"
-
-
-def worktree(world: World) -> None:
-    """The workspace is a worktree of a repository beside it."""
-    tree = world.base / "tree"
-    git(world, "worktree", "add", "-q", str(tree))
-    top = world.ws
-    world.visits.append(top)
-    world.guarded += [top / ".git/hooks", top / ".git/config", tree / ".git"]
-    world.guarded += [top / ".git/worktrees/tree" / name for name in ("commondir", "gitdir")]
-    world.ws = tree
-
-
-def submodule(world: World) -> None:
-    """A repository with one submodule, as `git submodule add` leaves it."""
-    other = world.base / "other"
-    git(world, "clone", "-q", str(world.ws), str(other))
-    git(world, "submodule", "add", "-q", str(other), "lib/sub")
-    git(world, "commit", "-qm", "with a submodule")
-    module = world.ws / ".git/modules/lib/sub"
-    world.visits.append(world.ws / "lib/sub")
-    world.guarded += [module / name for name in ("config", "hooks", "commondir", "info/attributes")]
-    world.guarded += [world.ws / "lib/sub/.git"]
-
-
-def hooks_inside(world: World) -> None:
-    """The user's repository has `core.hooksPath` in the workspace, as husky sets it."""
-    hooks = world.ws / "tools/hooks"
-    hooks.mkdir(parents=True)
-    (hooks / "pre-commit").write_text("#!/bin/sh\nexit 0\n")
-    (hooks / "pre-commit").chmod(0o755)
-    git(world, "config", "core.hooksPath", "tools/hooks")
-    world.guarded += [hooks]
-
-
-def hooks_absent(world: World) -> None:
-    """As before, but the folder that the settings name is not there yet."""
-    git(world, "config", "core.hooksPath", "tools/hooks")
-
-
-def tool(world: World, name: str, text: str) -> None:
-    """A file of the workspace that git's settings name."""
-    (world.ws / "tools").mkdir()
-    (world.ws / "tools" / name).write_text(text)
-    (world.ws / "tools" / name).chmod(0o755)
-    world.guarded.append(world.ws / "tools" / name)
-
-
-def included(world: World) -> None:
-    """The settings include a file of the workspace."""
-    tool(world, "gitconfig", "[core]\n\tautocrlf = false\n")
-    git(world, "config", "include.path", "../tools/gitconfig")
-
-
-def included_absent(world: World) -> None:
-    """The settings include a file of the workspace that is not there."""
-    git(world, "config", "include.path", "../tools/gitconfig")
-
-
-def included_if(world: World) -> None:
-    """The settings include a file for some branches, as teams do."""
-    tool(world, "gitconfig", "[core]\n\tautocrlf = false\n")
-    git(world, "config", "includeIf.onbranch:**.path", "../tools/gitconfig")
-
-
-def filtered(world: World) -> None:
-    """The settings name a program of the workspace as a filter, as some projects ask their users to."""
-    tool(world, "clean", "#!/bin/sh\ncat\n")
-    git(world, "config", "filter.x.clean", "tools/clean")
-    (world.ws / ".gitattributes").write_text("*.x filter=x\n")
-
-
-def monitored(world: World) -> None:
-    """The settings name a program of the workspace that git starts at every `status`."""
-    tool(world, "watch", "#!/bin/sh\nexit 1\n")
-    git(world, "config", "core.fsmonitor", "tools/watch")
-
-
-def git_a_link(world: World) -> None:
-    """`.git` is a link to a folder of the workspace."""
-    (world.ws / ".git").rename(world.ws / "store")
-    (world.ws / ".git").symlink_to("store")
-    world.guarded += [world.ws / "store" / name for name in ("hooks", "config")]
-
-
-def git_a_link_out(world: World) -> None:
-    """`.git` is a link to a repository beside the workspace, which whoever wrote the link chose."""
-    (world.ws / ".git").rename(world.base / "store")
-    (world.ws / ".git").symlink_to("../store")
-    world.guarded += [world.base / "store" / name for name in ("hooks", "config", "HEAD", "commondir")]
-
-
-def git_a_file(world: World) -> None:
-    """`.git` is a file that names a folder outside, which does not point back."""
-    (world.ws / ".git").rename(world.base / "store")
-    (world.ws / ".git").write_text("gitdir: ../store\n")
-    world.guarded += [world.base / "store" / name for name in ("hooks", "config", "HEAD", "commondir")]
-
-
-def git_points_home(world: World) -> None:
-    """A file `.git`, and a folder `gitdir` in the user's home that seems to point back."""
-    (world.ws / ".git").rename(world.ws / "old")
-    (world.ws / ".git").write_text(f"gitdir: {world.home}\n")
-
-
-def git_unreadable(world: World) -> None:
-    """One submodule's folder of mode 000: what cannot be looked at must not open the rest."""
-    module = world.ws / ".git/modules/x"
-    module.mkdir(parents=True)
-    (module / "HEAD").write_text("ref: refs/heads/main\n")
-    module.chmod(0)
-
-
-def hooks_a_link(world: World) -> None:
-    """`.git/hooks` is a link to a folder of the workspace."""
-    subprocess.run(["rm", "-rf", str(world.ws / ".git/hooks")], check=True)
-    (world.ws / "hooks").mkdir()
-    (world.ws / ".git/hooks").symlink_to("../hooks")
-    world.guarded += [world.ws / "hooks"]
-
-
-def hooks_a_link_out(world: World) -> None:
-    """`.git/hooks` is a link to a folder outside that is writable."""
-    subprocess.run(["rm", "-rf", str(world.ws / ".git/hooks")], check=True)
-    (world.ws / ".git/hooks").symlink_to(world.out)
-
-
-def rules_a_link(world: World) -> None:
-    """`.codelaw` is a link into another folder of the workspace."""
-    (world.ws / ".codelaw").rename(world.ws / "rules")
-    (world.ws / ".codelaw").symlink_to("rules")
-    world.guarded += [world.ws / "rules"]
-
-
-def rules_a_dangling_link(world: World) -> None:
-    """`.codelaw` is a link to nothing: who makes its target makes the rules."""
-    subprocess.run(["rm", "-rf", str(world.ws / ".codelaw")], check=True)
-    (world.ws / ".codelaw").symlink_to("rules")
-    world.guarded += [world.ws / "rules"]
-
-
-def git_a_dangling_link(world: World) -> None:
-    """`.git` is a link to nothing."""
-    subprocess.run(["rm", "-rf", str(world.ws / ".git")], check=True)
-    (world.ws / ".git").symlink_to("store")
+    return start
 
 
 def ourselves(world: World) -> None:
     """The workspace is the folder that our own package lies in, as for those who work on it."""
     world.ws = Path(codelaw.__file__).resolve().parents[1]
     world.guarded.append(world.ws / "codelaw")
-
-
-def links_out(world: World) -> None:
-    """The repository holds links that lead outside."""
-    (world.ws / "file-link").symlink_to(world.out / "victim")
-    (world.ws / "folder-link").symlink_to(world.out)
-    (world.ws / "home-link").symlink_to(world.home)
-    (world.ws / ".vscode").symlink_to(world.out)
-    (world.ws / ".idea").symlink_to(world.home)
 
 
 def secrets_inside(world: World) -> None:
@@ -319,49 +120,88 @@ def tool_chains(world: World) -> None:
         )
 
 
-def settings_on_a_branch(world: World) -> None:
-    """A branch that is not checked out holds settings of an editor's."""
-    git(world, "checkout", "-qb", "other")
-    (world.ws / ".vscode").mkdir()
-    (world.ws / ".vscode/settings.json").write_text("{}\n")
-    git(world, "add", "-f", ".vscode")
-    git(world, "commit", "-qm", "settings")
-    git(world, "checkout", "-q", "main")
-
-
+MODULE = ".git/modules/lib/sub"
+STORE = "{base}/store/hooks {base}/store/config {base}/store/HEAD {base}/store/commondir"
+LINKED = (
+    "ln -s kept/env .envrc; ln -s kept/editor .vscode; mkdir sub; ln -s ../kept/env sub/.envrc;"
+    " ln -s ../kept/editor sub/.vscode"
+)
+GITCONFIG = r"mkdir tools; printf '[core]\n\tautocrlf = false\n' > tools/gitconfig; chmod 755 tools/gitconfig; "
 STARTS: dict[str, Callable[[World], None]] = {
     "a repository": lambda _: None,
     "places around the workspace": around,
-    "no repository": plain,
-    "files that others obey": obeyed,
-    "files that more editors obey": obeyed_by_editors,
-    "a place for files that more editors obey": obeyed_by_editors_absent,
-    "links that others obey": obeyed_links,
+    "no repository": prepared("git --version; rm -rf .git .codelaw", ".git .codelaw"),
+    "files that others obey": lambda world: written(
+        world, (*OBEYED, *START_UP), guarded=(*OBEYED, ".vscode", ".idea", ".husky")
+    ),
+    "files that more editors obey": lambda world: written(world, EDITORS, guarded=EDITORS),
+    # None of these is there: whoever makes one at the top is obeyed.
+    "a place for files that more editors obey": prepared("", " ".join(EDITORS)),
+    "a place for files that others obey": prepared("", " ".join(OBEYED)),
+    # As users of one settings file for many projects have it.
+    "links that others obey": prepared(
+        f"mkdir -p kept/editor; for f in env editor/tasks.json; do echo as it was > kept/$f; done; {LINKED}",
+        ".envrc .vscode sub/.envrc sub/.vscode kept/env kept/editor",
+    ),
     "a home as the workspace": home_itself,
-    "a place for files that others obey": obeyed_absent,
-    "a folder of a repository": below,
-    "a worktree": worktree,
-    "settings on a branch": settings_on_a_branch,
-    "a submodule": submodule,
-    "hooks in the workspace": hooks_inside,
-    "hooks that are not there": hooks_absent,
-    "included settings": included,
-    "included settings that are not there": included_absent,
-    "settings included for a branch": included_if,
-    "a filter of the workspace": filtered,
-    "a monitor of the workspace": monitored,
-    "a link for .git": git_a_link,
-    "a link for .git that leads out": git_a_link_out,
-    "a file for .git that leads out": git_a_file,
-    "a file for .git that leads home": git_points_home,
-    "a submodule that cannot be read": git_unreadable,
-    "a link for hooks": hooks_a_link,
-    "a link for hooks that leads out": hooks_a_link_out,
-    "a link for the rules": rules_a_link,
-    "a link for the rules that leads nowhere": rules_a_dangling_link,
-    "a link for .git that leads nowhere": git_a_dangling_link,
+    # Git's own files lie above it.
+    "a folder of a repository": prepared("mkdir part", ".git/hooks .git/config", visits=".", ws="part"),
+    "a worktree": prepared(
+        "git worktree add -q {base}/tree",
+        ".git/hooks .git/config {base}/tree/.git .git/worktrees/tree/commondir .git/worktrees/tree/gitdir",
+        visits=".",
+        ws="{base}/tree",
+    ),
+    "settings on a branch": prepared(
+        "git checkout -qb other; mkdir .vscode; echo '{{}}' > .vscode/settings.json; git add -f .vscode;"
+        " git commit -qm settings; git checkout -q main"
+    ),
+    "a submodule": prepared(
+        "git clone -q {ws} {base}/other; git submodule add -q {base}/other lib/sub; git commit -qm 'with a submodule'",
+        f"{MODULE}/config {MODULE}/hooks {MODULE}/commondir {MODULE}/info/attributes lib/sub/.git",
+        visits="lib/sub",
+    ),
+    # `core.hooksPath` in the workspace, as husky sets it.
+    "hooks in the workspace": prepared(
+        r"mkdir -p tools/hooks; cd tools/hooks; printf '#!/bin/sh\nexit 0\n' > pre-commit; chmod 755 pre-commit;"
+        " git config core.hooksPath tools/hooks",
+        "tools/hooks",
+    ),
+    "hooks that are not there": prepared("git config core.hooksPath tools/hooks"),
+    "included settings": prepared(f"{GITCONFIG} git config include.path ../tools/gitconfig", "tools/gitconfig"),
+    "included settings that are not there": prepared("git config include.path ../tools/gitconfig"),
+    "settings included for a branch": prepared(
+        f"{GITCONFIG} git config 'includeIf.onbranch:**.path' ../tools/gitconfig", "tools/gitconfig"
+    ),
+    "a filter of the workspace": prepared(
+        r"mkdir tools; printf '#!/bin/sh\ncat\n' > tools/clean; chmod 755 tools/clean;"
+        " git config filter.x.clean tools/clean; echo '*.x filter=x' > .gitattributes",
+        "tools/clean",
+    ),
+    "a monitor of the workspace": prepared(
+        r"mkdir tools; printf '#!/bin/sh\nexit 1\n' > tools/watch; chmod 755 tools/watch;"
+        " git config core.fsmonitor tools/watch",
+        "tools/watch",
+    ),
+    "a link for .git": prepared("mv .git store; ln -s store .git", "store/hooks store/config"),
+    # Whoever wrote the link, or the file, chose where it leads.
+    "a link for .git that leads out": prepared("mv .git {base}/store; ln -s ../store .git", STORE),
+    "a file for .git that leads out": prepared("mv .git {base}/store; echo gitdir: ../store > .git", STORE),
+    "a file for .git that leads home": prepared("mv .git old; echo gitdir: {home} > .git"),
+    # What cannot be looked at must not open the rest.
+    "a submodule that cannot be read": prepared(
+        "mkdir -p .git/modules/x; echo ref: refs/heads/main > .git/modules/x/HEAD; chmod 0 .git/modules/x"
+    ),
+    "a link for hooks": prepared("rm -rf .git/hooks; mkdir hooks; ln -s ../hooks .git/hooks", "hooks"),
+    "a link for hooks that leads out": prepared("rm -rf .git/hooks; ln -s {out} .git/hooks"),
+    "a link for the rules": prepared("mv .codelaw rules; ln -s rules .codelaw", "rules"),
+    "a link for the rules that leads nowhere": prepared("rm -rf .codelaw; ln -s rules .codelaw", "rules"),
+    "a link for .git that leads nowhere": prepared("rm -rf .git; ln -s store .git"),
     "our own program": ourselves,
-    "links that lead out": links_out,
+    "links that lead out": prepared(
+        "ln -s {out}/victim file-link; ln -s {out} folder-link; ln -s {home} home-link; ln -s {out} .vscode;"
+        " ln -s {home} .idea"
+    ),
     "secrets in the workspace": secrets_inside,
     "a home full of tool chains": tool_chains,
 }

@@ -123,7 +123,7 @@ def unseen(name: str, before: Any, now: Any, *, told: bool) -> bool:
     if now == before or (now is None and (told or " message " not in name)):
         return False
     if name.endswith("order"):
-        return [one for one in now if one in before] != [one for one in before if one in now]
+        return not told and [one for one in now if one in before] != [one for one in before if one in now]
     marked = getattr(getattr(now, "metadata", None), "damaged", False) or getattr(now, "code", "") == "record_damaged"
     changed = name.endswith("changes") and any(one.encoding == DAMAGED for one in now)
     return not (marked or changed or (told and name.endswith(("whole", "changes"))))
