@@ -87,24 +87,12 @@ async def _lacking(base: Path, means: Means, found: dict[Means, Found]) -> str:
     """Why no attack would prove anything here: a harmless command must read and copy what lies around it."""
     if means in found and found[means].kind is None:
         return found[means].detail
-    line = Attack("control", "out", "cat {out}/victim && cp {out}/program copy && test -s copy")
-    async with asyncio.timeout(150):
-        context, here = await asyncio.to_thread(_enter, base, line)
-        try:
-            sandbox = here.sandbox(means) if means in ("bubblewrap", "landlock") else None
-            try:
-                processes_here = here.processes(sandbox, found.get(means))
-                result = await processes_here.run(str(line.does).format(**here.words()), cwd=here.ws, timeout=150)
-            finally:
-                if sandbox is not None:
-                    await sandbox.close()
-        finally:
-            await asyncio.to_thread(context.__exit__, None, None, None)
-            await asyncio.to_thread(_remove, base)
-    if result.exit_code == 0 and "intact" in result.stdout:
+    line = "cat {out}/victim && cp {out}/program copy && test -s copy && echo copied"
+    tried = await _in_world(base, Attack("control", "out", line, seconds=150), means, found)
+    if tried.note.endswith("intact\ncopied"):
         return ""
     modes = ", ".join(f"{one} {one.stat().st_mode & 0o7777:o}" for one in base.parents if one.exists())
-    return f"a harmless command failed under {means} in {base}: {result.stderr.strip()[-300:]} (modes: {modes})"
+    return f"a harmless command failed under {means} in {base}: {tried.note} (modes: {modes})"
 
 
 def _temporary(folder: Path) -> None:

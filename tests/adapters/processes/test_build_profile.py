@@ -27,6 +27,7 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import ProcessResult
 from codelaw.permissions.policy import denied_to
 from codelaw.permissions.rules import parse
+from tests.adapters.processes.conftest import Fenced
 from tests.attacks.world import World
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is a sandbox on Linux only")
@@ -34,20 +35,16 @@ ORDINARY = 1000
 
 
 @pytest.fixture
-async def run(around: World):
+async def run(around: World, fenced: Fenced):
     """Runs a command in the workspace under bubblewrap."""
-    sandbox = around.sandbox("bubblewrap")
-    means = await sandbox.means()
-    if means.kind is None:
-        pytest.skip(means.detail)
+    sandbox, means = await fenced()
 
     async def one(command: str, *, withheld: WithheldPaths = NOTHING, **more: Any) -> ProcessResult:
         processes = around.processes(sandbox, means)
         processes.withheld = withheld
         return await processes.run(command, cwd=around.ws, timeout=150, **more)
 
-    yield one
-    await sandbox.close()
+    return one
 
 
 Run = Callable[..., Any]
@@ -145,13 +142,9 @@ def with_skills(around: World) -> None:
     around.own = around.home / ".config/codelaw"
 
 
-async def test_commands_run_the_users_skills_and_see_nothing_beside_them(around: World):
+async def test_commands_run_the_users_skills_and_see_nothing_beside_them(around: World, fenced: Fenced):
     with_skills(around)
-    sandbox = around.sandbox("bubblewrap")
-    means = await sandbox.means()
-    if means.kind is None:
-        pytest.skip(means.detail)
-    processes = around.processes(sandbox, means)
+    processes = around.processes(*await fenced())
     home = around.home
     scripts = f"sh {home}/.claude/skills/pdf/run.sh; sh {home}/.config/codelaw/skills/doc/run.sh"
     result = await processes.run(f"{scripts}; echo x > {home}/.claude/skills/pdf/new", cwd=around.ws, timeout=150)
@@ -161,7 +154,6 @@ async def test_commands_run_the_users_skills_and_see_nothing_beside_them(around:
     assert sorted(listed.stdout.splitlines()) == [
         f"echo MARK {name}" for name in sorted(SKILL_FILES) if "skills" in name
     ]
-    await sandbox.close()
 
 
 def test_skills_are_hidden_with_the_rest_where_what_lies_beside_them_could_be_seen(around: World, tmp_path: Path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
@@ -12,8 +11,9 @@ import pytest
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.sandbox import PORT, Sandbox, SandboxMeans
 from codelaw.domain.files import ProcessResult
+from tests.adapters.processes.conftest import Fenced
 from tests.adapters.processes.networks import Internet, answering, certificate, server_tls
-from tests.attacks.world import USUAL, World
+from tests.attacks.world import World
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="there is a sandbox on Linux only"),
@@ -25,13 +25,8 @@ pytestmark = [
 class Online:
     """Runs commands that reach the hosts of a list in a made-up internet."""
 
-    def __init__(self, around: World, means: SandboxMeans) -> None:
-        self.around = around
-        self.means = means
-        self.internet = Internet()
-        self.sandbox = Sandbox(
-            lambda: [around.ws], [around.own], around.environment, kinds=("bubblewrap",), proxy=self.internet.proxy()
-        )
+    def __init__(self, around: World, internet: Internet, sandbox: Sandbox, means: SandboxMeans) -> None:
+        self.around, self.internet, self.sandbox, self.means = around, internet, sandbox, means
 
     async def __call__(self, command: str, *hosts: str, timeout: float = 60) -> ProcessResult:
         processes = LocalProcesses(
@@ -41,15 +36,9 @@ class Online:
 
 
 @pytest.fixture
-async def online(around: World) -> AsyncGenerator[Online]:
-    probe = Sandbox(list, [], USUAL, kinds=("bubblewrap",))
-    means = await probe.means()
-    await probe.close()
-    if means.kind is None:
-        pytest.skip(means.detail)
-    made = Online(around, means)
-    yield made
-    await made.sandbox.close()
+async def online(around: World, fenced: Fenced) -> Online:
+    internet = Internet()
+    return Online(around, internet, *await fenced(proxy=internet.proxy()))
 
 
 async def test_a_plain_request_and_a_refusal(online: Online):
@@ -123,19 +112,13 @@ async def test_a_server_inside_the_sandbox_is_reached_there(online: Online):
     assert (got.exit_code, got.stdout, got.refused) == (0, "a\n", ())
 
 
-async def test_landlock_alone_reaches_no_host_and_says_so(around: World):
-    sandbox = Sandbox(lambda: [around.ws], [around.own], around.environment, kinds=("landlock",))
-    means = await sandbox.means()
-    if means.kind is None:
-        pytest.skip(means.detail)
+async def test_landlock_alone_reaches_no_host_and_says_so(around: World, fenced: Fenced):
+    sandbox, means = await fenced("landlock")
     port = around.tcp.getsockname()[1]
-    try:
-        processes = LocalProcesses(around.environment, sandbox=sandbox, means=means, network=(f"127.0.0.1:{port}",))
-        assert not processes.keeps_to_hosts
-        assert "no network, as only bubblewrap can allow the hosts of tools.bash.network" in processes.describe
-        got = await processes.run(f"curl -sS -m 5 http://127.0.0.1:{port}/", cwd=around.ws, timeout=150)
-    finally:
-        await sandbox.close()
+    processes = LocalProcesses(around.environment, sandbox=sandbox, means=means, network=(f"127.0.0.1:{port}",))
+    assert not processes.keeps_to_hosts
+    assert "no network, as only bubblewrap can allow the hosts of tools.bash.network" in processes.describe
+    got = await processes.run(f"curl -sS -m 5 http://127.0.0.1:{port}/", cwd=around.ws, timeout=150)
     assert got.exit_code != 0
     assert around.breaches(got) == []
 

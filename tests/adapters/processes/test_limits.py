@@ -14,6 +14,7 @@ from codelaw.adapters.processes.limits import CommandLimits
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.sandbox import Kind
 from codelaw.tools.commands.bash import hint
+from tests.adapters.processes.conftest import Fenced
 from tests.adapters.processes.inside import as_ordinary_user
 from tests.adapters.processes.ordinary import started
 from tests.attacks.world import USUAL, World
@@ -57,12 +58,12 @@ async def test_a_file_has_a_largest_size(around: World):
 
 
 @pytest.mark.needs("bwrap")
-async def test_what_commands_leave_in_their_temporary_folder_is_bounded(around: World, monkeypatch: pytest.MonkeyPatch):
+async def test_what_commands_leave_in_their_temporary_folder_is_bounded(
+    around: World, fenced: Fenced, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(limits, "WATCH_SECONDS", 0.05)
-    sandbox = around.sandbox("bubblewrap")
-    processes = LocalProcesses(
-        around.environment, sandbox=sandbox, means=await sandbox.means(), limits=CommandLimits(temporary=3)
-    )
+    around.settings = {"limits": {"temporary": 3}}
+    processes = around.processes(*await fenced())
     fill = (
         "n=0; while [ $n -lt 60 ]; do head -c 400000 /dev/urandom > $TMPDIR/f$n; n=$((n+1)); sleep 0.1; done; sleep 60"
     )
@@ -70,7 +71,6 @@ async def test_what_commands_leave_in_their_temporary_folder_is_bounded(around: 
     assert "tools.bash.tmpMb" in result.limit
     # The next command may clear up.
     result = await processes.run("sleep 1; rm $TMPDIR/f*; echo done", cwd=around.ws, timeout=150)
-    await sandbox.close()
     assert (result.stdout, result.limit) == ("done\n", "")
 
 

@@ -18,6 +18,7 @@ import pytest
 from codelaw.adapters.processes.sandbox import Sandbox
 from codelaw.domain.files import ProcessResult
 from codelaw.domain.safety.sensitive_files import FILES, FOLDERS, at_once
+from tests.adapters.processes.conftest import Fenced
 from tests.adapters.processes.inside import line
 from tests.attacks.world import World
 from tests.fakes.seen import seen
@@ -29,12 +30,8 @@ GIT = ["git", "-c", "user.name=A User", "-c", "user.email=a@user.example"]
 
 
 @pytest.fixture(params=KINDS)
-async def sandbox(around: World, request: pytest.FixtureRequest):
-    made = Sandbox(lambda: [around.ws], [around.own], around.environment, kinds=(request.param,))
-    if (means := await made.means()).kind is None:
-        pytest.skip(means.detail)
-    yield made
-    await made.close()
+async def sandbox(fenced: Fenced, request: pytest.FixtureRequest):
+    return (await fenced(request.param))[0]
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from codelaw.adapters.processes.rules.homes import git_settings, kept_places
 from codelaw.adapters.processes.sandbox import Kind, Sandbox, SandboxMeans
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
 from codelaw.domain.files import ProcessResult
+from tests.adapters.processes.conftest import Fenced
 from tests.attacks.world import USUAL, World
 from tests.fakes.living import dies, once_begun
 
@@ -41,13 +42,8 @@ class Locked:
 
 
 @pytest.fixture(params=KINDS)
-async def locked(request: pytest.FixtureRequest, around: World):
-    probe = Sandbox(list, [], USUAL, kinds=(request.param,))
-    means = await probe.means()
-    await probe.close()
-    if means.kind is None:
-        pytest.skip(means.detail)
-    made = Locked(around, request.param, means)
+async def locked(request: pytest.FixtureRequest, around: World, fenced: Fenced):
+    made = Locked(around, request.param, (await fenced(request.param))[1])
     yield made
     await made.sandbox.close()
 

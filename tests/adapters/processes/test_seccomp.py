@@ -11,6 +11,7 @@ import pytest
 
 from codelaw.adapters.processes.sandbox import Sandbox, SandboxMeans
 from codelaw.adapters.processes.sandboxes import finding, seccomp
+from tests.adapters.processes.conftest import Fenced
 from tests.attacks.world import USUAL, World
 
 MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -143,10 +144,9 @@ subprocess.run(["echo", "process"])
 @pytest.mark.needs("bwrap")
 @pytest.mark.parametrize("network", [False, True])
 @pytest.mark.skipif(sys.platform != "linux", reason="the filter is for Linux")
-async def test_in_the_sandbox(around: World, network: bool):
+async def test_in_the_sandbox(around: World, fenced: Fenced, network: bool):
     """Also with the network shared nothing reaches a socket that is not a file, and no descriptor of ours is passed on."""
-    sandbox = around.sandbox("bubblewrap")
-    means = await sandbox.means()
+    sandbox, means = await fenced()
     if not means.trusted:
         pytest.skip(means.lacking or means.detail)
     (around.ws / "try.py").write_text(PROGRAM)
@@ -159,7 +159,6 @@ async def test_in_the_sandbox(around: World, network: bool):
         *("uring ENOSYS", "keyctl EPERM", "unshare EPERM", "clone EPERM", "mount EPERM", "userfaultfd EPERM"),
         *("open [0, 1, 2, 3]", "names True", "thread", "process"),
     ], result
-    await sandbox.close()
 
 
 NUMBERED = ("keyctl", "unshare", "clone", "mount", "userfaultfd")
@@ -177,10 +176,11 @@ print(three.connect_ex("\\0of its own"))
 @pytest.mark.needs("bwrap")
 @pytest.mark.skipif(sys.platform != "linux", reason="the filter is for Linux")
 @pytest.mark.parametrize("scoped", [True, False])
-async def test_with_the_network_shared_sockets_without_a_file_are_out_of_reach(around: World, scoped: bool):
+async def test_with_the_network_shared_sockets_without_a_file_are_out_of_reach(
+    around: World, fenced: Fenced, scoped: bool
+):
     """Landlock's scope cuts them off where there is one, else the filter knows no such sockets at all."""
-    sandbox = around.sandbox("bubblewrap")
-    means = await sandbox.means()
+    sandbox, means = await fenced()
     if not means.scoped:
         pytest.skip("landlock has no scope here")
     if not scoped:
@@ -189,7 +189,6 @@ async def test_with_the_network_shared_sockets_without_a_file_are_out_of_reach(a
     name = around.abstract.getsockname()[1:].decode()
     command = f"{INTERPRETER} try.py {name}"
     result = await around.processes(sandbox, means, network=True).run(command, cwd=around.ws, timeout=150)
-    await sandbox.close()
     assert result.stdout == ("False\n0\n" if scoped else "")
     assert scoped or "Address family not supported" in result.stderr
     assert around.breaches(result) == []

@@ -13,6 +13,7 @@ from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.rules import build_profile as drawing
 from codelaw.adapters.processes.sandbox import Sandbox
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
+from tests.adapters.processes.conftest import Fenced
 from tests.attacks.world import SECRET, World
 
 pytestmark = [
@@ -22,13 +23,11 @@ pytestmark = [
 
 
 @pytest.fixture
-async def sandbox(around: World):
-    made = around.sandbox("bubblewrap")
-    means = await made.means()
-    if means.kind is None or not means.binding:
-        pytest.skip("bubblewrap does not work here, or knows no descriptors")
-    yield made
-    await made.close()
+async def sandbox(fenced: Fenced):
+    made, means = await fenced()
+    if not means.binding:
+        pytest.skip("bubblewrap knows no descriptors")
+    return made
 
 
 async def processes(around: World, sandbox: Sandbox) -> LocalProcesses:
@@ -94,13 +93,12 @@ def test_where_every_temporary_place_is_the_workspaces_no_command_runs(monkeypat
         scratch.root()
 
 
-async def test_what_is_hidden_in_a_home_is_not_moved_to_another_name(around: World):
+async def test_what_is_hidden_in_a_home_is_not_moved_to_another_name(around: World, fenced: Fenced):
     around.ws = around.home
     around.own = around.home / "data/codelaw"
     around.own.mkdir(parents=True)
     (around.own / "config.toml").write_text(SECRET)
-    sandbox = around.sandbox("bubblewrap")
-    run = (await processes(around, sandbox)).run
+    run = around.processes(*await fenced()).run
     await run("mv .config c; mv data d; mv .m2 m; mv .cargo n", cwd=around.ws, timeout=150)
     ended = await run(
         "cat c/gh/hosts.yml d/codelaw/config.toml m/settings.xml n/credentials.toml; mkdir -p data/codelaw;"
@@ -108,7 +106,6 @@ async def test_what_is_hidden_in_a_home_is_not_moved_to_another_name(around: Wor
         cwd=around.ws,
         timeout=150,
     )
-    await sandbox.close()
     assert SECRET not in ended.stdout
     assert (around.own / "config.toml").read_text() == SECRET
     assert os.path.lexists(around.home / ".config/gh/hosts.yml")
