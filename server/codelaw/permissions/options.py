@@ -1,14 +1,17 @@
-"""The answers offered when a call is asked about (S-2)."""
+"""The answers offered when a call is asked about (S-2), and what is given for always, by folder and person (S-1)."""
 
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 
-from codelaw.domain.permissions import ApprovalOption
+from codelaw.domain.permissions import ApprovalOption, Grant
 from codelaw.permissions.offers import LONGEST, keeps_to_offer, offered
 from codelaw.permissions.policy import CallFacts, Rules, fully_visible, judge
 from codelaw.permissions.risky_flags import has_risky_flag
-from codelaw.permissions.rules import RuleError, escape_path, parse
+from codelaw.permissions.rules import Rule, RuleError, escape_path, parse
 from codelaw.permissions.shell import read
 
 SHOWN = 120
@@ -63,3 +66,48 @@ def _command_rule(command: str) -> str | None:
         if prefix is not None and not has_risky_flag(words, 1) and keeps_to_offer(prefix, words):
             return f"Bash({' '.join(prefix)}:*)"
     return None if command.endswith(":*") else f"Bash({command})"
+
+
+Folders = Mapping[str, str]
+"""The workspace's folders in their order, real path to name; commands run in the first."""
+
+
+def home(facts: CallFacts, folders: Folders) -> tuple[str, CallFacts]:
+    """The real path of the folder that a call belongs to, and the call as seen from there.
+
+    That of its path; for a command, and where no path is given, the first. Empty where there is none.
+    """
+    first = next(iter(folders), "")
+    if len(folders) < 2 or facts.effect == "execute" or facts.subject is None:
+        return first, facts
+    name, _, inside = facts.subject.partition("/")
+    root = next((root for root, known in folders.items() if known == name), "")
+    return root, replace(facts, subject=inside or ".")
+
+
+def kept_rule(facts: CallFacts, folders: Folders) -> str | None:
+    """The rule that an answer for always keeps: as it is spelt in the call's own folder, whatever stands beside it."""
+    return proposed_rule(home(facts, folders)[1])
+
+
+def in_force(grants: Iterable[Grant], facts: CallFacts, folders: Folders) -> list[Rule]:
+    """The rules of the grants that belong to the call's folder, as paths are shown now.
+
+    One that an older version wrote and this one cannot read allows nothing: the user is asked again.
+    """
+    root, _ = home(facts, folders)
+    found: list[Rule] = []
+    for grant in grants:
+        with suppress(RuleError):
+            if root and grant.folder == root:
+                found.append(_shown(parse(grant.rule), folders[root] if len(folders) > 1 else None))
+    return found
+
+
+def _shown(rule: Rule, name: str | None) -> Rule:
+    """A rule of one folder among several: `src/**` is shown as `name/src/**` there."""
+    if name is None or rule.specifier is None or rule.tool == "Bash":
+        return rule
+    pattern = rule.specifier.removeprefix("./")
+    inside = pattern.removeprefix("/") if "/" in pattern else f"**/{pattern}"
+    return replace(parse(f"{rule.tool}(/{escape_path(name)}/{inside})"), text=rule.text)

@@ -226,6 +226,16 @@ async def test_a_repository_one_folder_down_and_a_submodule_keep_hooks_and_setti
     assert not (deep / ".git/hooks/pre-commit").exists()
 
 
+@pytest.mark.parametrize(
+    "settings",
+    ["[core] hooksPath = tools/hooks", "[user][core]hookspath=tools/hooks", "[core]\n\thooksPath = tools/hooks"],
+)
+def test_what_the_settings_name_is_kept_however_they_are_laid_out(around: World, settings: str):
+    (around.ws / "tools/hooks").mkdir(parents=True)
+    (around.ws / ".git/config").write_text(f"# a comment \\\n{settings}\n")
+    assert access(drawn(around), around.ws / "tools/hooks") == "read"
+
+
 async def test_a_bare_repository_cannot_be_completed_at_the_top(around: World, run: Run):
     result = await run("rm .git/HEAD; mkdir objects refs; echo 'ref: refs/heads/main' > HEAD; echo x > config; ls")
     assert not (around.ws / "HEAD").exists()

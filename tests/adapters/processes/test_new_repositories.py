@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.processes.rules.new_repositories import NewRepositories, harmless, submodules
+from codelaw.adapters.processes.rules.git_settings import harmless
+from codelaw.adapters.processes.rules.new_repositories import NewRepositories, submodules
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -140,6 +141,7 @@ def test_a_link_on_the_way_is_not_followed(ws: Path, tmp_path: Path):
         ('[url "ext::x"]\n\tinsteadOf = https:\n', False),
         ('[includeIf "onbranch:**"]\n\tpath = x\n', False),
         ("bare = x\n", False),
+        ("[user] [core] fsmonitor = x\n", False),
     ],
 )  # fmt: skip
 def test_which_settings_are_harmless(text: str, good: bool):

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from codelaw.adapters.processes.local import LocalProcesses
-from codelaw.adapters.processes.rules.homes import git_settings, kept_places
+from codelaw.adapters.processes.rules.git_settings import kept_settings
+from codelaw.adapters.processes.rules.homes import kept_places
 from codelaw.adapters.processes.sandbox import Kind, Sandbox, SandboxMeans
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
 from codelaw.domain.files import ProcessResult
@@ -152,12 +153,12 @@ def test_git_settings_lose_what_tells_secrets():
         '[user]\n\tname = A\n[url "https://me:pw@host/"]\n\tinsteadOf = x\n[credential]\n\thelper = store\n'
         "[core]\n\teditor = vi\n[http]\n\textraHeader = Authorization: x\n\tproxy = http://u:p@host\n"
     )
-    assert git_settings(text) == "[user]\n\tname = A\n"
+    assert kept_settings(text) == "[user]\n\tname = A\n"
     text = (
         "[core] autocrlf = input\n[pull]\n\trebase = true\n[alias]\n\tst = !sh\n[diff]\n\texternal = x\n\tcolorMoved = zebra\n"
         '[diff "x"]\n\talgorithm = sh\n[user]\n\temail = a@b.example ; \\\n\ttoken = t\n\tsigningKey = k\n\tuseConfigOnly\n[github]\n\tuser = u\n'
     )
-    assert git_settings(text) == (
+    assert kept_settings(text) == (
         "[core]\n\tautocrlf = input\n[pull]\n\trebase = true\n[diff]\n\tcolorMoved = zebra\n[user]\n\tuseConfigOnly\n"
     )
 

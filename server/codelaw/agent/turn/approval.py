@@ -13,8 +13,7 @@ from codelaw.domain.chats import Mode
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion, Decision, Grant, PathUse, Risk
 from codelaw.domain.safety.sensitive_files import who_obeys
-from codelaw.permissions.options import options_for
-from codelaw.permissions.persistent_grants import Folders, home, in_force, kept_rule
+from codelaw.permissions.options import Folders, home, in_force, kept_rule, options_for
 from codelaw.permissions.policy import CallFacts, Default, Denied, Rules, denied_to, judge
 from codelaw.permissions.rules import Rule, parse_all
 from codelaw.permissions.sensitive_files import bare_piece

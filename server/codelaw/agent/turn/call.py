@@ -18,7 +18,7 @@ from codelaw.domain.events import CallStatus, ToolCallEvent
 from codelaw.domain.permissions import Decision
 from codelaw.domain.results import failure
 from codelaw.domain.safety.unseen import title
-from codelaw.permissions.persistent_grants import home
+from codelaw.permissions.options import home
 from codelaw.permissions.policy import CallFacts
 from codelaw.permissions.sensitive_files import named_paths
 from codelaw.tools.base import Preview, run_tool

@@ -167,22 +167,6 @@ _BIN = frozenset({"bin", "sbin", "shims", "condabin"})
 _MOST_PROGRAMS = 300
 """Entries of one folder that are laid back one by one."""
 
-_GIT_KEYS = re.compile(
-    r"advice\.\w+|apply\.\w+|blame\.\w+|branch\.(autosetupmerge|autosetuprebase|sort)|color\.[\w.-]+|column\.\w+"
-    r"|commit\.(cleanup|status|verbose)"
-    r"|core\.(abbrev|autocrlf|bigfilethreshold|commentchar|eol|excludesfile|filemode|ignorecase|longpaths"
-    r"|precomposeunicode|quotepath|safecrlf|symlinks|whitespace)"
-    r"|diff\.(algorithm|colormoved|colormovedws|context|indentheuristic|interhunkcontext|mnemonicprefix|noprefix"
-    r"|renamelimit|renames|statgraphwidth|submodule|wordregex|wserrorhighlight)"
-    r"|fetch\.(prune|prunetags)|help\.autocorrect|i18n\.\w+|init\.defaultbranch|log\.\w+"
-    r"|merge\.(conflictstyle|ff|log|renamelimit|renames|stat|branchdesc)|pull\.(ff|rebase)"
-    r"|push\.(autosetupremote|default|followtags)|rebase\.(abbreviatecommands|autosquash|autostash|missingcommitscheck"
-    r"|stat|updaterefs)|rerere\.\w+|safe\.directory|status\.\w+|tag\.sort|user\.(name|email|useconfigonly)"
-)
-"""Settings of git that name no program and hold no secret; all others are left out."""
-_SECTION = re.compile(r"\s*\[\s*([\w.-]+)\s*\]\s*(.*)")
-_SETTING = re.compile(r"\s*([A-Za-z][\w-]*)\s*(=.*)?")
-
 
 def kept_places(home: Path, environment: Mapping[str, str]) -> list[Path]:
     """What of `home` is laid back: the known places, and those that PATH and the tools' own variables name.
@@ -201,26 +185,6 @@ def kept_places(home: Path, environment: Mapping[str, str]) -> list[Path]:
 def secret_places(home: Path) -> list[Path]:
     """Which of the places that hold secrets `home` may have. Touches the disk."""
     return [home / name for name in SECRETS if mode_of(f"{home}/{name}") is not None]
-
-
-def git_settings(text: str) -> str:
-    """Of a user's git settings those that are known to name no program and to hold no secret."""
-    kept: list[str] = []
-    section = ""
-    going_on = False
-    for line in text.splitlines():
-        whole, going_on = not going_on, line.endswith("\\")
-        if not whole or going_on:
-            continue  # a value over several lines
-        rest = line
-        if line.lstrip().startswith("["):
-            header = _SECTION.fullmatch(line)
-            section = header[1].lower() if header else ""
-            rest = header[2] if header else ""
-        setting = _SETTING.fullmatch(rest)
-        if section and setting and _GIT_KEYS.fullmatch(f"{section}.{setting[1].lower()}"):
-            kept.append(f"[{section}]\n\t{rest.strip()}")
-    return "".join(f"{one}\n" for one in kept)
 
 
 def _named_by(environment: Mapping[str, str], home: Path) -> Iterator[Path]:

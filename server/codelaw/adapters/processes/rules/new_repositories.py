@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from codelaw.adapters.processes.path_fds import OPEN_FOLDER, folder_below
+from codelaw.adapters.processes.rules.git_settings import harmless
 from codelaw.adapters.processes.rules.repositories import POINTER, stores
 from codelaw.adapters.texts import small_text
 
@@ -28,18 +28,6 @@ LARGEST_INDEX = 256 << 20
 LARGEST_SETTINGS = 1 << 16
 _GITLINK = b"\0\0\xe0\0"
 """The mode of a submodule in an index."""
-_HEADER = re.compile(r"\[([\w.-]+)(?:\s+\"[^\"\\]*\")?\]")
-_SETTING = re.compile(r"([A-Za-z][\w-]*)(?:\s*=\s*([^\\]*))?")
-_HARMLESS = re.compile(
-    r"(?:advice|branch|color|column|commit|extensions|feature|fetch|gc|index|init|lfs|maintenance|pack|pull|push|rerere"
-    r"|status|user)\..*"
-    r"|core\.(?:abbrev|autocrlf|bare|bigfilethreshold|compression|eol|filemode|ignorecase|logallrefupdates"
-    r"|precomposeunicode|protecthfs|protectntfs|quotepath|safecrlf|repositoryformatversion|sharedrepository"
-    r"|sparsecheckout|sparsecheckoutcone|symlinks|untrackedcache|worktree)"
-    r"|remote\.(?:fetch|mirror|partialclonefilter|promisor|prune|push|pushurl|tagopt|url)"
-    r"|submodule\.(?:active|branch|fetchrecursesubmodules|ignore|recurse|url)"
-)
-"""Sections, and of others the settings, that name no program."""
 
 _Stamp = tuple[tuple[int, int, int] | None, ...]
 
@@ -214,17 +202,3 @@ def _runs(git: Path, mode: int) -> bool:
         return False
     except OSError:
         return True
-
-
-def harmless(settings: str) -> bool:
-    """Whether a repository's settings name no program and no other settings, as far as can be said with certainty."""
-    section = ""
-    for line in settings.splitlines():
-        text = line.strip()
-        if header := _HEADER.fullmatch(text):
-            section = header[1].casefold()
-        elif text and text[0] not in "#;":
-            setting = _SETTING.fullmatch(text)
-            if setting is None or not _HARMLESS.fullmatch(f"{section}.{setting[1].casefold()}"):
-                return False
-    return True

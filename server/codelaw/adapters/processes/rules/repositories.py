@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from codelaw.adapters.processes.rules.areas import Area, folders_in, is_file, is_folder, mode_of, within
+from codelaw.adapters.processes.rules.git_settings import read_settings
 from codelaw.adapters.texts import small_text
 
 MAX_SETTINGS = 1 << 20
@@ -23,15 +24,13 @@ MAX_MODULES = 200
 MAX_NESTED = 300
 """Folders at the top of a workspace in which repositories of their own are looked for."""
 POINTER = re.compile(r"gitdir:\s*(.+?)\s*")
-_NAMED = re.compile(r"\s*(hookspath|path|fsmonitor)\s*=\s*(.+?)\s*", re.IGNORECASE)
-_RUN = re.compile(
-    r"\s*(?:clean|smudge|process|textconv|command|driver|external|editor|pager|sshcommand|askpass|program|helper|cmd"
-    r"|uploadpack|receivepack|[\w-]+(?=\s*=\s*\"?!))\s*=\s*\"?(.+?)\"?\s*",
-    re.IGNORECASE,
+_RUNS = frozenset(
+    (
+        *("clean", "smudge", "process", "textconv", "command", "driver", "external", "editor", "pager", "sshcommand"),
+        *("askpass", "program", "helper", "cmd", "uploadpack", "receivepack"),
+    )
 )
 """Settings whose value is a command; an alias is one with an exclamation mark."""
-_OWN_WORKTREE = re.compile(r"^\s*worktree\s*=\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
-_MODULE_PATH = re.compile(r"^\s*path\s*=\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 _OBEYED = ("config", "hooks", "config.worktree", "commondir", "objects", "objects/info", "modules", "worktrees", "info")
 
 
@@ -114,7 +113,8 @@ def _same_owner(git: Path, folder: Path) -> bool:
 def _nested(folder: Path) -> Iterator[Path]:
     """Repositories in a workspace folder, looked for as deep as editors do, and where submodules lie."""
     yield from (Path(one) for one in folders_in(folder, MAX_NESTED) or () if mode_of(f"{one}/.git") is not None)
-    named = _MODULE_PATH.findall(small_text(folder / ".gitmodules", MAX_SETTINGS) or "")
+    modules = read_settings(small_text(folder / ".gitmodules", MAX_SETTINGS) or "")
+    named = [one.value for one in modules if one.key == "path"]
     for name in named[:MAX_MODULES]:
         place = Path(os.path.normpath(folder / name.strip('"')))
         if folder in place.parents and place.parent != folder and mode_of(f"{place}/.git") is not None:
@@ -160,30 +160,21 @@ def _guard_folder(git: Path, holder: Path | None, area: Area, seen: set[Path]) -
 
 def _guard_named(settings: str, git: Path, holder: Path | None, area: Area) -> None:
     """Keep what the settings name: the folder of the hooks, further settings, and a monitor."""
-    section = ""
-    for line in settings.splitlines():
-        if line.lstrip().startswith("["):
-            section = line.lstrip().casefold()
-        match = _NAMED.fullmatch(line)
-        if match is None:
-            for place in _programs(line, holder):
-                area.keep(place, ask=True)
-            continue
-        key, name = match[1].lower(), os.path.expanduser(match[2].strip('"'))  # noqa: PTH111 - never raises
-        included = key == "path" and section.startswith("[include")
+    for one in read_settings(settings):
+        name = os.path.expanduser(one.value.strip('"'))  # noqa: PTH111 - never raises
         # Relative to the folder that git works in, or, for an included file, to the file that names it.
-        place = Path(os.path.normpath((git if included or holder is None else holder) / name))
-        obeyed = included or key == "hookspath" or (key == "fsmonitor" and "/" in name)
-        if obeyed and place not in (git / "config", git / "hooks"):
-            area.keep(place, ask=True)
+        place = Path(os.path.normpath((git if one.key == "path" or holder is None else holder) / name))
+        if one.key in ("path", "hookspath") or (one.key == "fsmonitor" and "/" in name):
+            if name and place not in (git / "config", git / "hooks"):
+                area.keep(place, ask=True)
+        elif holder is not None and (one.key in _RUNS or name.startswith("!")):
+            for program in _programs(name, holder):
+                area.keep(program, ask=True)
 
 
-def _programs(line: str, holder: Path | None) -> Iterator[Path]:
+def _programs(line: str, holder: Path) -> Iterator[Path]:
     """Files of the workspace in a command line that the settings have for filters, drivers, aliases and the like."""
-    match = _RUN.fullmatch(line)
-    if match is None or holder is None:
-        return
-    for word in re.split(r"[\s\"';&|]+", match[1].removeprefix("!")):
+    for word in re.split(r"[\s\"';&|]+", line.removeprefix("!")):
         place = Path(os.path.normpath(holder / word))
         if "/" in word and holder in place.parents and mode_of(place) is not None:
             yield place
@@ -240,9 +231,10 @@ def _git_folder(holder: Path) -> Path | None:
     if match is None or not is_file(git / "HEAD"):
         return None
     back = (small_text(git / "gitdir", 4096) or "").strip()
-    worktree = _OWN_WORKTREE.search(small_text(git / "config", MAX_SETTINGS) or "")
+    settings = read_settings(small_text(git / "config", MAX_SETTINGS) or "")
+    worktree = next((one.value for one in settings if one.key == "worktree"), "")
     points_back = back and Path(os.path.realpath(git / back)) == name
-    claims = worktree and Path(os.path.realpath(git / worktree[1].strip('"'))) == holder
+    claims = worktree and Path(os.path.realpath(git / worktree.strip('"'))) == holder
     return git if points_back or claims else None
 
 

@@ -16,7 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from codelaw.adapters.processes.rules.areas import within
-from codelaw.adapters.processes.rules.homes import GIT_SETTINGS, git_settings
+from codelaw.adapters.processes.rules.git_settings import kept_settings
+from codelaw.adapters.processes.rules.homes import GIT_SETTINGS
 from codelaw.adapters.processes.rules.profile import TEMPORARY, Profile
 from codelaw.adapters.processes.sandboxes.means import environment_inside
 from codelaw.adapters.texts import small_text
@@ -75,7 +76,7 @@ class Scratch:
                 text = small_text(place / name, _MOST_SETTINGS)
                 if text is not None:
                     (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                    (folder / name).write_text(git_settings(text), "utf-8", "surrogateescape")
+                    (folder / name).write_text(kept_settings(text), "utf-8", "surrogateescape")
         return folder
 
     def environment(self, environment: Mapping[str, str], profile: Profile) -> dict[str, str]:
