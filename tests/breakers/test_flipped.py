@@ -63,8 +63,8 @@ async def a_turn_of(store: SqliteStore, which: tuple[str, str], text: Callable[.
     call = Call(f"k{turn}", "Read", {"path": text(3)})
     await store.begin_turn(a_turn(store, turn, chat_id), said(f"ask_{turn}", text(), turn=turn))
     asked = said(f"call_{turn}", text(), turn, "assistant", step=1, calls=(call,))
-    told = said(f"result_{turn}", f'{{"text": "{text()}"}}', turn, "tool", call_id=call.id, ref=f"r{turn}")
-    await store.append(chat_id, [asked, told], [(f"r{turn}", {"status": "success", "data": {"text": text()}})])
+    reported = said(f"result_{turn}", f'{{"text": "{text()}"}}', turn, "tool", call_id=call.id, ref=f"r{turn}")
+    await store.append(chat_id, [asked, reported], [(f"r{turn}", {"status": "success", "data": {"text": text()}})])
     await store.append_events(chat_id, turn, [(1.0, AnswerDelta(text(), 1)), (2.0, AnswerDelta("b", 2))])
     path = f"src/{text(2)}"
     await store.plan_change(
@@ -76,7 +76,7 @@ async def a_turn_of(store: SqliteStore, which: tuple[str, str], text: Callable[.
 
 
 async def everything(path: Path) -> tuple[dict[str, Any], list[str], list[str]]:
-    """What can be read, by its name, the notices, and what was refused; who is told to restart does so."""
+    """What can be read, by its name, the notices, and what was refused; who is reported to restart does so."""
     found: dict[str, Any] = {}
     notices: list[str] = []
     refused: list[str] = []
@@ -118,15 +118,15 @@ async def everything(path: Path) -> tuple[dict[str, Any], list[str], list[str]]:
     return found, notices, refused
 
 
-def unseen(name: str, before: Any, now: Any, *, told: bool) -> bool:
-    """Whether something is another than it was, and nobody is told."""
-    if now == before or (now is None and (told or " message " not in name)):
+def unseen(name: str, before: Any, now: Any, *, reported: bool) -> bool:
+    """Whether something is another than it was, and nobody is reported."""
+    if now == before or (now is None and (reported or " message " not in name)):
         return False
     if name.endswith("order"):
-        return not told and [one for one in now if one in before] != [one for one in before if one in now]
+        return not reported and [one for one in now if one in before] != [one for one in before if one in now]
     marked = getattr(getattr(now, "metadata", None), "damaged", False) or getattr(now, "code", "") == "record_damaged"
     changed = name.endswith("changes") and any(one.encoding == DAMAGED for one in now)
-    return not (marked or changed or (told and name.endswith(("whole", "changes"))))
+    return not (marked or changed or (reported and name.endswith(("whole", "changes"))))
 
 
 def flip(path: Path, source: random.Random, count: int = FLIPS) -> list[tuple[int, int, int]]:
@@ -152,7 +152,7 @@ async def test_no_flipped_byte_alters_anything_unseen(tmp_path: Path, number: in
         f"{name}: {now.get(name)}"
         for name in {*written, *now}
         if unseen(
-            name, written.get(name), now.get(name), told=bool(notices) or any(name.startswith(one) for one in refused)
+            name, written.get(name), now.get(name), reported=bool(notices) or any(name.startswith(one) for one in refused)
         )
     ]
     assert not wrong, f"{flips}: {wrong[:5]}"

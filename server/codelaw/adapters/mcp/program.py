@@ -78,15 +78,14 @@ class RunningProgram:
             await asyncio.to_thread(self._leftovers.guard, self._child.pid)
 
     async def line(self) -> bytes | None:
-        """The next line of its output; None when there will be no more."""
-        assert self._child is not None  # noqa: S101 - it was started
-        while (line := self._lines.take()) is None:
-            if self.ended.is_set() or self._lines.too_long:
-                return None
-            self._arrived.clear()
-            self._child.hold(still=False)
-            await self._arrived.wait()
-        return line
+        """The next line of its output; None when there will be no more, or what comes cannot be read."""
+        try:
+            return await self._output.readuntil(b"\n")
+        except asyncio.LimitOverrunError:
+            self.too_much = True
+        except asyncio.IncompleteReadError:
+            pass  # its last words have no end
+        return None
 
     async def send(self, line: bytes) -> None:
         """Give it a line; waits while it does not read.
@@ -130,8 +129,8 @@ class RunningProgram:
         try:
             self._by_us = not (self.ended.is_set() or child.exited.is_set())
             # What it still wants to say must not keep it from ending.
-            self._gone, self._deaf = self.ended.is_set() or child.exited.is_set(), True
-            child.hold(still=False)
+            self._stop_reading()
+            child.resume_reading()
             if self._input is not None:
                 self._input.close()
             await within(child.exited, GRACE_SECONDS)
@@ -164,12 +163,8 @@ class RunningProgram:
         self._output.feed_eof()
 
     def _feed(self, data: bytes) -> None:
-        if self._deaf:
-            return
-        self._lines.feed(data)
-        if self._lines.held > HELD_BYTES and self._child is not None:
-            self._child.hold(still=True)
-        self._arrived.set()
+        if not self.ended.is_set():
+            self._output.feed_data(data)
 
 
 class _Errors:

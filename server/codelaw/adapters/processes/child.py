@@ -106,11 +106,15 @@ class Child:
             child._pipes.append(pipe)
         return child
 
-    def hold(self, *, still: bool) -> None:
-        """Take no more of its output, which waits when the pipe is full, or take it again."""
-        pipe = self._pipes[0]
-        if not pipe.is_closing():
-            (pipe.pause_reading if still else pipe.resume_reading)()
+    def pause_reading(self) -> None:
+        """Take no more of its output for now: it waits when the pipe is full."""
+        if not self._pipes[0].is_closing():
+            self._pipes[0].pause_reading()
+
+    def resume_reading(self) -> None:
+        """Take its output again."""
+        if not self._pipes[0].is_closing():
+            self._pipes[0].resume_reading()
 
     def close(self) -> None:
         """Close our ends of the pipes, whoever holds the others."""
