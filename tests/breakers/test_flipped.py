@@ -43,7 +43,7 @@ async def fill(path: Path, seed: int, most: int) -> dict[str, Any]:
     """A store of chats with turns of five messages, results, before-images, summaries and memories; all of it."""
     source = random.Random(seed)
     store = await SqliteStore.open(path)
-    memories = SqlMemories(store.database, store.owners)
+    memories = SqlMemories(store.database)
     for number in range(CHATS):
         chat_id = f"chat{number}"
         await store.create(a_chat(chat_id, title=prose(source, 8), updated_at=100.0 + number))
@@ -110,7 +110,7 @@ async def everything(path: Path) -> tuple[dict[str, Any], list[str], list[str]]:
             refused += [chat_id] if chat.losses else []
 
     async def listing(store: SqliteStore) -> Any:
-        return (await SqlMemories(store.database, store.owners).list(PLACES, None, None, 100, None))[0]
+        return (await SqlMemories(store.database).list(PLACES, None, None, 100, None))[0]
 
     found |= {f"memory {memory.id}": memory for memory in await read("memory", listing) or ()}
     for store in opened:
@@ -152,7 +152,10 @@ async def test_no_flipped_byte_alters_anything_unseen(tmp_path: Path, number: in
         f"{name}: {now.get(name)}"
         for name in {*written, *now}
         if unseen(
-            name, written.get(name), now.get(name), reported=bool(notices) or any(name.startswith(one) for one in refused)
+            name,
+            written.get(name),
+            now.get(name),
+            reported=bool(notices) or any(name.startswith(one) for one in refused),
         )
     ]
     assert not wrong, f"{flips}: {wrong[:5]}"
