@@ -7,9 +7,9 @@ from contextlib import closing
 
 import pytest
 
+from codelaw.adapters.stores import memory_search
 from codelaw.adapters.stores.memories import SqlMemories
 from codelaw.adapters.stores.opening import open_stores as open_any
-from codelaw.adapters.stores.sqlite import memory_search
 from codelaw.adapters.stores.sqlite import vectors as vectors_module
 from tests.adapters.stores.memory_suite import HERE, MODEL, MemorySuite, a_memory, found, vector
 from tests.adapters.stores.suite import a_chat

@@ -8,7 +8,7 @@ from importlib import import_module
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from codelaw.adapters.stores.postgres import memories as postgres_memories
+from codelaw.adapters.stores import memory_search
 from codelaw.adapters.stores.readers import Database
 from codelaw.adapters.stores.repository import SqlRepository, reads, writes
 from codelaw.adapters.stores.rows.chat_rows import forget_asides, require
@@ -28,7 +28,6 @@ from codelaw.adapters.stores.rows.memory_rows import (
     renumber,
     unknown_memory,
 )
-from codelaw.adapters.stores.sqlite import memory_search
 from codelaw.adapters.stores.sqlite.log_keeping import empty_log
 from codelaw.domain.memories import Candidate, Category, Memory, MemoryScope, Places
 from codelaw.ports.memories import Vector
@@ -44,8 +43,7 @@ class SqlMemories(SqlRepository):
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
-        self._vectors: dict[tuple[str, int], Vectors] = {}
-        """By embedder and size; only touched under the lock."""
+        self._vectors: Vectors | None = None
         self._lock = Lock()
 
     async def save(self, memory: Memory, *, embedder: str = "", vector: Vector | None = None) -> None:
@@ -86,24 +84,14 @@ class SqlMemories(SqlRepository):
         category: Category | None = None,
         limit: int = 50,
     ) -> Sequence[Candidate]:
-        asked_by = None if vector is None else (embedder, vector)
-        if asked_by is not None:
-            await asyncio.to_thread(_load)  # numpy, not in the thread in which messages are stored
+        embedded = None if vector is None else (embedder, vector)
+        if embedded is not None:
+            await asyncio.to_thread(import_module, "numpy")  # not in the thread in which messages are stored
 
         def work(session: Session) -> list[Candidate]:
-            if session.dialect == "postgresql":
-                return postgres_memories.candidates(session, places, question, asked_by, category, limit=limit)
-            with self._lock:
-                known = None if asked_by is None else self._known(embedder, len(asked_by[1]))
-                return memory_search.candidates(
-                    session=session,
-                    known=known,
-                    places=places,
-                    question=question,
-                    asked_by=asked_by,
-                    category=category,
-                    limit=limit,
-                )
+            vectors = None if embedded is None or session.dialect != "sqlite" else self._known(session, embedded)
+            where = (places, category)
+            return memory_search.candidates(session, vectors, where, question, embedded, limit=limit)
 
         return await self.database.read(work, _ABOUT)
 
@@ -200,17 +188,14 @@ class SqlMemories(SqlRepository):
         last = rows[count - 1] if len(rows) > count else None
         return found, None if last is None else cursor_at(last[6], legible(last[0]))
 
-    def _known(self, embedder: str, size: int) -> Vectors:
-        from codelaw.adapters.stores.sqlite.vectors import Vectors  # noqa: PLC0415 - numpy
+    def _known(self, session: Session, embedded: Embedded) -> Vectors:
+        from codelaw.adapters.stores.sqlite.vectors import Vectors, state_of  # noqa: PLC0415 - numpy
 
-        if (embedder, size) not in self._vectors:
-            self._vectors.clear()  # whoever asks with another embedder will go on with it
-            self._vectors[embedder, size] = Vectors(size)
-        return self._vectors[embedder, size]
-
-
-def _load() -> None:
-    import_module("codelaw.adapters.stores.sqlite.vectors")
+        state = state_of(session, embedded)
+        with self._lock:
+            if self._vectors is None or self._vectors.state != state:
+                self._vectors = Vectors(session, state)
+            return self._vectors
 
 
 def _clear_log(session: Session) -> None:
