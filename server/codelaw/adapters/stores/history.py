@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from codelaw.adapters.stores.repository import SqlRepository, writes
 from codelaw.adapters.stores.rows.chat_rows import require
-from codelaw.adapters.stores.rows.checks import checksum, moved
+from codelaw.adapters.stores.rows.checks import checksum
 from codelaw.adapters.stores.rows.codec import to_text
 from codelaw.adapters.stores.rows.database import Session
 from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
@@ -104,17 +104,6 @@ def _forget_summary(session: Session, chat_id: str, turn_id: str) -> None:
         " WHERE last.chat_id = thread_summaries.chat_id AND last.id = thread_summaries.covers"
         " AND gone.id = ? AND gone.position > last.position)",
         (chat_id, turn_id),
-    )
-
-
-def copy_summary(session: Session, chat_id: str, position: int, fork_id: str) -> None:
-    """Give a fork the summary, if all that it speaks of has been taken over."""
-    check, change = moved("thread_summaries.checksum", chat_id, fork_id)
-    session.execute(
-        f"INSERT INTO thread_summaries (chat_id, covers, body, checksum) SELECT ?, covers, body, {check}"  # noqa: S608
-        " FROM thread_summaries JOIN turns ON turns.chat_id = thread_summaries.chat_id AND turns.id = covers"
-        " WHERE thread_summaries.chat_id = ? AND turns.position <= ?",
-        (fork_id, *change, chat_id, position),
     )
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import groupby
 from typing import Any
 
-from codelaw.adapters.stores.rows.checks import checksum, moved
+from codelaw.adapters.stores.rows.checks import checksum
 from codelaw.adapters.stores.rows.codec import legible, to_text
 from codelaw.adapters.stores.rows.database import Session
 from codelaw.domain.chats import Chat, Todo
-from codelaw.domain.checkpoints import HEAD, Aside
+from codelaw.domain.checkpoints import Aside
 from codelaw.domain.errors import Refusal
 from codelaw.domain.messages import Message
 
@@ -129,17 +129,6 @@ def add_asides(session: Session, chat_id: str, asides: Sequence[Aside]) -> None:
         "INSERT INTO asides (chat_id, message_id, name, body, about, checksum) VALUES (?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (chat_id, message_id, name) DO NOTHING",
         [(chat_id, *row, checksum(chat_id, *row)) for row in rows],
-    )
-
-
-def copy_asides(session: Session, chat_id: str, fork_id: str) -> None:
-    """Give a fork those of its messages, so that the common beginning is sent alike (L-6)."""
-    check, change = moved("checksum", chat_id, fork_id)
-    session.execute(
-        "INSERT INTO asides (chat_id, message_id, name, body, about, checksum)"  # noqa: S608 - our own words
-        f" SELECT ?, message_id, name, body, about, {check} FROM asides WHERE chat_id = ?"
-        " AND (message_id LIKE ? OR message_id IN (SELECT id FROM messages WHERE chat_id = ?)) ORDER BY position",
-        (fork_id, *change, chat_id, f"{HEAD}%", fork_id),
     )
 
 
