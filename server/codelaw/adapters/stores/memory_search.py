@@ -33,7 +33,9 @@ EXACT = 4_000
 """Entries of one place whose vectors are all compared in PostgreSQL; among more the index is asked."""
 
 _FREQUENT = {
-    "sqlite": "SELECT term, doc FROM memory_vocabulary WHERE term IN ({})",
+    "sqlite": (
+        "WITH sought (word) AS (VALUES ({})) SELECT term, doc FROM sought CROSS JOIN memory_vocabulary ON term = word"
+    ),
     # The words that the statistics list; those that are not are rare.
     "postgresql": (
         "SELECT word, share * (SELECT greatest(reltuples, 0) FROM pg_class WHERE oid = 'memories'::regclass)"
@@ -83,8 +85,8 @@ def candidates(
         cosine = _nearest(session, embedded, (here, parameters), wanted, positions)
     among = tuple(sorted(positions | cosine.keys()))
     rows = session.execute(
-        f"SELECT position, {COLUMNS} FROM memories WHERE position IN ({_marks(among)}) AND {here}",  # noqa: S608 - ours
-        (*among, *parameters),
+        f"SELECT position, {COLUMNS} FROM memories WHERE position IN ({_marks(among)})",  # noqa: S608 - ours
+        among,
     )
     alike = [
         Candidate(found, fused(likeness(terms, found.text), cosine.get(row[0])), cosine.get(row[0]))
@@ -100,7 +102,8 @@ def _by_words(session: Session, terms: Mapping[str, str], here: Condition) -> li
     sqlite = session.dialect == "sqlite"
     # FTS5 makes stems of words by itself; else the stems are ours.
     sought = {term if sqlite else term[:LONGEST]: word if sqlite else term[:LONGEST] for term, word in terms.items()}
-    counted = session.execute(_FREQUENT[session.dialect].format(_marks(sought)), tuple(sought))
+    marks = _marks(sought).replace(", ", "), (") if sqlite else _marks(sought)
+    counted = session.execute(_FREQUENT[session.dialect].format(marks), tuple(sought))
     common: dict[str, float] = {legible(term): count for term, count in counted}
     ordered = sorted((common.get(term, 0), word) for term, word in sought.items() if not sqlite or term in common)
     if not ordered:

@@ -54,7 +54,7 @@ class Vectors:
         among = np.flatnonzero(here)
         alike = (self._rows if len(among) == len(self._rows) else self._rows[among]) @ np.frombuffer(vector, "<f4")
         if len(among) > limit:
-            chosen = np.isin(self._known[among, 0], list(positions))
+            chosen = np.isin(self._known[among, 0], np.array([*positions], np.int64), kind="table")
             chosen[np.argpartition(-alike, limit)[:limit]] = True
             among, alike = among[chosen], alike[chosen]
         return dict(zip(self._known[among, 0].tolist(), alike.tolist(), strict=True))
