@@ -107,7 +107,7 @@ def test_a_digest_comes_back_from_the_disk_as_it_was() -> None:
 @pytest.mark.parametrize("digest", [digested("a.py", MANY), unpacked(digested("a.py", MANY).packed())])
 def test_the_garbage_collector_does_not_visit_chunks_and_symbols(digest: Digest) -> None:
     """It would stop every thread for as long as that takes, hundreds of thousands of them at a million lines."""
-    assert (digest.size, len(digest.names)) == (50, 50)
+    assert (digest.size, len(digest.symbols)) == (50, 50)
     gc.collect()
     assert [one for one in gc.get_referents(digest) if gc.is_tracked(one) and not isinstance(one, type)] == []
     known = framed({f"a{number}.py": digest for number in range(40)})

@@ -67,7 +67,7 @@ def outlined(frame: Frame, below: Sequence[str]) -> list[tuple[str, Digest]]:
 
 def named(frame: Frame, name: str, *, begun: bool) -> list[tuple[str, Symbol]]:
     last = (parts_of(name) or [name])[-1].casefold()
-    holding = (one for one in _defining(frame) if last in one[1].reported.casefold())
+    holding = (one for one in _defining(frame) if last in one[1].names.casefold())
     return called(((path, digest.symbols) for path, digest in holding), name, begun=begun)
 
 

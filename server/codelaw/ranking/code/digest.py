@@ -23,13 +23,13 @@ from codelaw.ports.code import Symbol
 from codelaw.ranking.code.symbols import is_document, read
 from codelaw.ranking.words import number, terms
 
-FORMAT = 3
+FORMAT = 4
 DEFINED, CODE, COMMENT = 0, 1, 2
 """The fields of a chunk: names that it defines, its code, and what is written for people."""
 FIELDS = 3
 MOST_COUNTED = 255
 NUMBER = np.dtype("<u4")
-_SIZES = struct.Struct("<5I")
+_SIZES = struct.Struct("<6I")
 _WORD = re.compile(r"[^\W_]+(?:_+[^\W_]+)*")
 _NAME = re.compile(r"[A-Za-z_]\w{2,79}")
 
@@ -46,16 +46,16 @@ class Digest:
     stop every thread.
     """
 
-    reported: str
+    names: str
     """A line each: the symbol that each chunk belongs to, the name of each symbol, and the kind of each symbol."""
     data: bytes
-    """`_SIZES`; terms of the entries, `lengths`, `defined`, `used`, the lines of chunks, those of symbols, how many
-    entries each chunk has, all as `NUMBER`; `counts`."""
+    """`_SIZES`, of what follows, all as `NUMBER`: terms of the entries, `lengths`, `defined`, `used`, the lines of chunks
+    and then of symbols, how many entries each chunk has; behind that `counts`."""
 
     @property
     def size(self) -> int:
         """How many chunks there are."""
-        return self._sizes[3]
+        return _SIZES.unpack_from(self.data)[5]
 
     @property
     def chunks(self) -> tuple[Chunk, ...]:
@@ -63,94 +63,74 @@ class Digest:
 
     @property
     def symbols(self) -> tuple[Symbol, ...]:
-        return self._symbols(0, self._sizes[4])
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The name of each symbol."""
-        *_, size, symbols = self._sizes
-        return _lines_of(self.reported)[size : size + symbols]
+        return self._symbols(0, len(self._part(4)) // 2 - self.size)
 
     @property
     def defines(self) -> bool:
         """Whether there is a symbol."""
-        return self._sizes[4] > 0
+        return len(self._part(4)) > 2 * self.size
 
     @property
     def terms(self) -> Numbers:
         """One entry for each term of each chunk."""
-        return self._numbers(0, self._sizes[0])
+        return self._part(0)
 
     @property
     def owners(self) -> Numbers:
         """The chunk of each entry."""
-        entries, defined, used, size, symbols = self._sizes
-        many = self._numbers(entries + (FIELDS + 2) * size + defined + used + 2 * symbols, size)
-        return np.repeat(np.arange(size, dtype=np.uint32), many)
+        return np.repeat(np.arange(self.size, dtype=np.uint32), self._part(5))
 
     @property
     def counts(self) -> Counts:
         """How often an entry's term stands there: a row of `FIELDS` numbers for each."""
-        entries = self._sizes[0]
-        return np.frombuffer(self.data, np.uint8, offset=len(self.data) - FIELDS * entries).reshape(-1, FIELDS)
+        begin = len(self.data) - FIELDS * len(self.terms)
+        return np.frombuffer(self.data, np.uint8, offset=begin).reshape(-1, FIELDS)
 
     @property
     def lengths(self) -> Numbers:
         """Terms of each chunk: a row of `FIELDS` numbers for each."""
-        entries, _, _, size, _ = self._sizes
-        return self._numbers(entries, FIELDS * size).reshape(-1, FIELDS)
+        return self._part(1).reshape(-1, FIELDS)
 
     @property
     def defined(self) -> Numbers:
         """The names that the file defines."""
-        entries, defined, _, size, _ = self._sizes
-        return self._numbers(entries + FIELDS * size, defined)
+        return self._part(2)
 
     @property
     def used(self) -> Numbers:
         """The names that stand in it."""
-        entries, defined, used, size, _ = self._sizes
-        return self._numbers(entries + FIELDS * size + defined, used)
+        return self._part(3)
 
     def chunk(self, at: int) -> Chunk:
         """The chunk of this number."""
-        start, end = self._lines(at, at + 1)
-        return Chunk(start, end, _lines_of(self.reported)[at])
+        start, end = self._part(4)[2 * at : 2 * at + 2].tolist()
+        return Chunk(start, end, _lines_of(self.names)[at])
 
     def beginning(self, start: int, end: int) -> tuple[Symbol, ...]:
         """The symbols that begin in these lines, the last one not included."""
-        *_, size, symbols = self._sizes
-        starts = self._lines(size, size + symbols)[::2]
+        starts = self._part(4)[2 * self.size :: 2].tolist()
         return self._symbols(bisect_left(starts, start), bisect_left(starts, end))
 
     def packed(self) -> bytes:
         """For the disk."""
-        reported = self.reported.encode("utf-8", "surrogatepass")
-        return zlib.compress(len(reported).to_bytes(4, "little") + reported + self.data, 1)
+        names = self.names.encode("utf-8", "surrogatepass")
+        return zlib.compress(len(names).to_bytes(4, "little") + names + self.data, 1)
 
-    @property
-    def _sizes(self) -> tuple[int, int, int, int, int]:
-        """How many entries, names that are defined, names that stand in it, chunks, and symbols."""
-        return _SIZES.unpack_from(self.data)
-
-    def _numbers(self, begin: int, count: int) -> Numbers:
-        return np.frombuffer(self.data, NUMBER, count, _SIZES.size + NUMBER.itemsize * begin)
-
-    def _lines(self, first: int, last: int) -> list[int]:
-        """Where the chunks begin and end, and behind them the symbols."""
-        entries, defined, used, size, _ = self._sizes
-        return self._numbers(entries + FIELDS * size + defined + used + 2 * first, 2 * (last - first)).tolist()
+    def _part(self, number: int) -> Numbers:
+        sizes = _SIZES.unpack_from(self.data)
+        return np.frombuffer(self.data, NUMBER, sizes[number], _SIZES.size + NUMBER.itemsize * sum(sizes[:number]))
 
     def _symbols(self, first: int, last: int) -> tuple[Symbol, ...]:
-        *_, size, symbols = self._sizes
-        reported, lines = _lines_of(self.reported), self._lines(size + first, size + last)
-        names, kinds = reported[size + first : size + last], reported[size + symbols + first : size + symbols + last]
-        return tuple(Symbol(*one) for one in zip(names, kinds, lines[::2], lines[1::2], strict=True))
+        size, lines = self.size, self._part(4)[2 * self.size :].tolist()
+        kinds, names = size + len(lines) // 2, _lines_of(self.names)
+        return tuple(
+            Symbol(names[size + at], names[kinds + at], lines[2 * at], lines[2 * at + 1]) for at in range(first, last)
+        )
 
 
 @lru_cache(maxsize=256)
-def _lines_of(reported: str) -> tuple[str, ...]:
-    return tuple(reported.split("\n"))
+def _lines_of(names: str) -> tuple[str, ...]:
+    return tuple(names.split("\n"))
 
 
 def unpacked(data: bytes) -> Digest:
@@ -163,11 +143,10 @@ def unpacked(data: bytes) -> Digest:
         raw = zlib.decompress(data)
         begin = 4 + int.from_bytes(raw[:4], "little")
         found = Digest(raw[4:begin].decode("utf-8", "surrogatepass"), raw[begin:])
-        entries, defined, used, size, symbols = _SIZES.unpack_from(found.data)
-        numbers = entries + (FIELDS + 3) * size + defined + used + 2 * symbols
-        if len(found.data) != _SIZES.size + NUMBER.itemsize * numbers + FIELDS * entries:
+        sizes = _SIZES.unpack_from(found.data)
+        if len(found.data) != _SIZES.size + NUMBER.itemsize * sum(sizes) + FIELDS * sizes[0]:
             raise ValueError("the sizes of a digest do not agree")
-        if found.reported.count("\n") + 1 != size + 2 * symbols or len(found.owners) != entries:
+        if found.names.count("\n") + 1 != sizes[4] - sizes[5] or len(found.owners) != sizes[0]:
             raise ValueError("an entry or a name of a digest has no chunk")
     except (zlib.error, struct.error) as error:
         raise ValueError(f"no digest: {error}") from error
@@ -205,10 +184,10 @@ def digested(path: str, text: str) -> Digest:
     used = _numbers(set(_NAME.findall(text)))
     lines = [line for one in (*pieces, *found.symbols) for line in (one.start, one.end)]
     numbers = (entries, [one for row in lengths for one in row], defined, used, lines, many)
-    sizes = _SIZES.pack(len(entries), len(defined), len(used), len(pieces), len(found.symbols))
+    sizes = _SIZES.pack(*map(len, numbers))
     names = (*(piece.symbol for piece in pieces), *(symbol.name for symbol in found.symbols))
     return Digest(
-        reported="\n".join([*names, *(symbol.kind for symbol in found.symbols)]),
+        names="\n".join([*names, *(symbol.kind for symbol in found.symbols)]),
         data=b"".join([sizes, *(np.array(part, NUMBER).tobytes() for part in numbers), counts]),
     )
 

@@ -191,7 +191,7 @@ class Hints:
     """By path."""
 
     said: Mapping[str, float] = field(default_factory=dict[str, float])
-    """What commits say of files (`history.reported`)."""
+    """What commits say of files (`hints.reported`)."""
     near: Mapping[str, npt.NDArray[np.float32]] = field(default_factory=dict[str, npt.NDArray[np.float32]])
     """What each of their chunks is worth by its vector, 0 to 1 (`nearness.nearest`)."""
 
