@@ -49,6 +49,16 @@ class Arguments(BaseModel):
 A = TypeVar("A", bound=Arguments)
 
 
+def applying(**facts: object) -> dict[str, Any]:
+    """Those of the facts that there is something to say of: what is false, empty or None is left out of a result."""
+    return {name: value for name, value in facts.items() if value or (value == 0 and value is not False)}
+
+
+def cut_result(data: dict[str, Any], text: str, *, cut: object, context: Mapping[str, Any] | None = None) -> ToolResult:
+    """A success; a partial one where something was cut."""
+    return ToolResult("partial" if cut else "success", data, text, context=context or {})
+
+
 @dataclass(frozen=True, slots=True)
 class ToolEnvironment:
     """The world of one chat's tools."""

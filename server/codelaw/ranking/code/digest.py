@@ -49,7 +49,7 @@ class Digest:
     names: str
     """A line each: the symbol that each chunk belongs to, the name of each symbol, and the kind of each symbol."""
     data: bytes
-    """`_SIZES`, of what follows, all as `NUMBER`: terms of the entries, `lengths`, `defined`, `used`, the lines of chunks
+    """`_SIZES` of what follows, as `NUMBER`: terms of the entries, `lengths`, `defined`, `used`, the lines of chunks
     and then of symbols, how many entries each chunk has; behind that `counts`."""
 
     @property

@@ -14,7 +14,7 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Located
 from codelaw.domain.results import ToolResult
 from codelaw.ports.editor import LanguageServices
-from codelaw.tools.base import Arguments, Tool, ToolEnvironment
+from codelaw.tools.base import Arguments, Tool, ToolEnvironment, applying, cut_result
 from codelaw.tools.code.symbols import editor_uri, services_of
 from codelaw.tools.paths import is_top, located
 
@@ -158,17 +158,14 @@ async def _result(
         entries += [(_RANK[one.severity], at.shown, one.span.start.line, one) for one in document.findings]
     entries.sort(key=lambda entry: entry[:3])
     errors = sum(rank == 0 for rank, *_ in entries)
-    data: dict[str, Any] = {} if place is None else {"path": place.shown}
-    data |= {"total": len(entries), "errors": errors}
-    data["diagnostics"] = [_entry(finding, shown) for _, shown, _, finding in entries[: args.limit]]
-    data |= marks
     cut = len(entries) > args.limit
-    if cut:
-        data["truncated"] = True
-    if withheld:
-        data["withheld"] = "Some are of files that a permission rule keeps from you."
+    diagnostics = [_entry(finding, shown) for _, shown, _, finding in entries[: args.limit]]
+    data = applying(path=place and place.shown) | {"total": len(entries), "errors": errors, "diagnostics": diagnostics}
+    data |= marks
+    why = "Some are of files that a permission rule keeps from you."
+    data |= applying(truncated=cut, withheld=withheld and why)
     text = f"{len(entries)} diagnostics, {errors} of them errors." if entries else "Nothing is found wrong."
-    return ToolResult("partial" if cut else "success", data, text)
+    return cut_result(data, text, cut=cut)
 
 
 def _version(place: Located, env: ToolEnvironment) -> int | None:
@@ -184,6 +181,5 @@ def _entry(finding: Finding, shown: str | None) -> dict[str, Any]:
     message = " ".join(finding.message.split())
     if len(message) > MESSAGE_CHARACTERS:
         message = message[: MESSAGE_CHARACTERS - 1] + "…"
-    entry: dict[str, Any] = {} if shown is None else {"file": shown}
-    entry |= {"line": finding.span.start.line + 1, "severity": finding.severity, "message": message}
-    return entry | {key: value for key, value in (("code", finding.code), ("source", finding.source)) if value}
+    entry = {"line": finding.span.start.line + 1, "severity": finding.severity, "message": message}
+    return applying(file=shown) | entry | applying(code=finding.code, source=finding.source)

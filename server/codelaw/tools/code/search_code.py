@@ -10,7 +10,7 @@ from pydantic import Field
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.results import ToolResult
 from codelaw.ports.code import CodeIndex, FileOutline, FoundPlaces, Place, PlaceKind, Symbol
-from codelaw.tools.base import Arguments, Tool, ToolEnvironment
+from codelaw.tools.base import Arguments, Tool, ToolEnvironment, applying, cut_result
 from codelaw.tools.code.symbols import editor_uri
 from codelaw.tools.paths import is_top, located, starts
 
@@ -42,14 +42,14 @@ class SearchCode(Tool[SearchCodeArguments]):
         index = index_of(env)
         below = await tops(args.path, env)
         found = await index.search(env.workspace, args.query, below=below, kind=args.kind, limit=args.limit)
-        data: dict[str, Any] = {"query": args.query, "total": len(found.places)}
-        data["places"] = [_entry(place) for place in found.places]
         note = reported(found)
-        if note:
-            data["note"] = note
-        text = f"{len(found.places)} place{'s' * (len(found.places) != 1)}."
-        if not found.places:
-            text = "Nothing like it: try other words, or Grep."
+        places = [_entry(place) for place in found.places]
+        data = {"query": args.query, "total": len(places), "places": places, **applying(note=note)}
+        text = (
+            f"{len(places)} place{'s' * (len(places) != 1)}."
+            if places
+            else "Nothing like it: try other words, or Grep."
+        )
         return ToolResult("success", data, " ".join(filter(None, (text, note))))
 
 
@@ -82,10 +82,8 @@ def reported(found: FoundPlaces) -> str:
 
 def _entry(place: Place) -> dict[str, Any]:
     """Lines numbered as Read does."""
-    entry: dict[str, Any] = {"file": place.path, "line": place.start + 1, "end_line": place.end, "kind": place.kind}
-    if place.symbol:
-        entry["symbol"] = place.symbol
-    return {**entry, "why": place.why, "lines": list(place.lines)}
+    where = {"file": place.path, "line": place.start + 1, "end_line": place.end, "kind": place.kind}
+    return {**where, **applying(symbol=place.symbol), "why": place.why, "lines": list(place.lines)}
 
 
 MOST_FILES = 100
@@ -122,14 +120,12 @@ class Outline(Tool[OutlineArguments]):
         outlines, total = ([lent], 1) if lent else await index.outline(env.workspace, below, MOST_FILES)
         alone = len(outlines) == 1 and below == (outlines[0].path,)
         rows = [row for outline in outlines for row in _rows(outline, whole=alone)]
-        data: dict[str, Any] = {"path": args.path, "total": len(rows) if alone else total}
-        data["symbols"] = rows[: args.limit]
         cut = len(rows) > args.limit or total > len(outlines)
-        if cut:
-            data["truncated"] = True
+        data = {"path": args.path, "total": len(rows) if alone else total, "symbols": rows[: args.limit]}
+        data |= applying(truncated=cut)
         what = "symbols" if alone else "files that define something"
-        text = f"{data['total']} {what}" + (f", the first {len(data['symbols'])} symbols shown" if cut else "") + "."
-        return ToolResult("partial" if cut else "success", data, text)
+        text = f"{data['total']} {what}" + (f", the first {len(rows[: args.limit])} symbols shown" if cut else "") + "."
+        return cut_result(data, text, cut=cut)
 
 
 async def _lent(path: str, env: ToolEnvironment) -> FileOutline | None:

@@ -15,7 +15,7 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileText, Located
 from codelaw.domain.results import ToolResult
 from codelaw.ports.editor import LanguageServices
-from codelaw.tools.base import Arguments, Tool, ToolEnvironment
+from codelaw.tools.base import Arguments, Tool, ToolEnvironment, applying, cut_result
 from codelaw.tools.paths import located
 
 LINE_CHARACTERS = 300
@@ -205,12 +205,10 @@ class References(Tool[ReferencesArguments]):
 
 
 def _result(args: SymbolArguments, shown: ShownPlaces, what: str) -> ToolResult:
-    data: dict[str, Any] = {"symbol": args.symbol, "total": shown.total, "places": shown.places}
     cut = shown.total > len(shown.places) and len(shown.places) >= getattr(args, "limit", MAX_DEFINITIONS)
-    if cut:
-        data["truncated"] = True
-    if shown.withheld:
-        data["withheld"] = "Some lie in files that a permission rule keeps from you."
+    withheld = "Some lie in files that a permission rule keeps from you." if shown.withheld else ""
+    data = {"symbol": args.symbol, "total": shown.total, "places": shown.places}
+    data |= applying(truncated=cut, withheld=withheld)
     count = f"{shown.total} {what}{'' if shown.total == 1 else 's'} of {args.symbol}"
     text = f"{count}, the first {len(shown.places)} shown." if cut else f"{count}."
-    return ToolResult("partial" if cut else "success", data, text)
+    return cut_result(data, text, cut=cut)

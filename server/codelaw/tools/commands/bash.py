@@ -12,7 +12,7 @@ from pydantic import Field
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Folder, ProcessResult
 from codelaw.domain.results import ToolError, ToolResult
-from codelaw.tools.base import Arguments, Preview, Tool, ToolEnvironment
+from codelaw.tools.base import Arguments, Preview, Tool, ToolEnvironment, applying
 from codelaw.tools.changing.snapshots import kept
 
 MOST_SHOWN = 5
@@ -162,22 +162,30 @@ class Bash(Tool[BashArguments]):
             ended = await env.processes.run(
                 args.command, cwd=folders[0].root, timeout=seconds, opened=opened, listener=env.listener
             )
-        data = _data(args, ended, sandboxed=env.processes.sandboxed)
-        if ended.stopped:
-            data["stopped"] = True
-        if ended.blocked:
-            data["blocked"] = [shown(path, folders) for path in ended.blocked[:MAX_FILES]]
-        if ended.aside:
-            data["set_aside"] = [
-                {"path": shown(one.path, folders), "kept": str(one.kept), "asked": one.asked}
-                for one in ended.aside[:MAX_FILES]
-            ]
-        if unsaved:
-            data["unsaved"] = list(unsaved[:MAX_FILES])
         # What the command itself changed is not an edit of the user's: say so here, once (F-5).
         changed = await env.ledger.external_changes(env.workspace)
-        if changed:
-            data["changed"] = changed[:MAX_FILES]
+        data: dict[str, Any] = {
+            "command": args.command,
+            "exit_code": ended.exit_code,
+            "stdout": ended.stdout,
+            "stderr": ended.stderr,
+            "seconds": round(ended.seconds, 1),
+            "sandboxed": env.processes.sandboxed,
+        }
+        data |= applying(
+            description=args.description,
+            truncated=bool(ended.stdout_omitted or ended.stderr_omitted),
+            timed_out=ended.timed_out,
+            refused=list(ended.refused),
+            stopped=ended.stopped,
+            blocked=[shown(path, folders) for path in ended.blocked[:MAX_FILES]],
+            set_aside=[
+                {"path": shown(one.path, folders), "kept": str(one.kept), "asked": one.asked}
+                for one in ended.aside[:MAX_FILES]
+            ],
+            unsaved=list(unsaved[:MAX_FILES]),
+            changed=changed[:MAX_FILES],
+        )
         why = kept_from(data["blocked"]) if ended.blocked else hint(ended, sandboxed=env.processes.sandboxed)
         return _result(data, ended, seconds, why)
 
@@ -191,46 +199,23 @@ class Bash(Tool[BashArguments]):
         return {one["path"]: Path(one["kept"]) for one in entries if one["asked"] and one["path"] not in again}
 
 
-def _data(args: BashArguments, ended: ProcessResult, *, sandboxed: bool) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "command": args.command,
-        "exit_code": ended.exit_code,
-        "stdout": ended.stdout,
-        "stderr": ended.stderr,
-        "seconds": round(ended.seconds, 1),
-        "sandboxed": sandboxed,
-    }
-    if args.description:
-        data["description"] = args.description
-    if ended.stdout_omitted or ended.stderr_omitted:
-        data["truncated"] = True
-    if ended.timed_out:
-        data["timed_out"] = True
-    if ended.refused:
-        data["refused"] = list(ended.refused)
-    return data
-
-
 def _result(data: dict[str, Any], ended: ProcessResult, seconds: float, why: str | None) -> ToolResult:
     stats = {"seconds": round(ended.seconds, 3)}
+    more = _unsaved(data) + (f" {why}" if why else "")
+    if ended.exit_code == 0 and not ended.timed_out and not ended.stopped:
+        cut = " The middle of the output is left out." if "truncated" in data else ""
+        return ToolResult("partial" if cut else "success", data, f"Exit code 0.{cut}{more}", stats=stats)
+    so_far = "data holds the output so far."
     if ended.timed_out:
-        more = f" {why}" if ended.refused else ""
-        error = ToolError("TIMEOUT", f"Killed after {seconds:g} s; data holds the output so far.{more}")
-        return ToolResult("error", data, "", error, stats=stats)
-    if ended.stopped:
-        message = f"The user stopped the command after {ended.seconds:.1f} s; data holds the output so far. {STOPPED}"
-        return ToolResult("error", data, "", ToolError("EXECUTION_ERROR", message), stats=stats)
-    if ended.exit_code is None:
+        message = f"Killed after {seconds:g} s; {so_far}" + (f" {why}" if ended.refused else "")
+    elif ended.stopped:
+        message = f"The user stopped the command after {ended.seconds:.1f} s; {so_far} {STOPPED}"
+    elif ended.exit_code is None:
         message = why or "How the command ended is not known; what was left of it was killed."
-        return ToolResult("error", data, "", ToolError("EXECUTION_ERROR", message), stats=stats)
-    if ended.exit_code != 0:
-        more = _unsaved(data) + (f" {why}" if why else "")
-        error = ToolError("EXECUTION_ERROR", f"The command ended with exit code {ended.exit_code}.{more}")
-        return ToolResult("error", data, "", error, stats=stats)
-    partial = "truncated" in data
-    text = "Exit code 0." + (" The middle of the output is left out." if partial else "")
-    text += _unsaved(data) + (f" {why}" if why else "")
-    return ToolResult("partial" if partial else "success", data, text, stats=stats)
+    else:
+        message = f"The command ended with exit code {ended.exit_code}.{more}"
+    error = ToolError("TIMEOUT" if ended.timed_out else "EXECUTION_ERROR", message)
+    return ToolResult("error", data, "", error, stats=stats)
 
 
 def _unsaved(data: dict[str, Any]) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import Field
 
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.files import Entry
+from codelaw.domain.files import Entry, Located
 from codelaw.domain.results import ToolResult
-from codelaw.tools.base import Arguments, Tool, ToolEnvironment
+from codelaw.tools.base import Arguments, Tool, ToolEnvironment, applying, cut_result
 from codelaw.tools.paths import is_top, located, misspelt, starts
 
 _MARKS = {"folder": "/", "link": "@", "file": ""}
@@ -37,13 +38,13 @@ class LS(Tool[LSArguments]):
         folders = env.workspace.folders
         if is_top(args.path) and len(folders) > 1:
             entries = [Entry(folder.name, "folder", 0, 0) for folder in folders]
-            return _result(".", entries, args.limit, {})
+            return _listed(".", entries, args.limit, {})
         place = await located(env.workspace, args.path)
         entries = await env.workspace.entries(place, hidden=args.hidden, ignored=False)
-        return _result(place.shown, entries, args.limit, {"path_resolved": str(place.path)})
+        return _listed(place.shown, entries, args.limit, {"path_resolved": str(place.path)})
 
 
-def _result(shown: str, entries: list[Entry], limit: int, context: dict[str, Any]) -> ToolResult:
+def _listed(shown: str, entries: list[Entry], limit: int, context: dict[str, Any]) -> ToolResult:
     entries = sorted(entries, key=lambda entry: (entry.kind != "folder", entry.name.casefold(), entry.name))
     count = sum(entry.kind == "folder" for entry in entries)
     data: dict[str, Any] = {
@@ -54,10 +55,8 @@ def _result(shown: str, entries: list[Entry], limit: int, context: dict[str, Any
         "entries": [entry.name + _MARKS[entry.kind] for entry in entries[:limit]],
     }
     cut = len(entries) > limit
-    if cut:
-        data["truncated"] = True
     text = f"{len(entries)} entries in {shown}" + (f", the first {limit} shown" if cut else "")
-    return ToolResult("partial" if cut else "success", data, text, context=context)
+    return cut_result({**data, **applying(truncated=cut)}, text, cut=cut, context=context)
 
 
 MAX_VISITS = 100_000
@@ -86,21 +85,17 @@ class Glob(Tool[GlobArguments]):
         begin = await starts(env.workspace, args.path)
         found = await env.workspace.walk(begin, args.pattern, max_visits=MAX_VISITS, seconds=GLOB_SECONDS)
         total = len(found.files)
-        data: dict[str, Any] = {
-            "pattern": args.pattern,
-            "path": args.path,
-            "total": total,
-            "files": [file.shown for file in found.files[: args.limit]],
-        }
-        cut = total > args.limit or bool(found.stopped)
-        if cut:
-            data["truncated"] = True
-            data["reason"] = found.stopped or f"limit of {args.limit} files"
-        text = f"{total} files match {args.pattern}" + (f" ({data['reason']})" if cut else "")
-        if not total:
-            text += _hint(args.pattern)
-        context = {"path_resolved": str(begin[0].path)} if len(begin) == 1 else {}
-        return ToolResult("partial" if cut else "success", data, text, context=context)
+        reason = found.stopped or (f"limit of {args.limit} files" if total > args.limit else "")
+        files = [file.shown for file in found.files[: args.limit]]
+        data = {"pattern": args.pattern, "path": args.path, "total": total, "files": files}
+        data |= applying(truncated=bool(reason), reason=reason)
+        text = f"{total} files match {args.pattern}" + (f" ({reason})" if reason else "")
+        hint = "" if total else _hint(args.pattern)
+        return cut_result(data, text + hint, cut=reason, context=_searched(begin))
+
+
+def _searched(begin: Sequence[Located]) -> dict[str, Any]:
+    return {"path_resolved": str(begin[0].path)} if len(begin) == 1 else {}
 
 
 def _hint(pattern: str) -> str:
@@ -156,19 +151,20 @@ class Grep(Tool[GrepArguments]):
             raise ToolFailure(
                 "TIMEOUT", f"No match found before the search ended: {hits.stopped}. Narrow path or glob."
             )
-        data: dict[str, Any] = {"pattern": args.pattern, "total": hits.total, "files": hits.files}
-        data["matches"] = [{"file": hit.shown, "line": hit.line, "text": hit.text} for hit in hits.hits]
-        if env.withheld:
+        reason = hits.stopped or (f"limit of {args.limit} matches" if hits.total > len(hits.hits) else "")
+        data = {
+            "pattern": args.pattern,
+            "total": hits.total,
+            "files": hits.files,
+            "matches": [{"file": hit.shown, "line": hit.line, "text": hit.text} for hit in hits.hits],
+        }
+        data |= applying(
             # Whether or not they match: that would tell what stands in them.
-            data["withheld"] = "Files that a permission rule denies were not searched."
-        cut = hits.total > len(hits.hits) or bool(hits.stopped)
-        if cut:
-            data["truncated"] = True
-            data["reason"] = hits.stopped or f"limit of {args.limit} matches"
-        if hits.from_buffers:
-            data["buffers"] = list(hits.from_buffers[:20])
-        if hits.engine == "python":
-            data["fallback"] = True
-        text = f"{data['total']} matching lines in {hits.files} files" + (f" ({data['reason']})" if cut else "")
-        context = {"path_resolved": str(begin[0].path)} if len(begin) == 1 else {}
-        return ToolResult("partial" if cut else "success", data, text, context=context)
+            withheld=env.withheld and "Files that a permission rule denies were not searched.",
+            truncated=bool(reason),
+            reason=reason,
+            buffers=list(hits.from_buffers[:20]),
+            fallback=hits.engine == "python",
+        )
+        text = f"{hits.total} matching lines in {hits.files} files" + (f" ({reason})" if reason else "")
+        return cut_result(data, text, cut=reason, context=_searched(begin))

@@ -10,10 +10,10 @@ from typing import Any, cast
 from pydantic import Field
 
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.files import FilePart, FileText, Located
+from codelaw.domain.files import Located
 from codelaw.domain.listing import plain_lines
 from codelaw.domain.results import ToolResult
-from codelaw.tools.base import Arguments, Tool, ToolEnvironment
+from codelaw.tools.base import Arguments, Tool, ToolEnvironment, applying, cut_result
 from codelaw.tools.paths import located
 
 
@@ -38,19 +38,14 @@ class LoadSkill(Tool[LoadSkillArguments]):
         if env.skills is None:
             raise ToolFailure("NOT_FOUND", "There are no skills here.")
         loaded = await env.skills.load(args.name)
-        data: dict[str, Any] = {"name": loaded.name, "folder": loaded.folder}
-        if loaded.file:
-            data["file"] = loaded.file
-        data["body"] = loaded.body
-        if loaded.files:
-            data |= {"files": [*loaded.paths], "by": loaded.by}
-        notes: list[str] = []
-        if loaded.cut:
-            data["truncated"] = True
-            notes.append(f"Only the first {len(loaded.body)} characters are here.")
-        if loaded.more:
-            notes.append(f"It has more files than the {len(loaded.files)} that are named.")
-        return ToolResult("partial" if loaded.cut else "success", data, " ".join(notes))
+        data = {"name": loaded.name, "folder": loaded.folder, **applying(file=loaded.file), "body": loaded.body}
+        data |= {"files": [*loaded.paths], "by": loaded.by} if loaded.files else {}
+        notes = {
+            f"Only the first {len(loaded.body)} characters are here.": loaded.cut,
+            f"It has more files than the {len(loaded.files)} that are named.": loaded.more,
+        }
+        data |= applying(truncated=loaded.cut)
+        return cut_result(data, " ".join(note for note, true in notes.items() if true), cut=loaded.cut)
 
 
 MAX_LINE = 2_000
@@ -88,16 +83,18 @@ class Read(Tool[ReadArguments]):
         place = await located(env.workspace, args.path)
         part = await env.workspace.part(place, first=args.start_line, count=args.limit, width=MAX_LINE)
         if part is not None:
-            return _result({"path": place.shown, **_part(part, args), **_part_facts(part)}, "", _resolved(place))
+            # The slice of a file that is too large to be read whole.
+            body = _numbered(list(zip(part.lines, part.lengths, strict=True)), part.total_lines, args)
+            facts = {"mtime": part.mtime, "size": part.size, "source": "disk", **applying(replaced=part.replaced)}
+            return _result({"path": place.shown, **body, **facts}, "", _resolved(place))
         file = await env.workspace.read(place)
         body = _slice(file.text, args)
         changed = env.ledger.changed_since_read(place, file)
         env.ledger.note_read(place, file)
         note = f"Note: {place.shown} was modified externally." if changed else ""
-        data = {"path": place.shown, **body, **_facts(file)}
-        if note:
-            data["note"] = note
-        return _result(data, note, _resolved(place))
+        facts = {"mtime": file.mtime, "size": file.size, "source": file.source}
+        facts |= applying(version=file.version, unsaved=file.unsaved, replaced=file.replaced, note=note)
+        return _result({"path": place.shown, **body, **facts}, note, _resolved(place))
 
 
 async def _read_result(args: ReadArguments, env: ToolEnvironment) -> ToolResult:
@@ -122,11 +119,6 @@ def _slice(text: str, args: ReadArguments) -> dict[str, Any]:
     return _numbered([(line, len(line)) for line in wanted], len(lines), args)
 
 
-def _part(part: FilePart, args: ReadArguments) -> dict[str, Any]:
-    """The slice of a file that is too large to be read whole."""
-    return _numbered(list(zip(part.lines, part.lengths, strict=True)), part.total_lines, args)
-
-
 def _numbered(wanted: Sequence[tuple[str, int]], total: int, args: ReadArguments) -> dict[str, Any]:
     """The slice, from lines with the number of characters that each has in the file."""
     if args.start_line > max(total, 1):
@@ -139,45 +131,17 @@ def _numbered(wanted: Sequence[tuple[str, int]], total: int, args: ReadArguments
     ]
     shown = numbered[: _fitting(numbered)]
     end = args.start_line - 1 + len(shown)
-    cut_lines = [
-        number for number, (line, _) in enumerate(wanted[: len(shown)], args.start_line) if len(line) > MAX_LINE
-    ]
-    body: dict[str, Any] = {
-        "start_line": args.start_line,
-        "end_line": end,
-        "total_lines": total,
-        "content": "\n".join(shown),
-    }
-    if end < total:
-        body["truncated"] = True
-    if cut_lines:
-        body["cut_lines"] = cut_lines
-    return body
+    kept = enumerate(wanted[: len(shown)], args.start_line)
+    body = {"start_line": args.start_line, "end_line": end, "total_lines": total, "content": "\n".join(shown)}
+    cut_lines = [number for number, (line, _) in kept if len(line) > MAX_LINE]
+    return {**body, **applying(truncated=end < total, cut_lines=cut_lines)}
 
 
 def _fitting(lines: Sequence[str]) -> int:
     """How many of these lines may be shown: one at least, and no more than fit as JSON."""
     # A line break takes two characters there, as the quotes of a line by itself do: the sum is the same.
-    if len(json.dumps("\n".join(lines), ensure_ascii=False)) <= MAX_CONTENT:
-        return len(lines)
     sizes = accumulate(len(json.dumps(line, ensure_ascii=False)) for line in lines)
     return max(1, sum(1 for _ in takewhile(lambda size: size <= MAX_CONTENT, sizes)))
-
-
-def _facts(file: FileText) -> dict[str, Any]:
-    facts: dict[str, Any] = {"mtime": file.mtime, "size": file.size, "source": file.source}
-    if file.version is not None:
-        facts["version"] = file.version
-    if file.unsaved:
-        facts["unsaved"] = True
-    if file.replaced:
-        facts["replaced"] = True
-    return facts
-
-
-def _part_facts(part: FilePart) -> dict[str, Any]:
-    facts: dict[str, Any] = {"mtime": part.mtime, "size": part.size, "source": "disk"}
-    return facts | {"replaced": True} if part.replaced else facts
 
 
 def _resolved(place: Located) -> dict[str, Any]:
@@ -185,16 +149,12 @@ def _resolved(place: Located) -> dict[str, Any]:
 
 
 def _result(data: dict[str, Any], note: str, context: dict[str, Any]) -> ToolResult:
-    partial = any(flag in data for flag in ("truncated", "cut_lines", "replaced"))
-    parts = [f"Lines {data['start_line']}-{data['end_line']} of {data['total_lines']} of {data['path']}."]
-    if data["total_lines"] == 0:
-        parts = [f"{data['path']} is empty."]
-    if "truncated" in data:
-        parts.append(f"Go on with start_line {data['end_line'] + 1}.")
-    if "cut_lines" in data:
-        parts.append(f"Lines over {MAX_LINE} characters are cut.")
-    if "replaced" in data:
-        parts.append("Bytes that are not UTF-8 stand as U+FFFD.")
-    if note:
-        parts.append(note)
-    return ToolResult("partial" if partial else "success", data, " ".join(parts), context=context)
+    lines = f"Lines {data['start_line']}-{data['end_line']} of {data['total_lines']} of {data['path']}."
+    notes = {
+        "truncated": f"Go on with start_line {data['end_line'] + 1}.",
+        "cut_lines": f"Lines over {MAX_LINE} characters are cut.",
+        "replaced": "Bytes that are not UTF-8 stand as U+FFFD.",
+    }
+    said = [words for flag, words in notes.items() if flag in data]
+    first = lines if data["total_lines"] else f"{data['path']} is empty."
+    return cut_result(data, " ".join(filter(None, (first, *said, note))), cut=said, context=context)

@@ -14,7 +14,7 @@ from pydantic import Field
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.results import ToolResult
 from codelaw.ports.abilities import Web
-from codelaw.tools.base import Arguments, Preview, Tool, ToolEnvironment
+from codelaw.tools.base import Arguments, Preview, Tool, ToolEnvironment, applying, cut_result
 
 LONGEST_URL = 2_000
 MOST_URLS = 1_000
@@ -192,14 +192,11 @@ class WebFetch(Tool[WebFetchArguments]):
         if kind not in _HTML | _TEXT and not kind.startswith("text/") and not kind.endswith(("+json", "+xml")):
             raise ToolFailure("BINARY_FILE", f"{found.url} is not text but {kind}.")
         title, text = await asyncio.to_thread(plain, found.text) if kind in _HTML else ("", found.text)
-        data = {"url": args.url, "status": found.status, "content_type": kind}
-        data |= {"final_url": found.url} if found.url != args.url else {}
-        data |= {"title": title} if title else {}
-        data["content"] = text[:MOST_CHARACTERS]
         cut = found.cut or len(text) > MOST_CHARACTERS
-        data |= {"truncated": True} if cut else {}
-        status = "partial" if cut or found.status >= 400 else "success"
-        return ToolResult(status, data, f"The server answered {found.status}.")
+        data = {"url": args.url, "status": found.status, "content_type": kind}
+        data |= applying(final_url=found.url if found.url != args.url else "", title=title)
+        data |= {"content": text[:MOST_CHARACTERS], **applying(truncated=cut)}
+        return cut_result(data, f"The server answered {found.status}.", cut=cut or found.status >= 400)
 
 
 def _check_named(url: str, env: ToolEnvironment) -> None:
