@@ -17,8 +17,8 @@ from codelaw.domain.served import ServerState
 from codelaw.ports.abilities import Fetched, Web
 from codelaw.tools.base import PATH_ARGUMENT, AnyTool, Arguments
 from codelaw.tools.categories import offered_in
-from codelaw.tools.changing.edits import Edit, MultiEdit, Write
-from codelaw.tools.changing.renaming import QuickFix, Rename
+from codelaw.tools.changing.editing import Edit, MultiEdit, Write
+from codelaw.tools.changing.workspace_edit import QuickFix, Rename
 from codelaw.tools.code.diagnosing import Diagnostics
 from codelaw.tools.code.search_code import Outline, SearchCode
 from codelaw.tools.code.symbols import Definition, References

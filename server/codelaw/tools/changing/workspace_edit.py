@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+from abc import abstractmethod
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
-from codelaw.domain.code import ProposedChange, ProposedEdits, TextEdit
+from pydantic import Field
+
+from codelaw.domain.code import Fix, Position, ProposedChange, ProposedEdits, Span, TextEdit
 from codelaw.domain.edits import Splice, fragments, spliced
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileText, Located
 from codelaw.domain.results import FileChange, ToolResult
 from codelaw.ports.editor import LanguageServices
-from codelaw.tools.base import Preview, ToolEnvironment
+from codelaw.tools.base import Arguments, Preview, Tool, ToolEnvironment
 from codelaw.tools.changing.diffs import difference
 from codelaw.tools.changing.editing import FileEdit, made, refuse_unfit, shown_whole, writable
 from codelaw.tools.changing.matching import in_style, line_break
 from codelaw.tools.code.diagnosing import after_edit
+from codelaw.tools.code.symbols import SymbolArguments, aimed, editor_uri, line_of, services_of
 from codelaw.tools.freshness import Ledger
+from codelaw.tools.paths import located
 
 MAX_FILES = 200
 DIFF_LINES = 60
@@ -85,14 +91,11 @@ async def proposal(
             found[key] = place, current, []
         _check_version(document, *found[key][:2], seen)
         found[key][2].append(document)
-    changes: list[FileEdit] = []
-    for place, before, documents in found.values():
-        change = await asyncio.to_thread(_change, place, before, documents, services)
-        if change is not None:
-            changes.append(change)
+    made = [await asyncio.to_thread(_change, *one, services) for one in found.values()]
+    changes = tuple(change for change in made if change.text != change.was)
     if not changes:
         raise ToolFailure("EXECUTION_ERROR", "The editor proposes no change here.")
-    return EditorProposal(tuple(changes), title)
+    return EditorProposal(changes, title)
 
 
 def _check_version(document: ProposedEdits, place: Located, current: FileText, seen: Mapping[str, int]) -> None:
@@ -109,14 +112,12 @@ def _check_version(document: ProposedEdits, place: Located, current: FileText, s
 
 def _change(
     place: Located, before: FileText, documents: Sequence[ProposedEdits], services: LanguageServices
-) -> FileEdit | None:
+) -> FileEdit:
     text, count = before.text, 0
     for document in documents:
         # Edits of one entry are all about the same text; a further entry is about what the first has made of it.
         text = spliced(text, _splices(text, document.edits, place, services))
         count += len(document.edits)
-    if text == before.text:
-        return None
     return FileEdit(place, before, text, difference(before.text, text, place.shown), count)
 
 
@@ -136,16 +137,15 @@ def _splices(text: str, edits: Sequence[TextEdit], place: Located, services: Lan
     found.sort(key=lambda splice: (splice.start, splice.end))
     joined: list[Splice] = []
     for splice in found:
-        last = joined[-1] if joined else None
-        if last is not None and splice.start < last.end:
+        last = joined[-1] if joined else Splice(-1, -1, "")
+        if splice.start < last.end:
             line = text.count("\n", 0, splice.start) + 1
             raise ToolFailure(
                 "EXECUTION_ERROR", f"Two edits overlap at line {line} of {place.shown}. Nothing was changed."
             )
-        if last is not None and splice.start == last.end:
-            joined[-1] = Splice(last.start, splice.end, last.text + splice.text)
-        else:
-            joined.append(splice)
+        if splice.start == last.end:
+            splice = Splice(last.start, splice.end, joined.pop().text + splice.text)  # noqa: PLW2901 - the two are one
+        joined.append(splice)
     return tuple(joined)
 
 
@@ -181,8 +181,7 @@ async def all_made(
         changes += one.changes
         texts.append(one.text)
         partial = partial or one.status != "success"
-    if not dry_run:
-        await _diagnosed(written, files)
+    await _diagnosed([] if dry_run else written, files)
     _shorten(files)
     counts = f"{len(files)} of {len(work.changes)} files"
     if dry_run:
@@ -191,11 +190,12 @@ async def all_made(
     elif "failed" in data:
         text = f"Only {counts} were changed: then {data['failed']['message']} The others were left alone."
     else:
-        text = texts[0] if len(texts) == 1 else f"Changed: {counts}."
-        if len(texts) > 1 and any("unsaved" in file for file in files):
-            text += " Those marked `unsaved` are not saved yet."
-        if len(texts) > 1 and any("refused" in file for file in files):
-            text += " The user refused the parts under `refused`: leave them so, unless they ask for it."
+        notes = {
+            "unsaved": " Those marked `unsaved` are not saved yet.",
+            "refused": " The user refused the parts under `refused`: leave them so, unless they ask for it.",
+        }
+        said = [note for flag, note in notes.items() if any(flag in file for file in files)]
+        text = texts[0] if len(texts) == 1 else f"Changed: {counts}.{''.join(said)}"
     return ToolResult("partial" if partial else "success", data, text, changes=tuple(changes))
 
 
@@ -217,7 +217,7 @@ async def _diagnosed(written: Sequence[tuple[Located, ToolEnvironment]], files: 
     """Add what is wrong in the open ones now, where it is known."""
     room = DIAGNOSTICS
     every = await asyncio.gather(*(after_edit(place, env) for place, env in written))
-    for file, found in zip(files, every, strict=True):
+    for file, found in zip(files, every, strict=False):
         if found is not None and (found or len(files) == 1) and room > 0:
             file["diagnostics"] = found[:room]
             room -= len(found)
@@ -234,3 +234,138 @@ def _shorten(files: list[dict[str, Any]]) -> None:
         room -= len(short)
         if cut:
             file["diff"], file["diff_truncated"] = short, True
+
+
+KEPT = 8
+"""Proposals that wait for their approval."""
+SHOWN_FIXES = 20
+
+A = TypeVar("A", bound=Arguments)
+
+
+class ProposingTool(Tool[A]):
+    """A tool whose change the editor works out.
+
+    It is asked once for each call: what is judged and shown to the user is what is made, and where a file has changed
+    in between, that is a conflict.
+    """
+
+    effect = "write"
+    paths = "writes"
+
+    def __init__(self) -> None:
+        self._waiting: OrderedDict[int, tuple[A, EditorProposal]] = OrderedDict()
+
+    async def subjects(self, args: A, env: ToolEnvironment) -> tuple[str, ...]:
+        """Every file that would change (S-1)."""
+        return tuple(change.place.shown for change in (await self._proposal(args, env)).changes)
+
+    async def preview(self, args: A, env: ToolEnvironment) -> Preview:
+        return (await self._proposal(args, env)).preview
+
+    async def reviewed(self, args: A, env: ToolEnvironment) -> bool:
+        return all(env.workspace.reviews(change.place) for change in (await self._proposal(args, env)).changes)
+
+    async def _proposal(self, args: A, env: ToolEnvironment) -> EditorProposal:
+        known = self._waiting.get(id(args))
+        if known is not None and known[0] is args:
+            return known[1]
+        made = await self.proposed(args, env)
+        self._waiting[id(args)] = args, made
+        while len(self._waiting) > KEPT:
+            self._waiting.popitem(last=False)
+        return made
+
+    async def _taken(self, args: A, env: ToolEnvironment) -> EditorProposal:
+        work = await self._proposal(args, env)
+        self._waiting.pop(id(args), None)
+        return work
+
+    @abstractmethod
+    async def proposed(self, args: A, env: ToolEnvironment) -> EditorProposal:
+        """Ask the editor.
+
+        Raises:
+            ToolFailure: there is nothing to change, or it cannot be changed.
+        """
+
+
+class RenameArguments(SymbolArguments):
+    new_name: str = Field(min_length=1, max_length=500)
+    dry_run: bool = False
+
+
+class Rename(ProposingTool[RenameArguments]):
+    """Data: `symbol, new_name, applied, files [{path, replacements, changed_lines, diff}], dry_run?, failed?, left?`.
+
+    `failed` is the file at which a conflict ended it, `left` those after it.
+    """
+
+    name = "Rename"
+    description = (
+        "Give a symbol another name wherever it is used, by the editor's language server: safer than Edit, in one call."
+    )
+    arguments = RenameArguments
+
+    def title(self, args: RenameArguments) -> str:
+        return f"Rename {args.symbol} to {args.new_name}"
+
+    async def proposed(self, args: RenameArguments, env: ToolEnvironment) -> EditorProposal:
+        services = services_of(env, "rename")
+        seen = versions(env)
+        aim = await aimed(args, env, services)
+        change = await services.rename(aim.uri, aim.at, args.new_name)
+        return await proposal(change, seen, env, services)
+
+    async def run(self, args: RenameArguments, env: ToolEnvironment) -> ToolResult:
+        facts = {"symbol": args.symbol, "new_name": args.new_name}
+        return await all_made(await self._taken(args, env), env, facts, self.title(args), dry_run=args.dry_run)
+
+
+class QuickFixArguments(Arguments):
+    path: str = Field(min_length=1)
+    line: int = Field(ge=1)
+    title: str | None = Field(None, min_length=1, max_length=1000)
+    dry_run: bool = False
+
+
+class QuickFix(ProposingTool[QuickFixArguments]):
+    """Data: `title, applied, files [{path, replacements, changed_lines, diff}], dry_run?, failed?, left?`."""
+
+    name = "QuickFix"
+    description = (
+        "Apply a fix that the editor offers for a line with a diagnostic. Without `title` the only one, or an error "
+        "that lists the titles."
+    )
+    arguments = QuickFixArguments
+
+    def title(self, args: QuickFixArguments) -> str:
+        return f"Fix {args.path}:{args.line}" + (f": {args.title}" if args.title else "")
+
+    async def proposed(self, args: QuickFixArguments, env: ToolEnvironment) -> EditorProposal:
+        services = services_of(env, "quickFix")
+        seen = versions(env)
+        place = await located(env.workspace, args.path)
+        file = await env.workspace.read(place)
+        start, line = line_of(file.text, args.line, place.shown)
+        first: Position = services.position(file.text, start)
+        span = Span(first, services.position(file.text, start + len(line)))
+        fix = _chosen(list(await services.fixes(editor_uri(place, env), span)), args, place.shown)
+        return await proposal(fix.change, seen, env, services, title=fix.title)
+
+    async def run(self, args: QuickFixArguments, env: ToolEnvironment) -> ToolResult:
+        work = await self._taken(args, env)
+        facts: dict[str, Any] = {"title": work.title}
+        return await all_made(work, env, facts, work.title, dry_run=args.dry_run)
+
+
+def _chosen(fixes: list[Fix], args: QuickFixArguments, shown: str) -> Fix:
+    if not fixes:
+        raise ToolFailure("NOT_FOUND", f"The editor offers no fix for line {args.line} of {shown}: use Edit.")
+    wanted = " ".join((args.title or "").split()).casefold()
+    matching = [fix for fix in fixes if not wanted or fix.title.casefold() == wanted]
+    if len(matching) == 1 or (wanted and matching):  # some offer one twice, under one name
+        return matching[0]
+    titles = "; ".join(fix.title for fix in fixes[:SHOWN_FIXES])
+    problem = f"There is no fix {args.title!r}" if wanted else "There are several fixes, so `title` must name one"
+    raise ToolFailure("INVALID_PARAM", f"{problem}. Offered for line {args.line} of {shown}: {titles}.")
