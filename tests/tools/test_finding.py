@@ -10,7 +10,7 @@ import pytest
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.results import ToolResult
 from codelaw.tools.base import AnyTool
-from codelaw.tools.finding.find_tools import manual_of, nearest, unwrapped
+from codelaw.tools.finding.find_tools import manual_of, unwrapped
 from codelaw.tools.toolbox import Toolbox, default_toolbox, ruled_tools
 from tests.fakes.desk import Desk
 from tests.fakes.served import BroughtTool, issue_tool, many, text
@@ -226,14 +226,6 @@ def test_an_unknown_name_is_answered_with_those_like_it():
     assert len(toolbox.unknown("\u202ex" * 500_000)) < 600
     assert toolbox.unknown("Fly").endswith("find_tools finds more.")
     assert "The tools are: LS" in default_toolbox().unknown("Fly")
-
-
-def test_the_nearest_names_are_those_with_most_in_common():
-    every = ["mcp__github__create_issue", "mcp__github__list_issues", "mcp__slack__post_message", "Read"]
-    assert nearest("create_issue", every)[0] == "mcp__github__create_issue"
-    assert nearest("mcp_github_create-Issue", every)[0] == "mcp__github__create_issue"
-    assert nearest("qqq", every) == ()
-    assert nearest("", every) == ()
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
@@ -14,7 +15,7 @@ from codelaw.domain.models import ToolSchema
 from codelaw.domain.permissions import PathUse
 from codelaw.domain.safety.unseen import title
 from codelaw.domain.served import ServerState
-from codelaw.ports.abilities import Fetched, Web
+from codelaw.ports.abilities import Web
 from codelaw.tools.base import PATH_ARGUMENT, AnyTool, Arguments
 from codelaw.tools.categories import offered_in
 from codelaw.tools.changing.editing import Edit, MultiEdit, Write
@@ -30,7 +31,6 @@ from codelaw.tools.finding.find_tools import (
     Described,
     FindTools,
     manual_of,
-    nearest,
     server_of,
 )
 from codelaw.tools.keeping.memory import MemorySave, MemorySearch
@@ -54,6 +54,8 @@ SERVED: dict[str, AnyTool] = {
 
 FINDING: tuple[AnyTool, ...] = (SearchCode(), Outline())
 REMEMBERING: tuple[AnyTool, ...] = (MemorySave(), MemorySearch())
+_LONG, _LIKE = 100, 0.5
+"""Characters of an unknown name that are compared with known ones, and how much of two is alike at least."""
 ALIASES = {"search_knowledge_base": SearchCode.name}
 """Names under which a tool is called as well; they are not in the manual (X-5)."""
 
@@ -69,43 +71,23 @@ class Toolbox:
 
     def __init__(self, tools: Iterable[AnyTool], brought: Iterable[AnyTool] = (), *, deferred: bool = False) -> None:
         self._own = {tool.name: tool for tool in tools}
-        self._brought: dict[str, AnyTool] = {}
-        for tool in brought:
-            if tool.name not in self._own:
-                self._brought.setdefault(tool.name, tool)
-        self._all = self._own | self._brought
+        others = {tool.name: tool for tool in reversed([*brought]) if tool.name not in self._own}
+        others = dict(reversed(others.items()))
+        self._all = self._own | others
         self._shown = self._own if deferred else self._all
-        self._hidden = self._brought if deferred else {}
+        self._hidden = others if deferred else {}
         self._schemas: tuple[ToolSchema, ...] | None = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Of the tools that the model is told of."""
-        return tuple(self._shown)
-
-    @property
-    def callable(self) -> AbstractSet[str]:
-        """The names of all tools, of those too that are to be found."""
-        return self._all.keys()
-
-    @property
-    def brought(self) -> tuple[AnyTool, ...]:
-        return tuple(self._brought.values())
-
-    @property
-    def servers(self) -> frozenset[str]:
-        """The names of the servers that bring tools (X-3)."""
-        return frozenset(server_of(name) for name in self._brought)
-
-    @property
-    def deferred(self) -> int:
-        """How many tools are to be found (X-11)."""
-        return len(self._hidden)
-
-    @property
-    def tools(self) -> tuple[AnyTool, ...]:
+        self.brought = tuple(others.values())
+        self.tools = tuple(self._all.values())
         """All of them, those to be found too."""
-        return tuple(self._all.values())
+        self.callable: AbstractSet[str] = self._all.keys()
+        """Their names."""
+        self.names = tuple(self._shown)
+        """Of the tools that the model is told of."""
+        self.deferred = len(self._hidden)
+        """How many tools are to be found (X-11)."""
+        self.servers = frozenset(map(server_of, others))
+        """The names of the servers that bring tools (X-3)."""
 
     def get(self, name: str) -> AnyTool | None:
         return self._all.get(ALIASES.get(name, name))
@@ -165,7 +147,7 @@ class Toolbox:
         said = f"There is no tool {title(name, 100)!r} in this mode. The tools are: {', '.join(self._shown)}."
         if server is not None:
             said = f"{said} {PERHAPS_LATE.format(server=server.name)}"
-        like = nearest(name, self._hidden)
+        like = get_close_matches(name[:_LONG], self._hidden, cutoff=_LIKE)
         if like:
             return f"{said} Names like it, of tools that {FIND_TOOLS} finds: {', '.join(like)}."
         return f"{said} {FIND_TOOLS} finds more." if self._hidden else said
@@ -224,19 +206,10 @@ def default_toolbox(
     return Toolbox(known, brought)
 
 
-class _Nowhere:
-    """The web where nothing is fetched: the tool is only looked at."""
-
-    async def fetch(self, url: str) -> Fetched:
-        raise ToolFailure("ACCESS_DENIED", f"{url} is not fetched.")
-
-
-NOWHERE = _Nowhere()
-
-
 def every_tool() -> tuple[AnyTool, ...]:
     """All of ours, offered now or not."""
-    return default_toolbox(services=SERVED, code=True, memory=True, skills=True, web=NOWHERE, kinds=[("", "")]).tools
+    known = default_toolbox(services=SERVED, code=True, memory=True, skills=True, kinds=[("", "")]).tools
+    return (*known, WebFetch(None))
 
 
 def ruled_tools() -> dict[str, PathUse | None]:

@@ -172,7 +172,8 @@ class WebFetch(Tool[WebFetchArguments]):
     arguments = WebFetchArguments
     effect = "read"
 
-    def __init__(self, web: Web) -> None:
+    def __init__(self, web: Web | None) -> None:
+        """`web`: None where the tool is only looked at."""
         self._web = web
 
     def title(self, args: WebFetchArguments) -> str:
@@ -187,6 +188,8 @@ class WebFetch(Tool[WebFetchArguments]):
 
     async def run(self, args: WebFetchArguments, env: ToolEnvironment) -> ToolResult:
         _check_named(args.url, env)
+        if self._web is None:
+            raise ToolFailure("ACCESS_DENIED", f"{args.url} is not fetched.")
         found = await self._web.fetch(args.url)
         kind = found.kind
         if kind not in _HTML | _TEXT and not kind.startswith("text/") and not kind.endswith(("+json", "+xml")):
