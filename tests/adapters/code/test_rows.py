@@ -7,8 +7,7 @@ import random
 
 from codelaw.adapters.code import kept
 from codelaw.adapters.code.answering import FEW, framed_over
-from codelaw.adapters.code.kept import MANY, Row, spare
-from codelaw.adapters.code.rows import IndexRows
+from codelaw.adapters.code.kept import MANY, IndexRows, Row, spare
 from codelaw.ranking.code.digest import digested
 
 

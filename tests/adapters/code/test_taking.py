@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from codelaw.adapters.code.kept import Row
-from codelaw.adapters.code.rows import taken
+from codelaw.adapters.code.kept import Row, taken
 from codelaw.domain.files import Survey
 from codelaw.ranking.code.digest import digested
 

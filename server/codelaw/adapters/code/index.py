@@ -21,8 +21,16 @@ from typing import TypeVar
 
 from codelaw.adapters.code import answering
 from codelaw.adapters.code.commits import Commits
-from codelaw.adapters.code.kept import IndexFile, Row, spare
-from codelaw.adapters.code.rows import LARGEST, IndexRows, skipped_by_name, skipped_by_text, taken
+from codelaw.adapters.code.kept import (
+    LARGEST,
+    IndexFile,
+    IndexRows,
+    Row,
+    skipped_by_name,
+    skipped_by_text,
+    spare,
+    taken,
+)
 from codelaw.adapters.code.vectors import CodeVectors
 from codelaw.adapters.stores.readers import Worker, log_unheard
 from codelaw.domain.errors import ToolFailure
