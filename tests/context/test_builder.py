@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codelaw.context.builder import Gathered, History, build, render, report
+from codelaw.context.builder import Gathered, History, build, report
 from codelaw.context.sections import action_text, text_section
 from codelaw.context.system.law import (
     LawText,
@@ -41,7 +41,7 @@ GATHERED = Gathered(
 
 def test_the_whole_view_as_text():
     view = build(History.of(HISTORY), SCRATCH, QUESTION, GATHERED)
-    assert render(view) == "\n\n".join(  # noqa: FLY002 - one part a line
+    assert view.rendered == "\n\n".join(  # noqa: FLY002 - one part a line
         [
             "CORE",
             "TOOLS",
@@ -82,13 +82,13 @@ def test_layers_come_in_order_and_the_sizes_add_up():
 def test_the_question_is_in_the_view_once_even_if_the_history_has_it():
     same_words = Message("other", "t1", "user", "second?")
     view = build(History.of([*HISTORY, same_words, QUESTION]), [], QUESTION, GATHERED)
-    assert render(view).count("[user] second?") == 2, "another message with the same words is not the question"
+    assert view.rendered.count("[user] second?") == 2, "another message with the same words is not the question"
     assert [message.id for section in view.sections for message in section.messages].count("q") == 1
 
 
 def test_a_native_call_is_rendered_as_an_action():
     native = Message("n", "t", "assistant", "Let me look.", Metadata(calls=(READ, Call("c2", "LS", {}))))
-    text = render(build(History.of([native]), [], QUESTION, Gathered(())))
+    text = build(History.of([native]), [], QUESTION, Gathered(())).rendered
     assert text.startswith('[assistant] Thought: Let me look.\nAction: Read[{"path": "a.py"}]\nAction: LS[{}]')
 
 

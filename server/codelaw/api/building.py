@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from codelaw.api.built import ApiMessage, BuiltContext, Metadata, TokenStats, prompt_limit
 from codelaw.api.reading import SYSTEM, read, text_of
-from codelaw.context.builder import SHARES, Tracker, ViewBudget, budget_report
+from codelaw.context.builder import SHARES, ViewBudget, budget_report
 from codelaw.context.past.spans import SpanReport, spans_fragment
 from codelaw.context.past.strategies import Material, Resolved, Selection, choose, resolve, thread_message
 from codelaw.context.sections import Section, message_section, text_section
@@ -102,10 +102,8 @@ def build_context(
     fixed += [text_section("L2", "law", law)] if law else []
     asked_section = text_section("turn", "question", asked_text)
     tails = [text_section("tail", "pin", pin(asked_text, todos).text)] if pinned else []
-    tracker = Tracker(total)
-    for section in (*fixed, asked_section, *tails):
-        tracker.force(section.name, section.tokens)
-    if tracker.used > total:
+    used = sum(section.tokens for section in (*fixed, asked_section, *tails))
+    if used > total:
         raise _overflow(total, [*fixed, asked_section], "Shorten the message or system prompt, or raise the budget.")
     room = budget.share("summary") if strict else None
     material = _material(history, summary, summarized, chosen_strategy, room)
@@ -119,10 +117,10 @@ def build_context(
         recent_max=recent_max,
         rounds=window,
     )
-    left = tracker.left - sum(estimate(one.content) for one in (*material.archived, *filter(None, [material.thread])))
+    left = total - used - sum(estimate(one.content) for one in (*material.archived, *filter(None, [material.thread])))
     available = left
     if strict:
-        left = min(left, budget.recent(fixed=tracker.used))
+        left = min(left, budget.recent(fixed=used))
     elif chosen_strategy == "span-retrieval":
         left = int(left * (1 - span_share))
     # A chat that was wanted in full is sent so or not at all.
@@ -132,15 +130,14 @@ def build_context(
     recent = [message for round_ in chosen.rounds for message in round_.messages]
     past = [message_section("L3", "summaries", chosen.summaries)] if chosen.summaries else []
     past += [message_section("L3", "history", recent)] if recent else []
-    for section in past:
-        tracker.force(section.name, section.tokens)
-    if in_full and tracker.used > total:
+    used += sum(section.tokens for section in past)
+    if in_full and used > total:
         raise _overflow(total, [*fixed, *past, asked_section], "Choose another strategy.")
     retrieved: list[Fragment] = []
     report = SpanReport()
     if chosen_strategy == "span-retrieval":
         shown = {message.id for message in recent}
-        room = min(tracker.left, int(available * span_share), budget.share("retrieved") if strict else total)
+        room = min(max(0, total - used), int(available * span_share), budget.share("retrieved") if strict else total)
         try:
             hits = _hits(search, asked_text, history, spoken, shown)
         except Exception as error:  # noqa: BLE001 - whatever a caller's search raises, the recents are there (B-8)
@@ -150,8 +147,9 @@ def build_context(
         record = Transcript(tuple(history))
         block, report = spans_fragment(record, shown, hits, radius=span_radius, budget_tokens=room)
         retrieved += [block] if block is not None else []
-        tracker.force("spans", report.tokens)
-    remembered = _memories(memories, min(tracker.left, budget.share("retrieved")) if strict else tracker.left)
+        used += report.tokens
+    left = max(0, total - used)
+    remembered = _memories(memories, min(left, budget.share("retrieved")) if strict else left)
     if len(remembered) < len(memories):
         dropped.append(Dropped("memories", f"{len(memories) - len(remembered)} had no room"))
     retrieved += [Fragment("memories", render("memories", lines=remembered))] if remembered else []

@@ -7,7 +7,7 @@ enforced, what does not fit into its share is cut or left out, whole modules and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from codelaw.context.sections import NEWS, Section, View, message_section, text_section
@@ -42,34 +42,6 @@ class ViewBudget:
         """
         beside = self.share("summary") + self.share("retrieved")
         return max(0, min(self.share("recent"), self.total - fixed - beside))
-
-
-@dataclass(slots=True)
-class Tracker:
-    """Gives out the tokens of a budget, and refuses what would go over it."""
-
-    total: int
-    breakdown: dict[str, int] = field(default_factory=dict[str, int])
-
-    @property
-    def used(self) -> int:
-        return sum(self.breakdown.values())
-
-    @property
-    def left(self) -> int:
-        """Never below 0."""
-        return max(0, self.total - self.used)
-
-    def allocate(self, part: str, tokens: int) -> bool:
-        """Take `tokens` for a part; False, and nothing is taken, when they are not left."""
-        if self.used + tokens > self.total:
-            return False
-        self.force(part, tokens)
-        return True
-
-    def force(self, part: str, tokens: int) -> None:
-        """Take `tokens` for what is never cut."""
-        self.breakdown[part] = self.breakdown.get(part, 0) + tokens
 
 
 def part_of(section: Section) -> BudgetPart:
@@ -120,13 +92,17 @@ def fitting_fragments(
     """The fragments beside the question that fit into the share of what is retrieved, each whole or not at all."""
     if not budget.enforced:
         return fragments, ()
-    tracker, kept, dropped = Tracker(budget.share("retrieved")), list[Fragment](), list[Dropped]()
+    share, kept, dropped = budget.share("retrieved"), list[Fragment](), list[Dropped]()
+    left = share
     for fragment in fragments:
         tokens = text_section("turn", fragment.name, fragment.text).tokens
-        if fragment.name in NEWS or tracker.allocate(fragment.name, tokens):
+        if fragment.name in NEWS:
+            kept.append(fragment)
+        elif tokens <= left:
+            left -= tokens
             kept.append(fragment)
         else:
-            reason = f"{tokens} tokens, and {tracker.left} are left of its share of {tracker.total}"
+            reason = f"{tokens} tokens, and {left} are left of its share of {share}"
             dropped.append(Dropped(fragment.name, reason))
     return (tuple(kept), tuple(dropped)) if dropped else (fragments, ())
 
@@ -211,11 +187,6 @@ def build(history: History, scratchpad: Sequence[Message], question: Message | N
     return View(shown, (*history.dropped, *gathered.dropped))
 
 
-def render(view: View) -> str:
-    """The whole view as text (S4 E1)."""
-    return "\n\n".join(section.rendered for section in view.sections)
-
-
 def report(
     view: View,
     texts: Sequence[str],
@@ -232,31 +203,20 @@ def report(
     `texts` are the sections as the dialect spells them, `tokens` are those of each section where the estimates are not
     good enough (W-4).
     """
-    sections: list[SectionReport] = []
     sizes = [section.tokens for section in view.sections] if tokens is None else tokens
-    for section, text, size in zip(view.sections, texts, sizes, strict=True):
-        cached = section.layer != "tail"
-        sections.append(
-            SectionReport(
-                layer=section.layer,
-                name=section.name,
-                tokens=size,
-                chars=len(text),
-                cut=section.cut,
-                cached=cached,
-                text=text,
-            )
-        )
-    total = sum(section.tokens for section in sections)
-    sized = [(section, reported.tokens) for section, reported in zip(view.sections, sections, strict=True)]
+    sections = tuple(
+        SectionReport(one.layer, one.name, size, len(text), one.cut, one.layer != "tail", text)
+        for one, text, size in zip(view.sections, texts, sizes, strict=True)
+    )
+    sized = list(zip(view.sections, sizes, strict=True))
     return ContextReport(
-        sections=tuple(sections),
-        total_tokens=total,
+        sections=sections,
+        total_tokens=sum(sizes),
         context_window=window,
         threshold=int(threshold * window),
         strategy=strategy,
         dropped=view.dropped,
-        text=render(view),
+        text=view.rendered,
         kept=kept,
         budget=budget_report(sized, budget) if budget is not None else (),
     )

@@ -55,11 +55,6 @@ def render_message(message: Message) -> str:
             return message.content
 
 
-def render_messages(messages: Sequence[Message]) -> str:
-    """Messages as text, a blank line between them."""
-    return "\n\n".join(map(render_message, messages))
-
-
 SEALED = 5
 """Characters of sealed thinking in a token, roughly: a token of text, and what sealing adds."""
 
@@ -87,7 +82,7 @@ class Section:
     @property
     def rendered(self) -> str:
         """The section in the S4 E1 rendering."""
-        return render_messages(self.messages) if self.messages else self.content
+        return "\n\n".join(map(render_message, self.messages)) if self.messages else self.content
 
 
 def message_texts(message: Message) -> Sequence[str]:
@@ -106,13 +101,10 @@ def message_texts(message: Message) -> Sequence[str]:
 def message_tokens(message: Message) -> int:
     """Estimated tokens of one message as it is sent."""
     texts = sum(map(estimate, message_texts(message)))
-    return texts + CALL_OVERHEAD * len(message.metadata.calls) + image_tokens(message) + kept_tokens(message)
-
-
-def kept_tokens(message: Message) -> int:
-    """What is counted for thinking that goes back, whose text is mostly sealed (P-5)."""
     kept = message.metadata.kept
-    return 0 if kept is None else sum(len(item.body) for item in kept.items) // SEALED
+    # Of thinking that goes back the text is mostly sealed (P-5).
+    sealed = 0 if kept is None else sum(len(item.body) for item in kept.items) // SEALED
+    return texts + CALL_OVERHEAD * len(message.metadata.calls) + image_tokens(message) + sealed
 
 
 def image_tokens(message: Message) -> int:
@@ -136,6 +128,11 @@ class View:
 
     sections: tuple[Section, ...]
     dropped: tuple[Dropped, ...] = ()
+
+    @property
+    def rendered(self) -> str:
+        """The whole view as text (S4 E1)."""
+        return "\n\n".join(section.rendered for section in self.sections)
 
     @property
     def tokens(self) -> int:

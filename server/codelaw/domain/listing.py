@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
 
@@ -65,6 +65,17 @@ def texts_of(value: object, depth: int = 64) -> Iterator[str]:
     elif depth:
         for item in as_object(value).values() or as_list(value):
             yield from texts_of(item, depth - 1)
+
+
+def with_texts(value: Any, change: Callable[[str], Any]) -> Any:
+    """The JSON value with every string inside it changed, but not the names of its fields."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {name: with_texts(item, change) for name, item in cast("Mapping[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [with_texts(item, change) for item in cast("list[Any]", value)]
+    return value
 
 
 def clipped(text: str, limit: int) -> str:

@@ -41,6 +41,17 @@ def due(used: int, asked: int, *, window: int, threshold: float, messages: int, 
     return messages >= min_messages and used + asked >= round(threshold * window, 6)
 
 
+def newest_fitting(sizes: Sequence[float], room: float, least: int = 1) -> int:
+    """How many of the newest of these sizes fit into `room` together; `least` of them in any case."""
+    fit, used = 0, 0.0
+    for size in reversed(sizes):
+        used += size
+        if used > room and fit >= least:
+            break
+        fit += 1
+    return fit
+
+
 @dataclass(frozen=True, slots=True)
 class Cut:
     """The rounds on either side of a boundary; the older ones are archived."""
@@ -55,10 +66,7 @@ def cut(rounds: Sequence[Round], *, keep: int, room: float, sizes: Mapping[str, 
     `sizes` gives the tokens of each turn; one that is not in it shows nothing. A `room` of 0 keeps exactly `keep`
     rounds; a `keep` of 1 keeps what fits, when the window is in danger (K-8).
     """
-    place = max(0, len(rounds) - keep)
-    used = sum(sizes.get(round_.turn_id, 0) for round_ in rounds[place:])
-    while place > 0 and (used := used + sizes.get(rounds[place - 1].turn_id, 0)) <= room:
-        place -= 1
+    place = len(rounds) - newest_fitting([sizes.get(round_.turn_id, 0) for round_ in rounds], room, keep)
     return Cut(tuple(rounds[:place]), tuple(rounds[place:]))
 
 

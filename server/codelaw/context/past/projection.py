@@ -24,7 +24,7 @@ from codelaw.domain.messages import Fragment, Message
 from codelaw.domain.reports import Dropped
 from codelaw.templates.render import render
 from codelaw.transcript.repair.hygiene import hygiene
-from codelaw.transcript.transcript import Transcript, rounds
+from codelaw.transcript.transcript import Transcript, newest_fitting, rounds
 
 LOADER = "load_skill"
 """The tool whose results hold them."""
@@ -167,11 +167,22 @@ def project(transcript: Transcript, selection: Selection = _LAYERED) -> History:
     withdrawn = _turns([message for message in transcript.messages if message.turn_id in transcript.withdrawn])
     if withdrawn:
         dropped.append(Dropped("withdrawn rounds", f"{withdrawn} rounds were taken out of the context by a revert"))
-    shown = with_asides(as_shown(clean, transcript), transcript) if selection.keeps_bytes else clean
+    shown = as_shown(clean, transcript) if selection.keeps_bytes else clean
+    if selection.keeps_bytes:
+        beside = transcript.beside
+        shown = [
+            replace(one, metadata=replace(one.metadata, asides=tuple(beside[one.id]))) if one.id in beside else one
+            for one in shown
+        ]
     refs = transcript.whole.keys() & transcript.reported.keys() if selection.keeps_bytes else frozenset[str]()
     shown = with_those_of(shown, refs)
     shown = shown if selection.ignores_cuts else demoted(shown, transcript.demoted)
-    shown = [_without_those_of_others(message, selection.maker) for message in shown]
+    shown = [
+        one
+        if one.metadata.kept is None or one.metadata.kept.maker == selection.maker
+        else replace(one, metadata=replace(one.metadata, kept=None))  # for its maker alone (P-5)
+        for one in shown
+    ]
     left_out = _turns(kept) - _turns(clean)
     if left_out > 0:
         reason = f"context.historyLimits shows the newest {selection.limit} user turns"
@@ -201,14 +212,6 @@ def project(transcript: Transcript, selection: Selection = _LAYERED) -> History:
     return replace(history, rounds=replace(history.rounds, anchors=anchors(messages, transcript.demoted)))
 
 
-def _without_those_of_others(message: Message, maker: str) -> Message:
-    """The message with kept items only of this maker (P-5)."""
-    kept = message.metadata.kept
-    if kept is None or kept.maker == maker:
-        return message
-    return replace(message, metadata=replace(message.metadata, kept=None))
-
-
 def as_shown(messages: Sequence[Message], transcript: Transcript) -> Sequence[Message]:
     """The messages with those results as their turns showed them that no batch has shortened yet (C-6).
 
@@ -218,15 +221,6 @@ def as_shown(messages: Sequence[Message], transcript: Transcript) -> Sequence[Me
         return messages
     reported = {own: transcript.reported[ref] for ref, own in transcript.whole.items() if ref in transcript.reported}
     return [replace(one, content=reported[one.id]) if one.id in reported else one for one in messages]
-
-
-def with_asides(messages: Sequence[Message], transcript: Transcript) -> Sequence[Message]:
-    """The messages with what stands behind them (L-3)."""
-    beside: Mapping[str, Sequence[Fragment]] = transcript.beside if transcript.asides else {}
-    return [
-        replace(one, metadata=replace(one.metadata, asides=tuple(beside[one.id]))) if one.id in beside else one
-        for one in messages
-    ]
 
 
 def standing(messages: Sequence[Message]) -> Mapping[str, str]:
@@ -276,14 +270,7 @@ def _turns(messages: Sequence[Message]) -> int:
 
 def _within(summaries: tuple[Message, ...], room: int | None) -> tuple[Message, ...]:
     """The newest summaries in `room` tokens, at least one; a line of their own stands for the others."""
-    if room is None:
-        return summaries
-    place, used = len(summaries), 0
-    while place > 0:
-        used += message_tokens(summaries[place - 1])
-        if used > room and place < len(summaries):
-            break
-        place -= 1
+    place = 0 if room is None else len(summaries) - newest_fitting(list(map(message_tokens, summaries)), room)
     if place == 0:
         return summaries
     line = render("archive", count=place, first=f"{ARCHIVE}1", last=f"{ARCHIVE}{place}")

@@ -19,7 +19,7 @@ from codelaw.domain.checkpoints import ThreadSummary
 from codelaw.domain.messages import Message
 from codelaw.domain.reports import Dropped
 from codelaw.templates.render import render
-from codelaw.transcript.transcript import Round
+from codelaw.transcript.transcript import Round, newest_fitting
 
 Resolved = Literal["layered", "full", "last-n", "summary+recent", "span-retrieval", "sliding-window"]
 
@@ -182,13 +182,8 @@ def newest(rounds: Sequence[Round], *, at_least: int) -> tuple[Round, ...]:
 
 def fitting(rounds: Sequence[Round], *, room: int | None, most: int | None = None) -> tuple[Round, ...]:
     """The newest rounds that fit into `room` tokens together, at most `most`; the very newest in any case."""
-    place, used = len(rounds), 0
-    least = 0 if most is None else max(0, len(rounds) - max(1, most))
-    while place > least and (
-        room is None or (used := used + round_tokens(rounds[place - 1])) <= room or place == len(rounds)
-    ):
-        place -= 1
-    return tuple(rounds[place:])
+    kept = tuple(rounds if most is None else rounds[-max(1, most) :])
+    return kept if room is None else kept[len(kept) - newest_fitting(list(map(round_tokens, kept)), room) :]
 
 
 def round_tokens(round_: Round) -> int:

@@ -16,13 +16,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 from codelaw.context.escaping import json_line
 from codelaw.context.pictures import count_pictures, without_pictures
 from codelaw.context.tokens import Memo
 from codelaw.domain.checkpoints import Demotion
-from codelaw.domain.listing import as_list, as_object, as_text, parsed, texts_of
+from codelaw.domain.listing import as_list, as_object, as_text, parsed, texts_of, with_texts
 from codelaw.domain.messages import Call, Message
 
 LONG = 100
@@ -208,15 +208,6 @@ def _distinct(text: str) -> tuple[str, ...]:
 _found = Memo[str, tuple[str, ...]](_KEPT)
 
 
-def _values(value: Any) -> Any:
-    """A JSON value without the names in it: the text may have other names for a call's arguments (T-11)."""
-    if isinstance(value, Mapping):
-        return [_values(item) for item in cast("Mapping[str, Any]", value).values()]
-    if isinstance(value, list):
-        return [_values(item) for item in cast("list[Any]", value)]
-    return value
-
-
 # --------------------------------------------------------------------------------------------------------------- calls
 
 
@@ -233,21 +224,15 @@ def _short_call(message: Message, refs: Mapping[str | None, str | None]) -> Mess
 
 def _shortened(call: Call, ref: str | None) -> Call:
     left = [ref] if ref is not None else []
-    short = {name: _short_value(value, left) for name, value in call.arguments.items()}
-    return call if short == dict(call.arguments) else replace(call, arguments=short)
 
+    def short(text: str) -> str:
+        if len(text) <= LONG:
+            return text
+        where = f": result:{left.pop()}" if left else ""  # the first of them takes it
+        return f"{text.strip().partition(chr(10))[0][:HEAD].rstrip()}… [{len(text)} characters, shortened{where}]"
 
-def _short_value(value: Any, left: list[str]) -> Any:
-    """The value with its long strings shortened; the first of them takes the ref that is `left`."""
-    if isinstance(value, str) and len(value) > LONG:
-        head = value.strip().partition("\n")[0][:HEAD].rstrip()
-        where = f": result:{left.pop()}" if left else ""
-        return f"{head}… [{len(value)} characters, shortened{where}]"
-    if isinstance(value, Mapping):
-        return {name: _short_value(item, left) for name, item in cast("Mapping[str, Any]", value).items()}
-    if isinstance(value, list):
-        return [_short_value(item, left) for item in cast("list[Any]", value)]
-    return value
+    shorter = with_texts(dict(call.arguments), short)
+    return call if shorter == call.arguments else replace(call, arguments=shorter)
 
 
 def _respelt(content: str, before: Sequence[Call], after: Sequence[Call]) -> str:
@@ -264,7 +249,8 @@ def _respelt(content: str, before: Sequence[Call], after: Sequence[Call]) -> str
             written, _ = _DECODER.raw_decode(content, name.end())
         except ValueError:
             return content
-        if _values(written) != _values(before[0].arguments):
+        # The text may have other names for a call's arguments (T-11).
+        if list(texts_of(written)) != list(texts_of(before[0].arguments)):
             return content
         spelt = json.dumps(after[0].arguments, ensure_ascii=False)
         return f"{content[: label.start()]}Action: {after[0].tool}[{spelt}]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from functools import partial
 
 from codelaw.context.escaping import json_line
 from codelaw.context.pictures import without_pictures
@@ -12,7 +12,7 @@ from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.compressor import bounded, middle_out
 from codelaw.context.shortening.demotion import demotable, demoted
 from codelaw.domain.checkpoints import Aside, Demotion
-from codelaw.domain.listing import as_object, parsed
+from codelaw.domain.listing import as_object, parsed, with_texts
 from codelaw.domain.messages import Message
 
 SHORTEST = 200
@@ -96,33 +96,22 @@ def _truncated(message: Message, bound: int) -> Message:
     if "data" not in given:
         return message
     smallest = message
-    for cut in (_cut, _ends):
+    where = f", Read result:{ref} has them" if ref else ""
+    for by_string in (True, False):  # data of many small parts lose their middle
         limit = len(message.content) // 2
         while limit >= SHORTEST and message_tokens(smallest) > bound:
-            kept = cut(given["data"], limit, ref)
-            kept = as_object(kept) or {"text": kept}
-            data = {**kept, "truncated": True, **({"whole": f"result:{ref}"} if ref else {})}
+            cut = partial(_middle_cut, limit=limit, where=where)
+            kept = with_texts(given["data"], cut) if by_string else bounded(given["data"], limit)
+            data = {
+                **(as_object(kept) or {"text": kept}),
+                "truncated": True,
+                **({"whole": f"result:{ref}"} if ref else {}),
+            }
             shorter = replace(message, content=json_line({**given, "data": data}))
             smallest = shorter if message_tokens(shorter) < message_tokens(smallest) else smallest
             limit //= 2
     return smallest
 
 
-def _cut(data: Any, limit: int, ref: str | None) -> Any:
-    """The data with every string of more than `limit` characters cut: what is short is still in its place."""
-    return _strings_cut(data, limit, f", Read result:{ref} has them" if ref else "")
-
-
-def _ends(data: Any, limit: int, _ref: str | None) -> Any:
-    """Head and tail of the data's JSON, for data of many small parts."""
-    return bounded(data, limit)
-
-
-def _strings_cut(value: Any, limit: int, where: str) -> Any:
-    if isinstance(value, str):
-        return value if len(value) <= limit else middle_out(value, limit * 3 // 5, limit * 2 // 5, where)
-    if isinstance(value, Mapping):
-        return {name: _strings_cut(item, limit, where) for name, item in cast("Mapping[str, Any]", value).items()}
-    if isinstance(value, list):
-        return [_strings_cut(item, limit, where) for item in cast("list[Any]", value)]
-    return value
+def _middle_cut(text: str, limit: int, where: str) -> str:
+    return text if len(text) <= limit else middle_out(text, limit * 3 // 5, limit * 2 // 5, where)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from codelaw.context.escaping import escaped, one_name, quoted
+from codelaw.context.observations.layout import block
 from codelaw.context.sections import Section, text_section
 from codelaw.domain.messages import Fragment
 from codelaw.domain.safety.own_tags import escape
@@ -172,14 +173,13 @@ def _reported(law: NestedLaw, *, restricted: bool) -> str:
     kept = law.text[: law.most]
     # Each line begins with a space, so that none can pass for a label or a line of ours.
     clean = quoted(escape(without_hidden(kept))) if restricted else escaped(_BREAK.sub("\n", kept))
-    lines = (f" {line}" for line in clean.strip("\n").split("\n"))
     return render(
         "folder_law",
         folder=_attribute(law.folder),
         file=one_name(law.file),
-        text="\n".join(lines),
+        text=block(clean.strip("\n")),
         restricted=restricted,
-        cut=law.is_cut,
+        cut=len(kept) < len(law.text),
         shown=len(kept),
         characters=len(law.text),
     )
@@ -207,12 +207,11 @@ def restricted(documents: Sequence[LawText]) -> Fragment:
         kept = text[:room]
         room -= len(kept)
         # Each line begins with a space, so that none can pass for a label or a line of ours.
-        lines = (f" {line}" for line in quoted(escape(kept)).split("\n"))
         shown.append(
             {
                 "folder": one_name(document.folder),
                 "name": f"a {NAME}" if document.is_code_law else f"the file {one_name(document.name)}",
-                "text": "\n".join(lines),
+                "text": block(quoted(escape(kept))),
                 "cut": len(kept) < len(text),
                 "shown": len(kept),
                 "characters": len(text),
