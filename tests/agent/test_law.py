@@ -153,5 +153,5 @@ async def test_a_change_of_it_in_mid_chat_is_told(bench: Bench):
     (bench.root / "AGENTS.md").write_text("- two\n")
     second = await bench.turn("go", first.chat_id)
     assert [notice.message for notice in (*first.notices, *second.notices)] == [
-        "AGENTS.md has changed, +1 -1 rules, now about 3 tokens. It applies from this step on."
+        "AGENTS.md has changed, +1 -1 lines, now about 3 tokens. It applies from this step on."
     ]

@@ -47,7 +47,7 @@ async def test_an_unsaved_edit_in_mid_turn_applies_at_the_next_step_and_is_told_
         client.answers["codelaw/approval/request"] = approve
         first = await client.request("codelaw/chat/send", {"text": "go"})
         (message,) = reported(first)
-        assert message.startswith("CODE_LAW.md has changed, +2 -1 rules, now about ")
+        assert message.startswith("CODE_LAW.md has changed, +2 -1 lines, now about ")
         assert message.endswith(" tokens. It applies from this step on.")
         (event,) = [e["event"] for e in client.events() if e["event"].get("code") == "law_changed"]
         assert (event["step"], event["level"]) == (2, "info")

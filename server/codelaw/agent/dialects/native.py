@@ -102,10 +102,9 @@ class Native(Dialect):
         calls, broken = _renamed(reply, step)
         if not calls and not broken:
             return ParsedReply(kept=reply.text, answer=reply.text if reply.text.strip() else None, native=True)
-        invalid = tuple(InvalidCall(call, "The arguments are not valid JSON, or no JSON object.") for call in broken)
-        return ParsedReply(
-            kept=reply.text, thought=reply.text.strip(), calls=(*map(_fit, calls), *invalid), native=True
-        )
+        problem = "The arguments are not valid JSON, or no JSON object."
+        read = (*map(_fit, calls), *(InvalidCall(call, problem) for call in broken))
+        return ParsedReply(kept=reply.text, thought=reply.text.strip(), calls=read, native=True)
 
     def cut(self, reply: ModelReply, step: str) -> ParsedReply | None:
         """Of a cut reply no call is run; plain text is continued."""
@@ -156,12 +155,8 @@ def _spelt(call: Call, declared: AbstractSet[str]) -> Call:
     """
     if CALL_TOOL in declared and call.tool not in declared and call.tool.startswith(BROUGHT):
         return replace(call, tool=CALL_TOOL, arguments={"name": call.tool, "arguments": call.arguments})
-    return replace(call, tool=_legal(call.tool))
-
-
-def _legal(name: str) -> str:
-    """A tool's name as vendors take it; the text dialect lets a model write others."""
-    return _ILLEGAL.sub("_", name)[:128] or "unknown"
+    # The text dialect lets a model write names that vendors do not take.
+    return replace(call, tool=_ILLEGAL.sub("_", call.tool)[:128] or "unknown")
 
 
 def _renamed(reply: ModelReply, step: str) -> tuple[tuple[Call, ...], tuple[Call, ...]]:

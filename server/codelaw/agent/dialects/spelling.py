@@ -103,7 +103,8 @@ class Speller(ABC):
         if asked is not None or beside:
             _extend(messages, self.spellings(_surrounded(asked, beside)))
         if (scratchpad := view.named("scratchpad")) is not None:
-            newest = _newest_step(scratchpad.messages)
+            said = [place for place, message in enumerate(scratchpad.messages) if message.role == "assistant"]
+            newest = said[-1] if said else 0
             _extend(messages, self._all(scratchpad.messages[:newest]))
             step = before + _blocks(messages[max(0, known) :])
             _extend(messages, self._all(scratchpad.messages[newest:]))
@@ -119,10 +120,15 @@ class Speller(ABC):
             of = spelt.section
             reused = tuple(spelt.ends[count] for count in of.reused)
             # In turn, so that each leaves an entry in the cache before a batch comes.
-            anchor = of.anchors[_steps(view) % len(of.anchors)]
+            steps = sum(message.role == "assistant" for section in view.sections for message in section.messages)
+            anchor = of.anchors[steps % len(of.anchors)]
             layout = replace(layout, settled=spelt.ends[anchor], reused=reused, newest_round=spelt.newest_round)
         ends = places(layout, first=first, hour=lasting > 0)
-        system = _system(view)
+        static = "\n\n".join(section.content for section in view.layer("L1") if section.name != SCHEMAS)
+        summaries = [
+            message.content for section in view.layer("L3") for message in section.messages if message.role == "summary"
+        ]
+        system = [*map(TextBlock, (static, *(section.content for section in view.layer("L2")), *summaries))]
         own = [0, len(system) - 1] if len(system) > 1 and len(ends) < MOST - 1 else [0]
         hours = [number < lasting and (number < len(own) or end <= past) for number, end in enumerate((*own, *ends))]
         ttls: list[Ttl] = ["1h" if hour else "5m" for hour in hours]
@@ -187,29 +193,8 @@ def picture_blocks(message: Message) -> tuple[ImageBlock, ...]:
     return tuple(ImageBlock(image, render("image_unseen")) for image in message.metadata.images)
 
 
-def _steps(view: View) -> int:
-    """The steps of all that is shown."""
-    return sum(message.role == "assistant" for section in view.sections for message in section.messages)
-
-
 def _blocks(messages: Iterable[ApiMessage]) -> int:
     return sum(len(message.blocks) for message in messages)
-
-
-def _newest_step(scratchpad: Sequence[Message]) -> int:
-    """Where the newest step begins: with what the model said last."""
-    places = (place for place in range(len(scratchpad) - 1, -1, -1) if scratchpad[place].role == "assistant")
-    return next(places, 0)
-
-
-def _system(view: View) -> list[TextBlock]:
-    """L1, law and summaries."""
-    static = "\n\n".join(section.content for section in view.layer("L1") if section.name != SCHEMAS)
-    later = [section.content for section in view.layer("L2")]
-    summaries = view.named("summaries")
-    if summaries is not None:
-        later.extend(message.content for message in summaries.messages)
-    return [*map(TextBlock, (static, *later))]
 
 
 def _extend(messages: list[ApiMessage], more: Iterable[Spelling]) -> None:

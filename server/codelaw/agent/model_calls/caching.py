@@ -62,7 +62,9 @@ def manner(profile: ModelProfile | None, dialect: Dialect, effort: Effort | None
     if profile is None:
         return Manner(effort=effort)
     said = effort if effort in profile.efforts and effort != profile.effort else None
-    off = _off(profile)
+    # Without tools one that thinks between their calls alone does not think.
+    off: Thinking | None = "disabled" if "disabled" in profile.thinking else None
+    off = "between_tools" if "between_tools" in profile.thinking else off
     unasked = profile.thinks in {"unasked", "always"}
     if dialect == "react":
         if off and profile.thinks == "unasked" and not profile.refuses_reasoning and said not in _DEEP:
@@ -71,21 +73,10 @@ def manner(profile: ModelProfile | None, dialect: Dialect, effort: Effort | None
             return Manner(effort=said)
     if "adaptive" not in profile.thinking:
         return Manner(effort=said, thinks=unasked)
-    return Manner("adaptive", _display(profile), said, thinks=True)
-
-
-def _off(profile: ModelProfile) -> Thinking | None:
-    """How it is told not to think; without tools one that thinks between their calls alone does not."""
-    if "between_tools" in profile.thinking:
-        return "between_tools"
-    return "disabled" if "disabled" in profile.thinking else None
-
-
-def _display(profile: ModelProfile) -> Display | None:
-    """What a person who waits wants to see of it: notes on the progress, else a summary."""
-    if "updates" in profile.displays:
-        return "updates"
-    return "summarized" if "summarized" in profile.displays else None
+    # What a person who waits wants to see of it: notes on the progress, else a summary.
+    display: Display | None = "summarized" if "summarized" in profile.displays else None
+    display = "updates" if "updates" in profile.displays else display
+    return Manner("adaptive", display, said, thinks=True)
 
 
 CacheTtl = Literal["auto", "5m", "1h"]
@@ -203,8 +194,8 @@ def _differences(before: Sent, now: Sent) -> Iterator[tuple[str, str]]:
         yield "system", _CHANGED["system"]
     elif _texts(before.view.layer("L2")) != _texts(now.view.layer("L2")):
         yield "system", "the law changed"
-    was, stands = _messages(before.view), _messages(now.view)
-    if _summed(before.view) != _summed(now.view):
+    was, stands = (_messages(sent.view, "history", "scratchpad") for sent in (before, now))
+    if _messages(before.view, "summaries").keys() != _messages(now.view, "summaries").keys():
         yield from ((part, "the chat was compacted") for part in ("system", "messages"))
     elif any(name in stands and stands[name] != shown for name, shown in was.items()):
         yield "messages", "older results were shortened"
@@ -216,14 +207,9 @@ def _texts(sections: Sequence[Section]) -> list[str]:
     return [section.content for section in sections]
 
 
-def _summed(view: View) -> list[str]:
-    summaries = view.named("summaries")
-    return [] if summaries is None else [message.id for message in summaries.messages]
-
-
-def _messages(view: View) -> dict[str, tuple[object, ...]]:
-    """By its id what is shown of each message, the question aside."""
-    sections = [one for one in (view.named("history"), view.named("scratchpad")) if one is not None]
+def _messages(view: View, *names: str) -> dict[str, tuple[object, ...]]:
+    """By its id what is shown of each message in these sections."""
+    sections = [one for one in view.sections if one.name in names]
     return {one.id: (one.content, one.metadata.calls) for section in sections for one in section.messages}
 
 

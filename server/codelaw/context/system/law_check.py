@@ -40,7 +40,7 @@ _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _RULER = re.compile(r"[ \t]*(?:[-*_=][ \t]*){3,}$")
 _CODE_SPAN = re.compile(r"(?<!`)(`{1,8})(?!`)([^\r\n]{1,1000}?)(?<!`)\1(?!`)")
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,500})\]\([^()\n]{0,2000}\)")
-_EDGES = ".,;:!?…\"'“”‘’«»()[]{}*_~—–"
+_EDGES = ".,;:!?…\"'“”‘’«»()[]{}*_~`—–-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def blocks(text: str) -> list[LawBlock]:
             found.append(("heading", start, end))
         else:
             kind = "item" if _ITEM.match(line) else "paragraph"
-            found.append((kind, start + _indent(line), end))
+            found.append((kind, start + len(line) - len(line.lstrip()), end))
     return [LawBlock(kind, start, end, text[start:end]) for kind, start, end in found]
 
 
@@ -116,14 +116,12 @@ def paths(text: str) -> list[PathMention]:
     """
     fences = [(block.start, block.end) for block in blocks(text) if block.kind == "code"]
     code = [fences, [(match.start(), match.end()) for match in _CODE_SPAN.finditer(text)]]
-    found: list[PathMention] = []
-    for mention in named(text):
-        last = mention.path.rpartition("/")[2]
-        if not (mention.quoted or "/" in mention.path or "." in last.lstrip(".")):
-            continue
-        if not any(_within(mention.start, spans) for spans in code):
-            found.append(mention)
-    return found
+    return [
+        mention
+        for mention in named(text)
+        if mention.quoted or "/" in mention.path or "." in mention.path.rpartition("/")[2].lstrip(".")
+        if not any(_within(mention.start, spans) for spans in code)
+    ]
 
 
 def check(text: str, missing: Collection[str]) -> list[Problem]:
@@ -169,15 +167,9 @@ def shadowed(winner: str) -> Problem:
 
 
 def same_rule(text: str) -> str:
-    """A rule's words without case, white space, markup and the punctuation around them; code is kept as it is."""
+    """A rule's words without case, white space, markup and the punctuation around them."""
     body = _LINK.sub(r"\1", _ITEM.sub("", text, count=1))
-    pieces: list[str] = []
-    at = 0
-    for match in _CODE_SPAN.finditer(body):
-        pieces += [*_words(body[at : match.start()]), f"`{' '.join(match[2].split())}`"]
-        at = match.end()
-    pieces += _words(body[at:])
-    return " ".join(pieces)
+    return " ".join(filter(None, (word.strip(_EDGES) for word in body.casefold().split())))
 
 
 def describe_change(before: Sequence[LawText], after: Sequence[LawText]) -> str:
@@ -190,9 +182,7 @@ def describe_change(before: Sequence[LawText], after: Sequence[LawText]) -> str:
         if was != now:
             law = f"The law of {folder}" if name == NAME else f"{name} of {folder}"
             reported.append(f"{law if several else name} {_difference(was, now)}")
-    if not reported:
-        return ""
-    return f"{'; '.join(reported)}. It applies from this step on."
+    return f"{'; '.join(reported)}. It applies from this step on." if reported else ""
 
 
 def _by_file(documents: Sequence[LawText]) -> dict[tuple[str, str], str]:
@@ -210,20 +200,8 @@ def _difference(was: str, now: str) -> str:
     tokens = f"about {estimate(now)} tokens"
     if not was:
         return f"is new, {tokens}"
-    added, removed = _counted(_rules(was), _rules(now))
-    what = "rules"
-    if not added and not removed:
-        added, removed = _counted(Counter(was.splitlines()), Counter(now.splitlines()))
-        what = "lines"
-    return f"has changed, +{added} -{removed} {what}, now {tokens}"
-
-
-def _rules(text: str) -> Counter[str]:
-    return Counter(" ".join(block.text.split()) for block in blocks(text) if block.rule)
-
-
-def _counted(was: Counter[str], now: Counter[str]) -> tuple[int, int]:
-    return (now - was).total(), (was - now).total()
+    old, new = Counter(was.splitlines()), Counter(now.splitlines())
+    return f"has changed, +{(new - old).total()} -{(old - new).total()} lines, now {tokens}"
 
 
 def hides(text: str) -> bool:
@@ -268,12 +246,3 @@ def _within(place: int, spans: Sequence[tuple[int, int]]) -> bool:
     """Whether a place lies in one of the spans, which are in order and apart."""
     number = bisect_right(spans, place, key=lambda span: span[0]) - 1
     return number >= 0 and place < spans[number][1]
-
-
-def _words(text: str) -> list[str]:
-    stripped = (word.strip(_EDGES) for word in text.casefold().split())
-    return [word for word in stripped if word and word != "-"]
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -95,7 +94,7 @@ def facts(messages: Sequence[Message], started: Mapping[str, float]) -> ArchiveF
         elif outcome.code:
             _note_failure(outcome, failures)
     named = names_by_place(texts)
-    times = [time for message in messages if (time := _time(started.get(message.turn_id))) is not None]
+    times = [started[message.turn_id] for message in messages if message.turn_id in started]
     return ArchiveFacts(
         min(times, default=None),
         max(times, default=None),
@@ -111,12 +110,6 @@ def one_line(text: str, limit: int) -> str:
     if not flat.isprintable():
         flat = "".join(char if char.isprintable() else "\ufffd" for char in flat)
     return clipped(flat, limit)
-
-
-def _time(value: object) -> float | None:
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-        return value
-    return None
 
 
 def _changes(outcome: Outcome) -> tuple[list[FileChanges], str | None]:
@@ -237,17 +230,9 @@ def outcomes(messages: Sequence[Message]) -> Iterator[Outcome]:
             results.setdefault(message.metadata.call_id, message.content)
     for message in messages:
         for call in message.metadata.calls if message.role == "assistant" else ():
-            if call.id in results:
-                yield _outcome(call, parsed(results[call.id]))
-
-
-def _outcome(call: Call, result: Mapping[str, Any]) -> Outcome:
-    error = result.get("error")
-    fields = as_object(error)
-    return Outcome(
-        call,
-        as_text(result.get("status")),
-        as_object(result.get("data")),
-        as_text(fields.get("code")) or ("ERROR" if error else ""),
-        as_text(fields.get("message")) or as_text(error),
-    )
+            if call.id not in results:
+                continue
+            result = parsed(results[call.id])
+            error = as_object(result.get("error"))
+            status, code = as_text(result.get("status")), as_text(error.get("code"))
+            yield Outcome(call, status, as_object(result.get("data")), code, as_text(error.get("message")))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -70,9 +71,8 @@ def index(
         return ""
     names = _Names()
     names.read(messages)
-    for name in names.in_sight(kept):
-        if name in names.scores:
-            names.scores[name] *= IN_SIGHT
+    for name in {name for message in kept for name in names.of(message.content)} & names.scores.keys():
+        names.scores[name] *= IN_SIGHT
     chosen = _chosen(_weighed(names.scores), names.of(known), 2 * budget)
     commands = [text for text, _ in _weighed(names.commands) if text not in known][:_MOST_COMMANDS]
 
@@ -104,11 +104,11 @@ def names_by_place(texts: Sequence[tuple[str, str]]) -> dict[str, tuple[str, ...
 class _Names:
     """The names of a stretch of the record, with their scores."""
 
-    scores: dict[str, float] = field(default_factory=dict[str, float])
+    scores: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     """A path goes by its last two parts, so that its spellings agree."""
     spelling: dict[str, str] = field(default_factory=dict[str, str])
     """The shortest path inside the workspace that ends in the last two parts."""
-    commands: dict[str, float] = field(default_factory=dict[str, float])
+    commands: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     """Programs with their subcommands."""
     _named: dict[str, str] = field(default_factory=dict[str, str])
     """What each run of characters names; empty for nothing."""
@@ -135,25 +135,15 @@ class _Names:
 
     def of(self, text: str) -> set[str]:
         """The names in a text."""
-        named = self._named
-        found: set[str] = set()
-        for run in set(_RUN.findall(_ESCAPE.sub(" ", text[:_SCANNED]))):
-            name = named.get(run)
-            if name is None:
-                name = named[run] = self._name(run)
-            found.add(name)
-        found.discard("")
-        return found
-
-    def in_sight(self, messages: Sequence[Message]) -> set[str]:
-        """The names that messages show."""
-        return {name for message in messages for name in self.of(message.content)}
+        runs = set(_RUN.findall(_ESCAPE.sub(" ", text[:_SCANNED])))
+        for run in runs - self._named.keys():
+            self._named[run] = self._name(run)
+        return {self._named[run] for run in runs} - {""}
 
     def note(self, text: str, weight: float) -> None:
         """Take in one text."""
-        scores = self.scores
         for name in self.of(text):
-            scores[name] = scores.get(name, 0.0) + weight
+            self.scores[name] += weight
 
     def _note_call(self, tool: str, arguments: Mapping[str, Any], weight: float) -> None:
         self.note(as_text(arguments.get("path")), weight * BY_PATH)
@@ -161,7 +151,7 @@ class _Names:
         self.note("\n".join(texts_of(rest)), weight * BY_AGENT)
         if tool == "Bash":
             for program in set(_programs(as_text(arguments.get("command"))[:2_000])):
-                self.commands[program] = self.commands.get(program, 0.0) + weight
+                self.commands[program] += weight
 
     def _name(self, run: str) -> str:
         whole = run.strip("-").rstrip("./~").removeprefix("./")
