@@ -13,9 +13,9 @@ from codelaw.agent.recording.outbox import Outbox
 from codelaw.agent.recording.turn_record import TurnRecord
 from codelaw.agent.services import ChatServices
 from codelaw.agent.turn.approval import Gate, Policy
-from codelaw.agent.turn.execution import Executor, planned
 from codelaw.agent.turn.pending import PendingMessages
 from codelaw.agent.turn.running import TurnRun
+from codelaw.agent.turn.turn import Executor, planned
 from codelaw.domain.chats import Chat, Mode
 from codelaw.domain.files import Folder
 from codelaw.domain.messages import Call, Message

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.recording.recorder import Recorder
-    from codelaw.agent.turn.pending import Steer
+    from codelaw.agent.turn.pending import QueuedSteer
     from codelaw.agent.turn.running import TurnTask
     from codelaw.app.chat_maker import ChatMaker
     from codelaw.app.chats import OpenChats
@@ -53,7 +53,7 @@ class Beginnings:
     recorder: Recorder
     approver: Approver
 
-    async def follow(self, agent: AgentChat, steers: Sequence[Steer]) -> TurnTask:
+    async def follow(self, agent: AgentChat, steers: Sequence[QueuedSteer]) -> TurnTask:
         """Start the turn that waiting steers become, in a chat that is claimed for it (R-9)."""
         settings, mode, reported = await self.settings.now(), agent.chat.mode, tuple(steer.id for steer in steers)
         with self.scopes.open(agent.chat.id) as scope:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from codelaw.adapters.processes.sandbox import Sandbox
     from codelaw.adapters.workspace.disk import DiskWorkspace
     from codelaw.agent.recording.recorder import Recorder
-    from codelaw.agent.turn.pending import Steer
+    from codelaw.agent.turn.pending import QueuedSteer
     from codelaw.agent.turn.running import TurnTask
     from codelaw.app.chats import StandingGrants
     from codelaw.app.in_force import SettingsInForce
@@ -57,7 +57,7 @@ class ChatMaker:
     recorder: Recorder
     approver: Approver
     emit: Callable[[ChatEvent], None]
-    follow: Callable[[AgentChat, Sequence[Steer]], Awaitable[TurnTask]] = field(init=False)
+    follow: Callable[[AgentChat, Sequence[QueuedSteer]], Awaitable[TurnTask]] = field(init=False)
     """Starts the turn that waiting steers become."""
     _processes: LocalProcesses = field(init=False)
     """As they were made last."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Dialect
     from codelaw.agent.inputs.gathering import UserMessage
     from codelaw.agent.turn.laws import Law
-    from codelaw.agent.turn.pending import Steer
+    from codelaw.agent.turn.pending import QueuedSteer
     from codelaw.context.tokens import Window
     from codelaw.domain.chats import Chat, Strategy
     from codelaw.domain.models import Effort
@@ -104,7 +104,7 @@ class TurnPlan:
         return Message("ask", "next", "user", self.question.content, self.question.metadata)
 
 
-def followed_up(steers: Sequence[Steer], settings: Settings, mode: Mode, *, restricted: bool) -> TurnRequest:
+def followed_up(steers: Sequence[QueuedSteer], settings: Settings, mode: Mode, *, restricted: bool) -> TurnRequest:
     """The message that steers become which came with the answer (R-9): words, what was sent along, the newest look."""
     text = "\n\n".join(steer.text for steer in steers)
     attachments = tuple(one for steer in steers for one in steer.attachments)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from codelaw.agent.recording.turn_record import TurnRecord
     from codelaw.agent.services import ChatServices
     from codelaw.agent.turn.approval import Gate
-    from codelaw.agent.turn.pending import Steer
+    from codelaw.agent.turn.pending import QueuedSteer
     from codelaw.agent.turn.running import TurnTask
     from codelaw.domain.chats import Chat, StoredChat, StoredTurn
     from codelaw.domain.checkpoints import Checkpoint, CompactionReport
@@ -48,7 +48,7 @@ class AgentChat:
     chat: Chat
     house: ChatServices
     gate: Gate
-    follow: Callable[[AgentChat, Sequence[Steer]], Awaitable[TurnTask]]
+    follow: Callable[[AgentChat, Sequence[QueuedSteer]], Awaitable[TurnTask]]
     """Starts the turn that waiting steers become, in this chat, which is claimed for it (R-9)."""
     todos: TodoList = field(default_factory=TodoList)
     noticed: set[str] = field(default_factory=set[str])
@@ -178,7 +178,7 @@ class AgentChat:
         """Give back a claim without having started a turn."""
         self.starting = False
 
-    async def steer(self, steer: Steer) -> None:
+    async def steer(self, steer: QueuedSteer) -> None:
         """Queue a message for the model's next step, or the next turn; returns once it cannot be lost.
 
         Raises:

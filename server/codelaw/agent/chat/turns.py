@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from codelaw.agent.chat.leaving import Leaving
     from codelaw.agent.inputs.gathering import UserMessage
     from codelaw.agent.inputs.turn_context import TurnInputs
-    from codelaw.agent.turn.pending import Steer
+    from codelaw.agent.turn.pending import QueuedSteer
     from codelaw.domain.chats import Notice
     from codelaw.domain.media.images import Picture
 
@@ -197,7 +197,7 @@ async def _conduct(
     return result
 
 
-async def _follow(agent: AgentChat, steers: Sequence[Steer]) -> None:
+async def _follow(agent: AgentChat, steers: Sequence[QueuedSteer]) -> None:
     """Start the turn that waiting steers become (R-9)."""
     problem: NoticeEvent | None = None
     try:

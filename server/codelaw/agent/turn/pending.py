@@ -29,7 +29,7 @@ CHANGED_NAMED = 5
 
 
 @dataclass(slots=True, eq=False)
-class Steer:
+class QueuedSteer:
     """A message that was sent while a turn ran, and waits."""
 
     text: str
@@ -61,15 +61,15 @@ class PendingMessages:
     workspace: Workspace
     gate: Gate
     """Says what the model may not be shown of what a steer speaks of (M-7)."""
-    _steers: list[Steer] = field(default_factory=list[Steer])
+    _steers: list[QueuedSteer] = field(default_factory=list[QueuedSteer])
     _reminders: list[str] = field(default_factory=list[str])
 
     @property
-    def waiting(self) -> tuple[Steer, ...]:
+    def waiting(self) -> tuple[QueuedSteer, ...]:
         """The steers that the model has not been told, in the order they came."""
         return tuple(self._steers)
 
-    def steer(self, steer: Steer) -> None:
+    def steer(self, steer: QueuedSteer) -> None:
         """Queue the user's words for the next step."""
         self._steers.append(steer)
 
@@ -78,19 +78,19 @@ class PendingMessages:
         """Nothing waits to be told."""
         return not self._steers and not self._reminders
 
-    def withdraw(self, steer_id: str) -> Steer | None:
+    def withdraw(self, steer_id: str) -> QueuedSteer | None:
         """Take back a steer that still waits."""
         found = next((steer for steer in self._steers if steer.id == steer_id and not steer.taken), None)
         if found is not None:
             self._steers.remove(found)
         return found
 
-    def take(self) -> tuple[Steer, ...]:
+    def take(self) -> tuple[QueuedSteer, ...]:
         """All steers; none is waiting afterwards."""
         taken, self._steers = tuple(self._steers), []
         return taken
 
-    def drop(self, steers: Iterable[Steer]) -> None:
+    def drop(self, steers: Iterable[QueuedSteer]) -> None:
         """These do not wait any more."""
         gone = set(map(id, steers))
         self._steers = [steer for steer in self._steers if id(steer) not in gone]
@@ -132,7 +132,7 @@ class PendingMessages:
             if steer.content in recorded:
                 self._report_reported(steer, opened)
 
-    async def _report_steer(self, steer: Steer, opened: TurnRecord) -> None:
+    async def _report_steer(self, steer: QueuedSteer, opened: TurnRecord) -> None:
         steer.taken = True
         reported = len(opened.record)
         worded = None
@@ -151,7 +151,7 @@ class PendingMessages:
         """The user's words, made ready for the model."""
         return await added(text, editor, self.workspace, self.gate.denied("Read", "reads"), attachments)
 
-    def _report_reported(self, steer: Steer, opened: TurnRecord, worded: UserMessage | None = None) -> None:
+    def _report_reported(self, steer: QueuedSteer, opened: TurnRecord, worded: UserMessage | None = None) -> None:
         self.drop([steer])
         for notice in steer.called.notices if worded is None else worded.notices:
             opened.notice(notice)

@@ -15,7 +15,7 @@ from uuid import uuid4
 from codelaw.agent.chat.turns import halt
 from codelaw.agent.inputs.gathering import NOTHING_CALLED
 from codelaw.agent.recording.history import with_summaries
-from codelaw.agent.turn.pending import Steer
+from codelaw.agent.turn.pending import QueuedSteer
 from codelaw.app import models
 from codelaw.app.choices import chosen, wanted, with_effort
 from codelaw.app.hooking import let_through
@@ -229,7 +229,7 @@ class Chats:
         if pictures and (unseen := models.unseen(self.settings.value, name, reported)) is not None:
             called = replace(called, notices=(*called.notices, Notice("warning", "image_unseen", unseen)))
         called = self.redaction.value(called)
-        steer = Steer(text, editor, called, tuple(attachments), hooked)
+        steer = QueuedSteer(text, editor, called, tuple(attachments), hooked)
         await agent.steer(steer)
         return steer.id
 
