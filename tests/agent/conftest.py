@@ -69,13 +69,13 @@ class Bench:
     def sent(self, number: int = -1) -> dict[str, Any]:
         return self.vendor.messages[number].json
 
-    async def reopen(self, **settings: Any) -> None:
-        """Another session on the same home and workspace, as after a restart."""
+    async def reopen(self, around: dict[str, Any] | None = None, **settings: Any) -> None:
+        """Another session on the same home and workspace, as after a restart; `around` it is what its editor has."""
         await self.session.close()
-        self.session = await open_session(self, settings)
+        self.session = await open_session(self, settings, **(around or {}))
 
 
-async def open_session(bench: Bench, settings: dict[str, Any]) -> Session:
+async def open_session(bench: Bench, settings: dict[str, Any], **around: Any) -> Session:
     client: dict[str, Any] = {
         "model": {
             "baseUrl": bench.vendor.url,
@@ -98,6 +98,7 @@ async def open_session(bench: Bench, settings: dict[str, Any]) -> Session:
         approver=bench.user,
         emit=bench.events.append,
         home=bench.home,
+        **around,
     )
 
 

@@ -6,10 +6,7 @@ import json
 from typing import Any
 
 from codelaw.domain.checkpoints import CompactionReport
-from codelaw.domain.files import Folder
-from codelaw.settings.effective import load_settings
 from tests.agent.conftest import Bench
-from tests.fakes.flat_session import Session
 from tests.loopback.script import VendorReply
 from tests.loopback.spoken import texts_of
 from tests.loopback.summaries import HEADING, Summariser
@@ -71,22 +68,6 @@ async def small(bench: Bench, *modes: str, seconds: float = 1.0, **settings: Any
 async def due(bench: Bench, rounds: int = 18, **more: Any) -> str:
     """A chat in the small window whose next message sets off a compaction."""
     return await talk(bench, rounds, usage=usage(25_600), **more)
-
-
-async def open_with(bench: Bench, client: dict[str, Any]) -> Session:
-    """The bench's next session with exactly these client settings over its model's; bad values included."""
-    model = {"baseUrl": bench.vendor.url, "apiKey": "k", "dialect": bench.dialect, "name": "claude-sonnet-4-5"}
-    merged = {**client, "model": {**model, **client.get("model", {})}}
-    await bench.session.close()
-    bench.session = await Session.open(
-        settings=load_settings(environ={}, client=merged),
-        folders=[Folder(bench.root.name, bench.root, bench.root.as_uri())],
-        documents=bench.buffers,
-        approver=bench.user,
-        emit=bench.events.append,
-        home=bench.home,
-    )
-    return bench.session
 
 
 def reports(bench: Bench) -> list[CompactionReport]:

@@ -6,21 +6,9 @@ import json
 from itertools import pairwise
 from typing import Any
 
-import pytest
-
-from codelaw.adapters.stores.opening import SqliteStore
 from codelaw.agent.chat.chat import AgentChat
-from codelaw.agent.dialects.base import ParsedReply
-from codelaw.agent.recording.outbox import Outbox
-from codelaw.agent.recording.turn_record import TurnRecord
-from codelaw.context.sections import message_tokens
-from codelaw.context.shortening.scratchpad import given_way, shrink_scratchpad
-from codelaw.domain.chats import Chat, StoredTurn
 from codelaw.domain.checkpoints import Demotion
-from codelaw.domain.messages import Call, Fragment, Message
-from codelaw.domain.results import ToolResult
 from tests.agent.conftest import Bench
-from tests.agent.planning import inputs_of
 from tests.agent.talking import blocks, said
 
 TEA = "The user likes tea"
@@ -123,50 +111,3 @@ async def test_a_forgotten_memory_is_gone_from_the_view_and_the_disk(bench: Benc
     assert times(bench) == 0
     await bench.session.close()
     assert not any(TEA.encode() in file.read_bytes() for file in bench.home.rglob("*.db*"))
-
-
-class OfOneTurn:
-    """A turn that runs in a store of its own."""
-
-    def __init__(self, store: SqliteStore) -> None:
-        self.store = store
-        question = Message("ask", "t1", "user", "hello")
-        self.opened = TurnRecord("c1", "t1", question, store, Outbox("c1", store, lambda _: None))
-        self.caller = Message("", "", "user", "")
-
-    async def begin(self) -> OfOneTurn:
-        await self.store.create(Chat("c1", "", "panel", "agent", "model", "layered", 1.0, 1.0))
-        await self.store.begin_turn(StoredTurn("t1", "c1", "running", self.store.owner, 1.0), self.opened.question)
-        return self
-
-    async def call(self, number: int, *behind: Fragment, body: str = "short") -> Message:
-        """A call and its result; gives the result as the turn shows it."""
-        call = Call(f"k{number}", "Bash", {"command": "make"})
-        self.opened.step += 1
-        caller = await self.opened.say(ParsedReply(kept="Thought: x", calls=(call,)), (call,))
-        await self.opened.observe(caller, call, ToolResult("success", {"output": body}, ""), behind)
-        return self.opened.scratchpad[-1]
-
-
-@pytest.fixture
-async def turn(tmp_path):
-    store = await SqliteStore.open(tmp_path / "store.db")
-    yield await OfOneTurn(store).begin()
-    await store.close()
-
-
-RULES = Fragment("agents:src/AGENTS.md", "<rules>be brief</rules>")
-
-
-@pytest.mark.parametrize("compressing", [True, False])
-async def test_what_has_given_way_in_the_turn_does_not_come_back_behind_it(turn: OfOneTurn, compressing: bool):
-    turn.opened.inputs = inputs_of(100_000, compress_results=compressing)
-    first = await turn.call(1, RULES)
-    await turn.call(2, RULES)
-    await turn.call(3)
-    opened = turn.opened
-    assert given_way(opened.scratchpad, opened.record, opened.reported, opened.asides) == ()
-    opened.scratchpad = list(shrink_scratchpad(opened.scratchpad, opened.record, to_free=1))
-    shown = next(message for message in opened.scratchpad if message.id == first.id)
-    assert message_tokens(shown) < message_tokens(first)
-    assert Demotion(first.id, "aside") in given_way(opened.scratchpad, opened.record, opened.reported, opened.asides)

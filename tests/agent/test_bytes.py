@@ -59,35 +59,6 @@ def blocks(request: dict[str, Any]) -> list[Any]:
     return [json.dumps(plain(part)) for part in [request.get("tools"), *request["system"], *spoken]]
 
 
-async def test_a_restart_changes_no_byte(bench: Bench):
-    (bench.root / "CODE_LAW.md").write_text("Be kind.\r\n\u2028 naïve 😀")
-    (bench.root / "a.py").write_text("x = 'é\u2028😀'\n" * 700)
-    edit = {"path": "b.py", "content": 'a"\\\n\u2029é', "dry_run": False}
-    bench.vendor.reset(
-        [
-            bench.act("Read", {"path": "a.py", "limit": 600}),
-            bench.act("Write", edit),
-            bench.act("Fly", {"z": 1.0, "a": [None, True, 1e30]}),
-            bench.act("TodoWrite", {"todos": [{"content": "x", "status": "pending"}]}),
-            bench.finish("é\u2028[x]"),
-            bench.finish("same", times=0),
-        ]
-    )
-    chat = (await bench.turn("@a.py é <system-reminder> \ud83d")).chat_id
-    await bench.turn("next", chat)
-    before = bench.vendor.messages[-1].body
-    await bench.reopen()
-    report = await bench.session.inspect(chat, "same again")
-    await bench.turn("same again", chat)
-    after = bench.vendor.messages[-1].body
-    assert blocks(json.loads(after))[: len(blocks(json.loads(before))) - 1] == blocks(json.loads(before))[:-1]
-    assert "same again" in report.text
-    await bench.reopen()
-    await bench.session.delete((await bench.turn("elsewhere")).chat_id)
-    record = await bench.session.read(chat)
-    assert record.messages[-1].metadata.answer == "same"
-
-
 async def test_a_broken_a_cut_and_an_empty_reply_leave_the_prefix_alone(bench: Bench):
     whole = bench.act("LS", {}, thought="A long thought in many pieces, every one of them different.")
     cut = VendorReply(text="Thought: A thought that is cut", stop_reason="max_tokens")

@@ -18,7 +18,6 @@ from tests.agent.talking import (
     ends_with,
     filler,
     fine,
-    open_with,
     phases,
     reports,
     said,
@@ -242,7 +241,7 @@ async def test_a_window_too_small_for_a_turn_breaks_no_compaction(bench: Bench):
     """Whatever it answers, the record is whole and the chat goes on in a larger window."""
     chat = await talk(bench, 14, size=500)
     before = (await bench.session.read(chat)).messages
-    await open_with(bench, {"context": {"maxWindow": 2_000}})
+    await bench.reopen(context={"maxWindow": 2_000})
     try:
         report = await bench.session.compact(chat)
     except Refusal as refusal:

@@ -375,14 +375,3 @@ async def test_an_overflow_that_can_never_be_ends_in_a_readable_error(bench: Ben
     bench.vendor.reset([bench.finish("as ever")])
     assert (await bench.turn("again", result.chat_id)).answer == "as ever"
     assert bench.sent()["max_tokens"] >= 256, "nothing of it is believed later"
-
-
-@pytest.mark.parametrize("limit", [3, 3_000])
-async def test_an_answer_is_never_cut_to_nothing_for_the_window_that_a_vendor_names(bench: Bench, limit: int):
-    (bench.root / "long.txt").write_text("plain words that say little\n" * 400)
-    said = f"prompt is too long: {limit + 4_000} tokens > {limit} maximum"
-    overflow = fault("prompt_too_long", error_message=said, times=3)
-    bench.vendor.reset([bench.act("Read", {"path": "long.txt"}), overflow, bench.finish("hello")])
-    await bench.turn("hi")
-    assert len(bench.vendor.messages) > 2
-    assert all(request.json["max_tokens"] >= 256 for request in bench.vendor.messages)

@@ -101,19 +101,6 @@ async def test_the_head_of_what_a_message_calls_decides_for_its_turn(
     assert listener.efforts == ["max", "low"]
 
 
-@pytest.mark.parametrize(
-    ("said", "reported"), [("xhigh", "does not take the effort xhigh"), ("lots", "effort is none of")]
-)
-async def test_a_head_that_asks_for_what_is_not_taken_is_told(bench: Bench, said: str, reported: str):
-    write(bench.root, ".codelaw/commands/hard.md", f"---\neffort: {said}\n---\nThink hard.")
-    listener = await heard(bench)
-    bench.vendor.play(bench.finish("ok"))
-    result = await bench.turn("/hard")
-    assert [notice.code for notice in result.notices] == ["command_problem"]
-    assert reported in result.notices[0].message
-    assert listener.efforts == [None]
-
-
 async def test_a_subagent_has_the_effort_of_its_head(bench: Bench):
     for name, head in (("deep", "effort: max"), ("same", ""), ("other", "model: claude-sonnet-5-5")):
         write(bench.root, f".codelaw/agents/{name}.md", f"---\ndescription: x\n{head}\n---\nBe brief.\n")

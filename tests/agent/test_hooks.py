@@ -12,12 +12,9 @@ from typing import Any
 import pytest
 
 from codelaw.domain.errors import Refusal
-from codelaw.domain.files import Folder
-from codelaw.ports.cancelling import Scope
-from codelaw.settings.effective import load_settings
 from tests.agent.conftest import Bench
 from tests.agent.test_control import until
-from tests.fakes.editor import Buffers, User
+from tests.fakes.editor import User
 
 
 def prints(**fields: Any) -> str:
@@ -150,7 +147,6 @@ async def test_an_allow_spares_the_question_and_no_more(bench: Bench):
 @pytest.mark.parametrize(
     ("hook", "why"),
     [
-        ("exit 1", "it ended with exit code 1"),
         ("kill -9 $$", "it ended with exit code"),
         ("printf '{\"decision'", "not JSON that can be read"),
         ("head -c 3000000 /dev/zero | tr '\\0' '{'", "it printed more than is read"),
@@ -317,14 +313,6 @@ async def test_a_cancel_ends_the_hooks_of_a_message_which_is_not_sent_then(bench
         await sending
     assert refused.value.code == "hook_blocked"
     assert runs(bench)[-1] == ("UserPromptSubmit", "cancelled", None)
-    scope = Scope()
-    sending = asyncio.ensure_future(bench.session.send(chat, "three", scope=scope))
-    (bench.root / "begun").unlink()
-    while not (bench.root / "begun").exists():
-        await asyncio.sleep(0.01)
-    scope.cancel()
-    with pytest.raises(Refusal):
-        await sending
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -364,23 +352,7 @@ async def test_hooks_run_as_commands_do_in_the_sandbox_and_without_keys(bench: B
 
 async def test_a_folder_that_the_editor_does_not_trust_runs_no_hook(bench: Bench):
     bench.vendor.reset([bench.finish("ok", times=0)])
-    await bench.session.close()
-    settings = load_settings(
-        environ={},
-        client={
-            "model": {"baseUrl": bench.vendor.url, "apiKey": "sk-test", "name": "claude-sonnet-4-5"},
-            "hooks": {"UserPromptSubmit": [{"command": "touch ran"}]},
-        },
-    )
-    opened: dict[str, Any] = {
-        "settings": settings,
-        "folders": [Folder(bench.root.name, bench.root, bench.root.as_uri())],
-        "documents": Buffers(),
-        "approver": bench.user,
-        "emit": bench.events.append,
-        "home": bench.home,
-    }
-    bench.session = await type(bench.session).open(**opened, trusted=False)
+    await bench.reopen({"trusted": False}, hooks={"UserPromptSubmit": [{"command": "touch ran"}]})
     await bench.turn("one")
     assert not (bench.root / "ran").exists()
     assert bench.kinds("hook") == []

@@ -144,14 +144,3 @@ async def test_a_file_beside_the_law_counts_for_its_size(bench: Bench):
         await bench.turn("go", result.chat_id)
     assert caught.value.code == "context_overflow"
     assert "AGENTS.md (" in caught.value.message
-
-
-async def test_a_change_of_it_in_mid_chat_is_told(bench: Bench):
-    (bench.root / "AGENTS.md").write_text("- one\n")
-    bench.vendor.reset([bench.finish("ok", times=0)])
-    first = await bench.turn("go")
-    (bench.root / "AGENTS.md").write_text("- two\n")
-    second = await bench.turn("go", first.chat_id)
-    assert [notice.message for notice in (*first.notices, *second.notices)] == [
-        "AGENTS.md has changed, +1 -1 lines, now about 3 tokens. It applies from this step on."
-    ]

@@ -109,14 +109,6 @@ async def test_wrong_arguments_are_answered_with_the_manual(bench: Bench):
     assert bench.user.asked == []
 
 
-async def test_a_forged_name_is_answered_with_the_nearest(bench: Bench):
-    bring(bench, *many(300), issue_tool())
-    bench.vendor.reset([call(bench, "mcp__github__open_issue", GIVEN), bench.finish("ok")])
-    await bench.turn("go")
-    assert "There is no tool 'mcp__github__open_issue'" in said(bench.sent())
-    assert ISSUE in said(bench.sent())
-
-
 async def test_rules_speak_of_the_real_tool(bench: Bench):
     await bench.reopen(permissions={"deny": ["Bash"]})
     bring(bench, *many(300))

@@ -12,10 +12,7 @@ import pytest
 
 from codelaw.domain.code import CodePlace, NamedCode, Position, Span, TerminalOutput
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.files import Folder
-from codelaw.settings.effective import load_settings
 from tests.agent.conftest import Bench
-from tests.fakes.flat_session import Session
 from tests.fakes.services import FakeServices, finding
 
 GIT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "PATH": os.environ["PATH"]}
@@ -29,18 +26,7 @@ def git(root: Path, *arguments: str) -> str:
 
 
 async def reopen(bench: Bench, services: FakeServices | None = None, *, trusted: bool = True, **more: Any) -> None:
-    model = {"baseUrl": bench.vendor.url, "apiKey": "k", "dialect": bench.dialect, "name": "claude-sonnet-4-5"}
-    await bench.session.close()
-    bench.session = await Session.open(
-        settings=load_settings(environ={}, client={"model": model, **more}),
-        folders=[Folder(bench.root.name, bench.root, bench.root.as_uri())],
-        documents=bench.buffers,
-        approver=bench.user,
-        emit=bench.events.append,
-        home=bench.home,
-        services=services,
-        trusted=trusted,
-    )
+    await bench.reopen({"services": services, "trusted": trusted}, **more)
 
 
 def asked(bench: Bench) -> str:

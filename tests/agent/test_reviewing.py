@@ -71,11 +71,6 @@ def test_a_file_is_shown_without_the_changes_and_with_what_others_did_in_between
     assert (file.number, file.is_text, file.redacted) == (5, True, False)
 
 
-def test_where_that_cannot_be_told_apart_it_is_the_file_before_the_first_change():
-    file = reviewed([change(1, "a\n", "b\n"), change(2, "theirs\n", "c\n")], Redaction())
-    assert (file.before, file.after) == ("a\n", "c\n")
-
-
 def test_a_file_that_was_made_or_removed_has_one_text():
     assert reviewed([change(1, None, "a\n")], Redaction()).before is None
     assert reviewed([change(1, "a\n", None)], Redaction()).after is None
@@ -86,8 +81,3 @@ def test_a_key_is_not_shown_and_that_is_told():
     file = reviewed([change(1, f"x = '{KEY}'\n", "x = 1\n")], Redaction({KEY: "ANTHROPIC_API_KEY"}))
     assert file.redacted
     assert KEY not in (file.before or "")
-
-
-def test_what_is_no_text_has_none():
-    file = reviewed([replace(change(1, "\0", "\1"), encoding=BINARY), change(2, "a", "b")], Redaction())
-    assert (file.is_text, file.before, file.after, file.number) == (False, None, None, 2)

@@ -57,20 +57,6 @@ async def test_it_is_asked_once_and_only_for_once(bench: Bench, *, allowed: bool
     assert states[:4] == ["pending", "running", "awaiting_approval", "running" if allowed else "failed"]
 
 
-async def test_nothing_is_asked_about_what_no_approval_opens(bench: Bench):
-    (bench.root / ".codelaw").mkdir()
-    (bench.root / ".codelaw/config.toml").write_text("")
-    await bench.reopen(permissions={"allow": ["Bash"]}, tools={"bash": {"readOnly": ["kept"]}})
-    (bench.root / "kept").write_text("kept")
-    script = "echo x > .codelaw/config.toml; echo x > kept; echo x > /usr/nothing"
-    (bench.root / "tries.sh").write_text(script)
-    bench.vendor.reset([bench.act("Bash", {"command": "sh tries.sh"}), bench.finish("ok")])
-    await bench.turn("go")
-    assert bench.user.asked == []
-    assert (bench.root / "kept").read_text() == "kept"
-    assert "Read-only file system" in json.dumps(bench.sent())
-
-
 async def test_rules_and_settings_reach_the_sandbox(bench: Bench):
     for name in (".env", "hid", "data/pw"):
         (bench.root / name).parent.mkdir(exist_ok=True)

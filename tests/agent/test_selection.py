@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from codelaw.agent.inputs.surroundings import available, gathered, layered, select, span_budget
+from codelaw.agent.inputs.surroundings import available, layered, select, span_budget
 from codelaw.agent.inputs.turn_context import TurnInputs
 from codelaw.context.sections import text_section
-from codelaw.domain.messages import Fragment
 from codelaw.transcript.transcript import Transcript
 from tests.agent.planning import Running, inputs_of, prose
 
@@ -65,22 +64,3 @@ def test_retrieval_takes_its_share_and_recent_rounds_have_the_rest():
     free = available(inputs, asked=50)
     assert span_budget(inputs, asked=50) == int(free * 0.25)
     assert selected(3, inputs).room == int(free * 0.75)
-
-
-def test_a_total_that_is_set_is_enforced_for_every_strategy():
-    inputs = inputs_of(WINDOW, total_budget=10_000)
-    chosen = select(inputs, said(3), asked=50)
-    assert chosen.strategy == "layered"
-    assert chosen.room is not None
-    assert chosen.room <= inputs.budget.share("recent")
-    assert chosen.summary_room == inputs.budget.share("summary")
-    assert span_budget(inputs, asked=50) <= inputs.budget.share("retrieved")
-
-
-def test_what_was_fetched_stays_away_where_its_share_is_enforced_and_too_small():
-    beside = (Fragment("memories", prose(9_000)),)
-    free, bound = inputs_of(WINDOW), inputs_of(WINDOW, total_budget=10_000)
-    assert gathered(free, beside).beside == beside
-    around = gathered(bound, beside)
-    assert around.beside == ()
-    assert [one.name for one in around.dropped]

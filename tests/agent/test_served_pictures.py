@@ -89,7 +89,7 @@ async def test_a_real_servers_picture_is_shown_with_its_result_and_stays(bench: 
 
 
 async def test_a_model_that_cannot_see_is_told_so_and_nothing_is_kept(bench: Bench, servers: FakeServers) -> None:
-    await reopen(bench, servers, {**MINE, **ALLOWED, "model": seeing(bench, "deepseek-chat")})
+    await reopen(bench, servers, {**MINE, **ALLOWED, "model": {"name": "deepseek-chat"}})
     servers.answers["shot"] = answered(picture())
     shots(bench, "ok")
     ended = await bench.turn("look")
@@ -126,10 +126,6 @@ async def test_of_many_the_newest_are_shown_and_the_oldest_go_several_at_once(
         counts.append(len(shown(bench)))
     assert counts == [5, 10, 15, 20, 15]
     assert not [one for one in shown(bench) if one in first]
-
-
-def seeing(bench: Bench, name: str) -> dict[str, Any]:
-    return {"baseUrl": bench.vendor.url, "apiKey": "k", "dialect": bench.dialect, "name": name}
 
 
 async def test_a_results_picture_is_read_by_its_digest_from_its_own_chat(bench: Bench, servers: FakeServers) -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from codelaw.domain.errors import Refusal, ToolFailure
-from codelaw.domain.files import Folder
 from codelaw.domain.served import (
     Offer,
     Program,
@@ -23,12 +21,9 @@ from codelaw.domain.served import (
     ServedTool,
     ServerState,
 )
-from codelaw.ports.cancelling import Scope
 from codelaw.ports.servers import ToolServers
-from codelaw.settings.effective import load_settings
 from tests.agent.conftest import Bench
 from tests.agent.test_control import until
-from tests.fakes.flat_session import Session
 from tests.fakes.servers import FakeServers
 
 LOOK = ServedTool("desk", "look", "Look at the desk.", {"type": "object", "properties": {}}, says_read_only=True)
@@ -48,18 +43,7 @@ def servers() -> FakeServers:
 
 async def reopen(bench: Bench, servers: ToolServers | None, settings: dict[str, Any], *, trusted: bool = True) -> None:
     """The bench's next session, with these servers."""
-    model = {"baseUrl": bench.vendor.url, "apiKey": "k", "dialect": bench.dialect, "name": "claude-sonnet-4-5"}
-    await bench.session.close()
-    bench.session = await Session.open(
-        settings=load_settings(environ={}, client={"model": model, **settings}),
-        folders=[Folder(bench.root.name, bench.root, bench.root.as_uri())],
-        documents=bench.buffers,
-        approver=bench.user,
-        emit=bench.events.append,
-        home=bench.home,
-        servers=servers,
-        trusted=trusted,
-    )
+    await bench.reopen({"servers": servers, "trusted": trusted}, **settings)
 
 
 @pytest.fixture
@@ -112,19 +96,14 @@ async def test_the_first_turn_waits_for_a_server_that_is_nearly_there(desk: Benc
     assert not [notice for notice in desk.kinds("notice") if notice.code == "mcp_starting"]
 
 
-@pytest.mark.parametrize("how", ["scope", "cancel"])
-async def test_a_cancel_does_not_wait_for_a_server(desk: Bench, servers: FakeServers, how: str) -> None:
+async def test_a_cancel_does_not_wait_for_a_server(desk: Bench, servers: FakeServers) -> None:
     desk.vendor.reset([desk.finish("ok", times=0)])
     chat = (await desk.turn("hello")).chat_id
     asked, waited = len(desk.vendor.messages), len(servers.waited)
     servers.slow = {"desk"}
-    scope = Scope()
-    sending = asyncio.ensure_future(desk.session.send(chat, "go", scope=scope))
+    sending = asyncio.ensure_future(desk.session.send(chat, "go"))
     await until(lambda: len(servers.waited) > waited)
-    if how == "scope":
-        scope.cancel()
-    else:
-        assert await desk.session.cancel(chat) is True
+    assert await desk.session.cancel(chat) is True
     assert (await (await sending).result()).stop_reason == "cancelled"
     assert len(desk.vendor.messages) == asked
 
@@ -187,21 +166,6 @@ async def test_instructions_are_the_last_of_l1_and_stay_as_they_are(desk: Bench,
     assert tail.endswith("…\n</server-instructions>")
     report = await desk.session.inspect(chat, None)
     assert [section.name for section in report.sections if section.layer == "L1"][-1] == "connectors:desk"
-
-
-async def test_only_servers_whose_tools_can_be_called_speak_in_l1(bench: Bench, servers: FakeServers) -> None:
-    servers.serves = Offer((LOOK, PUT), instructions=(ServedInstructions("desk", "SPOKEN"),))
-    for mode, settings, speaks in (
-        ("ask", {}, False),
-        ("ask", {"permissions": {"allow": ["mcp__desk__look"]}}, True),
-        ("agent", {"permissions": {"deny": ["mcp__desk"]}}, False),
-        ("agent", {"tools": {"mcpShare": 0.0}}, True),
-    ):
-        await reopen(bench, servers, {**MINE, **settings})
-        bench.vendor.reset([bench.finish("ok", times=0)])
-        await bench.turn("hello", mode=mode)
-        assert ("SPOKEN" in offered(bench)) == speaks, (mode, settings)
-    assert "mcp__desk__put" not in offered(bench), "the tools are to be found, what leads to them stands there (X-11)"
 
 
 async def test_a_call_is_asked_about_and_runs(desk: Bench, servers: FakeServers) -> None:
@@ -353,11 +317,6 @@ async def test_what_is_wrong_with_a_file_is_told_once(bench: Bench, servers: Fak
     assert [code for code, _ in reported] == ["mcp_problem", "mcp_failed"]
     assert ".vscode/mcp.json: it is not JSON" in reported[0][1]
     assert "The variable NOT_SET_ANYWHERE is not set." in reported[1][1]
-    (bench.root / ".vscode" / "mcp.json").unlink()
-    os.mkfifo(bench.root / ".vscode" / "mcp.json")
-    await bench.turn("once more", chat)
-    said = ".vscode/mcp.json: it is not a file of at most 1000000 bytes that can be read; it is left aside."
-    assert bench.kinds("notice")[-1].message == said
 
 
 # ----------------------------------------------------------------------------------------------- prompts and resources
@@ -381,31 +340,6 @@ async def test_a_prompt_is_a_command(desk: Bench, servers: FakeServers) -> None:
     servers.answers["tidy"] = ToolFailure("EXECUTION_ERROR", "no")
     await desk.turn("/mcp__desk__tidy")
     assert desk.kinds("notice")[-1].message == "/mcp__desk__tidy was not called: no"
-
-
-@pytest.mark.parametrize("text", ["/mcp__desk__tidy", "see @desk:note://1"])
-async def test_a_cancel_does_not_wait_for_what_a_message_names(desk: Bench, servers: FakeServers, text: str) -> None:
-    servers.serves = Offer(
-        (PUT,), (ServedPrompt("desk", "tidy", "Tidy up."),), (ServedResource("desk", "note://1", "N"),)
-    )
-    servers.hangs = {"tidy", "note://1"}
-    desk.vendor.reset([desk.finish("ok", times=0)])
-    chat = (await desk.turn("hello")).chat_id
-    asked = len(desk.vendor.messages)
-    scope = Scope()
-    for stop in (scope.cancel, None):
-        servers.hanging.clear()
-        sending = asyncio.ensure_future(desk.session.send(chat, text, scope=scope if stop else None))
-        await servers.hanging.wait()
-        if stop is not None:
-            stop()
-        else:
-            assert await desk.session.cancel(chat) is True
-        ended = await (await sending).result()
-        assert ended.stop_reason == "cancelled"
-    # Who has waited for the server until its time was over says so.
-    assert [notice for notice in desk.kinds("notice") if notice.code == "resource_left_out"] == []
-    assert len(desk.vendor.messages) == asked
 
 
 async def test_a_resource_is_mentioned_by_its_server_and_address(desk: Bench, servers: FakeServers) -> None:

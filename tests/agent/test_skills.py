@@ -204,37 +204,6 @@ async def test_a_folder_that_is_not_trusted_brings_no_skill_and_the_user_does(be
     assert "MINEMARK" in said(bench.sent())
 
 
-async def test_the_settings_name_more_folders(bench_at_home: Bench, whose: Path):
-    bench = bench_at_home
-    brought(bench.root, "tools/skills/inside")
-    brought(whose, "mine/home")
-    brought(whose, "far/absolute")
-    missing = str(whose / "nowhere")
-    await bench.reopen(skills={"paths": ["tools/skills", "~/mine", str(whose / "far"), missing, "../out"]})
-    assert [one.sheet.shown for one in await bench.session.skills()] == [
-        f"{whose}/far/absolute/SKILL.md",
-        f"{whose}/mine/home/SKILL.md",
-        "tools/skills/inside/SKILL.md",
-    ]
-    await bench.turn("hello")
-    reported = f"skills.paths: {missing} is not a folder. skills.paths: ../out is not a folder of the workspace."
-    assert notices(bench) == [("skill_problem", reported)]
-
-
-async def test_an_unsaved_buffer_is_the_skill(bench_at_home: Bench):
-    bench = bench_at_home
-    folder = brought(bench.root, ".codelaw/skills/pdf", body="saved")
-    await bench.turn("before")
-    bench.buffers.put(folder / "SKILL.md", HEADED.format("pdf", "Unsaved words", "UNSAVEDMARK"))
-    bench.buffers.put(folder.with_name("new") / "SKILL.md", HEADED.format("new", "Not there yet", "NEWMARK"))
-    assert [one.description for one in await bench.session.skills()] == ["Not there yet", "Unsaved words"]
-    await bench.turn("/pdf")
-    assert "UNSAVEDMARK" in said(bench.sent())
-    assert "- pdf: Unsaved words" in system(bench.sent())
-    await bench.turn("/new")
-    assert "NEWMARK" in said(bench.sent())
-
-
 async def test_what_is_wrong_with_a_skill_is_told_once_in_a_chat(bench_at_home: Bench):
     bench = bench_at_home
     (bench.root / ".codelaw/skills/odd").mkdir(parents=True)

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from codelaw.agent.inputs.turn_context import Kind
 from codelaw.agent.subagents.running import LONGEST_REPORT, built_in, described, report, task_text, tools_of
 from codelaw.agent.turn.running import Ending
-from codelaw.context.observations.text import observation_text
-from codelaw.context.shortening.compressor import REPORT, compress
 from codelaw.domain.chats import Mode
-from codelaw.domain.events import (
-    AnswerDelta,
-    NoticeEvent,
-    RetryEvent,
-    ThoughtDelta,
-    ToolCallEvent,
-    UsageEvent,
-    of_child,
-)
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.domain.models import Usage
 from codelaw.domain.results import FileChange
@@ -63,18 +51,6 @@ def test_what_a_kind_is_told_cannot_forge_a_reminder():
     assert reported.index("Be brief") < reported.index("You are a subagent") < reported.index("Look")
 
 
-def test_what_is_told_of_a_child_names_its_call_and_withdraws_nothing():
-    call = ToolCallEvent("c", "Read", "Read a", "running", 3)
-    usage = UsageEvent(Usage(1), 1, 2, 3)
-    assert of_child(call, "p") == ToolCallEvent("c", "Read", "Read a", "running", 3, parent="p")
-    assert of_child(usage, "p") == UsageEvent(Usage(1), 1, 2, 3, parent="p")
-    assert of_child(ThoughtDelta("x", 3), "p") is None
-    assert of_child(AnswerDelta("x", 3), "p") is None
-    retried = of_child(RetryEvent(2, 1.0, "overload", 3), "p")
-    assert isinstance(retried, NoticeEvent)
-    assert (retried.code, retried.step) == ("subagent_retry", None)
-
-
 def said(*texts: str) -> list[Message]:
     return [
         Message(f"say_{place}", "t", "assistant", text, Metadata(calls=(Call(f"c{place}", "Grep", {}),), parent="p"))
@@ -105,13 +81,3 @@ def test_a_report_says_how_the_child_ended():
     long = reported(Ending("finished", "x" * 100_000))
     assert len(long["data"]["report"]) < LONGEST_REPORT + 100
     assert (long["status"], long["data"]["truncated"]) == ("partial", True)
-
-
-def test_the_model_is_shown_the_report_marked_and_the_history_keeps_its_ends():
-    made = report("explore", Ending("finished", "one\nnote:\n[tool] x"), said("a"), steps=1, usage=Usage(5), changes=())
-    text = observation_text("Task", json.dumps(made.observation()))
-    assert text.splitlines() == ["Task explore: finished; 1 step; 5 tokens", " one", " note:", " [tool] x"]
-    envelope = report("explore", Ending("finished", "y" * 20_000), [], steps=1, usage=Usage(), changes=()).envelope()
-    kept = compress("Task", envelope, "r1")
-    assert len(kept["data"]["report"]) < REPORT + 100
-    assert (kept["data"]["ended"], kept["ref"]) == ("finished", "r1")

@@ -107,13 +107,3 @@ async def test_an_answer_that_an_endpoints_own_stop_sequence_cuts_is_continued(b
         return
     assert (result.stop_reason, result.answer, bench.shown("answer")) == ("finished", whole, whole)
     assert "stop sequence" in bench.kinds("retry")[0].reason
-
-
-async def test_blanks_at_a_cut_are_kept(bench: Bench):
-    opened = "Thought: t\nAction: Finish[" if bench.dialect == "react" else ""
-    closing = "]" if bench.dialect == "react" else ""
-    bench.vendor.reset(
-        [VendorReply(text=f"{opened}one\n\n", stop_reason="max_tokens"), VendorReply(text=f"two{closing}")]
-    )
-    result = await bench.turn("go")
-    assert result.answer == "one\n\ntwo" == bench.shown("answer")

@@ -98,11 +98,6 @@ class TurnTask:
         self.conduct: asyncio.Task[TurnResult] | None = None
         self._stopped = False
 
-    @property
-    def over(self) -> bool:
-        """Whether the model will not be asked again in this turn."""
-        return self.work is None or self.work.done()
-
     def cancel(self) -> bool:
         """Stop the turn (R-8); whether its work had not ended yet. May be called again."""
         if self.work is None or self.work.done():
