@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from codelaw.domain.errors import Refusal
+from codelaw.domain.extensions import AgentSheet
 from codelaw.domain.models import Delta, Heard, ModelReply, ModelRequest, Usage
 from codelaw.ports.model import ChatModel
 from tests.agent.conftest import Bench
@@ -111,7 +112,7 @@ async def test_a_subagent_has_the_effort_of_its_head(bench: Bench):
         )
         await bench.turn("Go.")
     assert listener.efforts == ["low", "max", "low", "low", "low", "low", "low", None, "low"]
-    listed = {one.sheet.name: one.effort for one in (await bench.session.agents()).brought}
+    listed = {one.name: one.effort for one in (await bench.session.agents()).agents if isinstance(one, AgentSheet)}
     assert listed == {"deep": "max", "other": None, "same": None}
 
 

@@ -114,7 +114,10 @@ async def test_a_message_to_a_running_turn_takes_pictures_and_documents_along(be
     assert [event.images for event in bench.kinds("turn_started")] == [(), (two.image,)]
     record = await bench.session.read(running.chat_id)
     assert [one.metadata.images for one in record.messages if one.metadata.images] == [(one.image,), (two.image,)]
-    assert await bench.session.picture(running.chat_id, one.image.digest) == ("image/png", one.content)
+    assert await bench.session.picture(running.chat_id, one.image.digest) == (
+        "image/png",
+        base64.b64encode(one.content).decode(),
+    )
     with pytest.raises(Refusal) as refused:
         await bench.session.picture(running.chat_id, "0" * 64)
     assert refused.value.code == "invalid_attachment"

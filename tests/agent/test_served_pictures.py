@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import sys
 from pathlib import Path
@@ -134,7 +135,10 @@ async def test_a_results_picture_is_read_by_its_digest_from_its_own_chat(bench: 
     chat = (await bench.turn("look")).chat_id
     reported = await bench.session.read(chat)
     (image,) = next(one.metadata.images for one in reported.messages if one.role == "tool")
-    assert await bench.session.picture(chat, image.digest) == (OTHER.image.media_type, OTHER.content)
+    assert await bench.session.picture(chat, image.digest) == (
+        OTHER.image.media_type,
+        base64.b64encode(OTHER.content).decode(),
+    )
     with pytest.raises(Refusal, match="not in the chat any more"):
         await bench.session.picture(chat, "0" * 64)
     bench.vendor.reset([bench.finish("hello")])

@@ -23,7 +23,6 @@ def wire() -> None:
         "lsp.server.serve",
         "lsp.server.connection",
         "lsp.methods.handlers",
-        "lsp.features.features",
     ):
         importlib.import_module(f"codelaw.{name}")
     params = {"processId": None, "rootUri": None, "capabilities": EVERYTHING, "workspaceFolders": []}

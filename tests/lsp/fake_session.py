@@ -12,6 +12,7 @@ at once.
 from __future__ import annotations
 
 import asyncio
+import base64
 import ctypes
 import gc
 import hashlib
@@ -199,7 +200,7 @@ class FakeSession:
         self._seq += 1
         self.emit(ChatEvent(chat_id, turn_id, self._seq, time.time(), event))
 
-    async def create(self, *, title=None, mode=None, model=None, strategy=None, effort=None, kind=None) -> Chat:
+    async def create(self, *, title=None, mode=None, model=None, kind=None, **_choices) -> Chat:
         self._numbers += 1
         name = model or self.settings.value.model.name
         chat = Chat(f"chat{self._numbers}", title or "", kind or "panel", mode or "agent", name, "layered", 1.0, 2.0)
@@ -211,16 +212,16 @@ class FakeSession:
             raise Refusal("chat_not_found", f"There is no chat {chat_id}", "List the chats")
         return self.stored[chat_id]
 
-    async def list(self, query, limit, cursor, *, here=False):
+    async def list(self, query, limit, cursor, here):
         if query == "unserialisable":
             return [replace(next(iter(self.stored.values())), created_at=float("nan"))], None
         if query == "bug":
             raise RuntimeError("the secret of the bug")
         if query == "slow":
             await asyncio.Event().wait()
-        return list(self.stored.values())[:limit], None
+        return list(self.stored.values())[: limit or 50], None
 
-    async def read(self, chat_id, *, since_seq, limit, before, turns=None, before_turn=None) -> ChatRecord:
+    async def read(self, chat_id, **_page) -> ChatRecord:
         chat = self._chat(chat_id)
         running = self.running.get(chat_id)
         archived = [cut.summary for cut in self.archives.get(chat_id, []) if cut.summary]
@@ -233,15 +234,12 @@ class FakeSession:
         text,
         *,
         mode=None,
-        mode_once=None,
         model=None,
-        strategy=None,
-        effort=None,
-        strategy_options=None,
         attachments=(),
         editor=None,
         kind=None,
         scope=None,
+        **_more,
     ):
         if not text.strip() or len(text) > OVER:
             raise Refusal("invalid_text", f"A text of {len(text)} characters cannot be sent", "Send 1 to 5 MB")
@@ -263,9 +261,9 @@ class FakeSession:
             self.say(turn, NoticeEvent("info", "given", f"{list(attachments)} {editor}"))
         return turn
 
-    async def picture(self, chat_id, digest) -> tuple[str, bytes]:
+    async def picture(self, chat_id, digest) -> tuple[str, str]:
         self._chat(chat_id)
-        return "image/png", digest.encode()
+        return "image/png", base64.b64encode(digest.encode()).decode()
 
     async def steer(self, chat_id, text, editor=None, attachments=()) -> str:
         if chat_id not in self.running:
@@ -292,7 +290,7 @@ class FakeSession:
         await turn.result()
         return True
 
-    async def update(self, chat_id, *, title=None, mode=None, model=None, strategy=None, effort=None) -> Chat:
+    async def update(self, chat_id, *, title=None, mode=None, **_choices) -> Chat:
         chat = self._chat(chat_id)
         self.stored[chat_id] = replace(chat, title=title or chat.title, mode=mode or chat.mode)
         self.released.set()
@@ -320,11 +318,12 @@ class FakeSession:
 
     async def reviewed(self, chat_id, uri, above=0) -> ReviewedFile:
         self._chat(chat_id)
-        if uri != "file:///w/a.py" or above >= 7:
+        if uri != "file:///w/a.py" or (above or 0) >= 7:
             raise Refusal("nothing_to_undo", "This chat has changed nothing in that file.")
         return ReviewedFile("a.py", "old\n", "new\n", 7)
 
-    async def revert(self, chat_id, turn_id, *, files, messages, uris=None) -> RevertReport:
+    async def revert(self, chat_id, turn_id, *, files=None, messages=None, uris=None) -> RevertReport:
+        files = files is not False
         self._chat(chat_id)
         if chat_id in self.running:
             raise Refusal("chat_busy", "A turn is running", "Wait")
@@ -446,7 +445,7 @@ class FakeSession:
         return Looked("", "outside") if uri.startswith("git:") else Looked(uri.rpartition("/")[2])
 
     async def mentions(self, prefix, limit, typed_in=None):
-        return [MentionItem(f"{prefix}{number}.py", "file") for number in range(limit)][:3]
+        return [MentionItem(f"{prefix}{number}.py", "file") for number in range(limit or 50)][:3]
 
     async def commands(self):
         sheets = [Sheet(name, f".codelaw/commands/{name}.md", f"file:///{name}.md", own=False) for name in ("a", "b:c")]
@@ -457,8 +456,8 @@ class FakeSession:
 
     async def agents(self):
         odd = Sheet("odd", ".claude/agents/odd.md", "file:///odd.md", own=False)
-        brought = AgentSheet(odd, "", "", ("Read",), problem="It has no text below its head.", counts=False)
-        return AgentList(True, (BuiltInAgent("explore", "Finds things out.", "ask"),), (brought,))
+        brought = AgentSheet(odd, "", "", ("Read",), problem="It has no text below its head.", refused=True)
+        return AgentList(True, (BuiltInAgent("explore", "Finds things out.", "ask"), brought))
 
     async def pending(self, place):
         return PendingCommit(f"the diff of {place}", staged=True, files=1)
@@ -506,16 +505,21 @@ class FakeSession:
 class FakeServers:
     def __init__(self) -> None:
         self.server_states: dict[str, ServerStateName] = {"desk": "ready", "odd": "needs_trust"}
-        self.asking: frozenset[str] = frozenset()
+        self.asking: set[str] = set()
 
     async def start(self) -> None:
         self.started = True
 
     async def list(self):
-        states = [ServerState(name, state, 3, "x" * (name == "odd")) for name, state in self.server_states.items()]
-        sources, digests = dict.fromkeys(self.server_states, ".mcp.json"), dict.fromkeys(self.server_states, "d1")
-        logged_in = frozenset(name for name, state in self.server_states.items() if state == "ready")
-        return ServerList(tuple(states), sources, ("It is not JSON.",), digests, self.asking, logged_in=logged_in)
+        return ServerList(
+            tuple(
+                ServerState(
+                    name, state, 3, "x" * (name == "odd"), ".mcp.json", "d1", name in self.asking, state == "ready"
+                )
+                for name, state in self.server_states.items()
+            ),
+            ("It is not JSON.",),
+        )
 
     async def restart(self, name):
         if name not in self.server_states:
@@ -535,14 +539,14 @@ class FakeServers:
 
     async def enable(self, name, *, enabled, digest=None):
         self.server_states[name] = "starting" if enabled else "off"
-        self.asking = frozenset({"desk"}) if name == "desk" else self.asking
+        self.asking |= {"desk"} & {name}
         return await self.list()
 
 
 class FakeCode:
-    async def search(self, query, *, path=".", kind="any", limit=10):
+    async def search(self, query, *, path, **_asked):
         place = Place(f"{path}/a.py", 3, 5, query, "function", f"defines: {query}", 1.5, ("def f():", "    pass"))
-        return FoundPlaces((place,)[:limit], self.state()), ["file:///w/a.py"]
+        return FoundPlaces((place,), self.state()), ["file:///w/a.py"]
 
     def state(self):
         return IndexState("ready", 2, 3, 0, 0.5, (("binary", 1),))
@@ -565,7 +569,8 @@ class FakeMemories:
         self._memories[(merged or kept).id] = kept if merged is None else replace(kept, id=merged.id)
         return Saved(merged or kept, merged is not None)
 
-    async def list(self, *, scope=None, category=None, limit=100, cursor=None, chat_id=None):
+    async def list(self, *, scope=None, category=None, limit=None, cursor=None, chat_id=None):
+        limit = limit or 100
         fit = [
             one for one in self._memories.values() if scope in (None, one.scope) and category in (None, one.category)
         ]
@@ -573,7 +578,7 @@ class FakeMemories:
         rest = str(begin + limit) if len(fit) > begin + limit else None
         return fit[begin : begin + limit], rest
 
-    async def search(self, query, *, category=None, limit=10, chat_id=None):
+    async def search(self, query, *, category=None, limit=None, chat_id=None):
         return [Recalled(one, 0.12345, 0.5) for one in self._memories.values() if query in one.text][:limit]
 
     async def update(self, memory_id, *, text=None, category=None, scope=None, confidence=None, chat_id=None):

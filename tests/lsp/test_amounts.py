@@ -28,13 +28,13 @@ from codelaw.lsp.documents.documents import EditorDocuments
 from codelaw.lsp.documents.positions import Encoding, SplicedText, line_at, line_starts, offset
 from codelaw.lsp.features.chat_file_index import FilesOfChat
 from codelaw.lsp.methods.handlers import METHODS
-from codelaw.lsp.server import connection as connections
 from codelaw.lsp.server.connection import Connection
 from codelaw.lsp.server.server import CodelawServer
 from codelaw.lsp.transport import encoding
 from codelaw.lsp.transport.encoding import encoded
 from codelaw.lsp.transport.errors import WireError
 from codelaw.lsp.transport.messages import Incoming, framed
+from codelaw.lsp.transport.rpc import Encoded
 from codelaw.lsp.transport.structuring import changed_uris
 from codelaw.protocol.base import TOLD, field_errors
 from codelaw.protocol.chats import Export
@@ -175,12 +175,23 @@ def test_of_very_many_unknown_fields_as_many_are_read_as_are_told():
         assert field_errors(caught.value)[0] == {"path": first, "message": "Unknown field"}
 
 
-def connection(seen: Counter[str]) -> Connection:
+def connection(**given: Any) -> Connection:
+    """One whose context has only this."""
     made = Connection.__new__(Connection)
-    made.configuration = SimpleNamespace(law_files=[], reload=asyncio.Event().wait)  # type: ignore[assignment]
-    made.law = SimpleNamespace(soon=lambda: seen.update(["law"]))  # type: ignore[assignment]
-    made.spawn = lambda work: (seen.update(["settings"]), work.close())[1]  # type: ignore[assignment]
+    made.context = cast("Any", SimpleNamespace(documents=EditorDocuments(), **given))
+    made._trusting = None
     return made
+
+
+def watching(seen: Counter[str]) -> Connection:
+    configuration = SimpleNamespace(law_files=[], reload=asyncio.Event().wait)
+    made = connection(configuration=configuration, spawn=lambda work: (seen.update(["settings"]), work.close())[1])
+    made.law = SimpleNamespace(soon=lambda: seen.update(["law"]))  # type: ignore[assignment]
+    return made
+
+
+def reading(read: Callable[..., Any]) -> Connection:
+    return connection(session=SimpleNamespace(chats=SimpleNamespace(read=read)))
 
 
 def test_others_have_their_turn_while_a_hundred_thousand_files_change(monkeypatch: pytest.MonkeyPatch):
@@ -189,7 +200,7 @@ def test_others_have_their_turn_while_a_hundred_thousand_files_change(monkeypatc
     seen: Counter[str] = Counter()
     changes = [{"uri": f"file:///w/src/file{number}.py", "type": 2} for number in range(100_000)]
     assert len([*changed_uris({"changes": changes})]) == 100_000
-    assert turns_of(lambda: connection(seen).files_changed(changed_uris({"changes": changes}))) > 40
+    assert turns_of(lambda: watching(seen).files_changed(changed_uris({"changes": changes}))) > 40
     assert (seen, looked) == (Counter(), Counter())
 
 
@@ -199,7 +210,7 @@ def test_the_law_and_the_settings_are_found_among_many_files(name: str):
     uris = [f"file:///w/{number}.py" for number in range(5000)]
     uris[3000] = f"file:///w/{name}"
     uris[4000] = "file:///w/.codelaw/config.toml"
-    asyncio.run(connection(seen).files_changed(uris))
+    asyncio.run(watching(seen).files_changed(uris))
     assert seen == Counter(law=1, settings=1)
 
 
@@ -256,14 +267,12 @@ def test_a_long_text_is_spelt_in_parts(monkeypatch: pytest.MonkeyPatch):
 
 
 async def test_the_loop_goes_round_while_a_long_chat_is_spelt(monkeypatch: pytest.MonkeyPatch):
-    made = Connection.__new__(Connection)
     found = record(3000)
 
     async def read(*_: Any, **__: Any) -> ChatRecord:
         return found
 
-    made.context = cast("Any", SimpleNamespace(session=SimpleNamespace(chats=SimpleNamespace(read=read))))
-    made._documents, made._trusting = EditorDocuments(), None
+    made = reading(read)
     longest = 0
     plain = encoding.plain
 
@@ -280,20 +289,17 @@ async def test_the_loop_goes_round_while_a_long_chat_is_spelt(monkeypatch: pytes
         rounds += 1
         await asyncio.sleep(0)
     answer = answering.result()
-    assert isinstance(answer, connections.Encoded)
+    assert isinstance(answer, Encoded)
     assert len(json.loads(answer.body)["messages"]) == 3000
     assert longest < len(answer.body) / 1000, "nothing long is spelt in one go"
     assert rounds > 20
 
 
 async def test_the_collector_does_not_go_through_everything_while_a_long_chat_is_read():
-    made = Connection.__new__(Connection)
-
     async def read(*_: Any, **__: Any) -> ChatRecord:
         return await asyncio.to_thread(record, 5000)
 
-    made.context = cast("Any", SimpleNamespace(session=SimpleNamespace(chats=SimpleNamespace(read=read))))
-    made._documents, made._trusting = EditorDocuments(), None
+    made = reading(read)
     collected: Counter[int] = Counter()
 
     def seen(phase: str, info: dict[str, int]) -> None:
@@ -309,15 +315,12 @@ async def test_the_collector_does_not_go_through_everything_while_a_long_chat_is
 
 
 async def test_the_collector_is_switched_on_again_whatever_happens():
-    made = Connection.__new__(Connection)
-
     async def read(*_: Any, **__: Any) -> ChatRecord:
         assert not gc.isenabled()
         await asyncio.sleep(0)
         raise Refusal("chat_not_found", "no")
 
-    made.context = cast("Any", SimpleNamespace(session=SimpleNamespace(chats=SimpleNamespace(read=read))))
-    made._documents, made._trusting = EditorDocuments(), None
+    made = reading(read)
     answers = [asyncio.ensure_future(made.call("codelaw/chat/read", {"chatId": "c"})) for _ in range(3)]
     await asyncio.sleep(0)
     answers[0].cancel()

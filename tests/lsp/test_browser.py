@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from codelaw.lsp.cancelling import Spawner
 from codelaw.lsp.client import Client
-from codelaw.lsp.client_calls.window import ClientWindow
+from codelaw.lsp.client_calls.window import ClientUI
 from codelaw.lsp.transport.errors import ClientError
 
 PAGE = "https://login.example/?a=b"
@@ -33,7 +34,7 @@ class Line:
 
 async def opened(url: str, answer: Any, *, documents: bool = True) -> list[tuple[str, Any]]:
     line = Line(answer)
-    await ClientWindow(line, Client(documents=documents), Path()).open(url)  # pyright: ignore[reportArgumentType]
+    await ClientUI(cast("Any", line), Client(documents=documents), Path(), Spawner(), cast("Any", None)).open(url)
     return line.said
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast, get_type_hints
 
 import pytest
 from lsprotocol import types
 from pydantic import ValidationError
 
-from codelaw.lsp.client import Client
+from codelaw.app.session import Session
+from codelaw.domain.chats import Choices
+from codelaw.lsp.client import STANDARD, Client, abilities
 from codelaw.lsp.methods import handlers
-from codelaw.lsp.methods.handlers import ANSWERS, FEATURE_ANSWERS
-from codelaw.lsp.server.abilities import STANDARD, abilities
 from codelaw.protocol.names import COMMANDS, EDITOR_COMMANDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "protocol.md"
@@ -26,13 +29,44 @@ def test_the_names_the_types_the_handlers_and_the_page_agree() -> None:
 
 
 def test_the_server_announces_what_it_answers() -> None:
-    assert set(STANDARD) == {*ANSWERS, *FEATURE_ANSWERS}
+    assert set(STANDARD) == set(handlers.STANDARD)
     given = abilities(Client(actions=True, contents=True), "utf-16")
     assert given.execute_command_provider is not None
     assert set(given.execute_command_provider.commands) == {*COMMANDS, *EDITOR_COMMANDS}
     assert isinstance(given.code_action_provider, types.CodeActionOptions)
     assert given.workspace.text_document_content.schemes == ["codelaw-chat"]
     assert abilities(Client(), "utf-16").workspace.text_document_content is None
+
+
+class Asked:
+    """Stands for a session, and then for one of its resources: says what is called, and by which names."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def __getattr__(self, name: str) -> Asked:
+        return Asked(*self.names, name)
+
+    def __call__(self, **given: object) -> tuple[tuple[str, ...], set[str]]:
+        return self.names, set(given)
+
+
+@pytest.mark.parametrize("name", sorted(handlers.METHODS))
+def test_a_request_of_the_session_takes_the_params_by_their_names(name: str) -> None:
+    route = handlers.METHODS[name]
+    if not route.answer.__qualname__.startswith("_by"):
+        return
+    context = cast("Any", SimpleNamespace(session=Asked()))
+    (resource, request), given = cast(
+        "Any", route.answer(context, route.params.model_construct(**dict.fromkeys(route.params.model_fields)))
+    )
+    signature = inspect.signature(getattr(get_type_hints(Session)[resource], request))
+    taken = set(signature.parameters) | (set(Choices.__annotations__) if "choices" in signature.parameters else set())
+    assert given <= taken
+    assert {name for name, one in signature.parameters.items() if one.default is one.empty} <= given | {
+        "self",
+        "choices",
+    }
 
 
 @pytest.mark.parametrize("name", sorted(handlers.COMMANDS))

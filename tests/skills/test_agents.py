@@ -40,7 +40,7 @@ def test_what_is_wrong_is_told_and_the_rest_counts():
     assert "no description" in read("Do it.").problem
     assert "no text" in read("---\ndescription: x\n---\n").problem
     odd = read("---\ndescription: x\nmaxTurns: many\n---\ny")
-    assert odd.steps is None
+    assert odd.max_turns is None
     assert "maxTurns" in odd.problem
     long = read("---\ndescription: x\n---\n" + "y" * (LONGEST_BODY + 1))
     assert len(long.body) == LONGEST_BODY

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypedDict
 
 from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.errors import RefusalCode
@@ -48,6 +48,16 @@ class Chat:
     """Where its text went or may go: `offline` is this machine, anything else a host. The newest is the last."""
     effort: Effort | None = None
     """Chosen for it; None: it goes along with the settings (P-6)."""
+
+
+class Choices(TypedDict, total=False):
+    """What is chosen for a chat; None, or no word, leaves it as it is."""
+
+    title: str | None
+    mode: Mode | None
+    model: str | None
+    strategy: Strategy | None
+    effort: EffortChoice | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,28 @@ class Sheet:
 
 
 @dataclass(frozen=True, slots=True)
-class UserCommand:
-    """A command of the user's (X-7)."""
+class Brought:
+    """What a file tells, named as its sheet is."""
 
     sheet: Sheet
+
+    @property
+    def name(self) -> str:
+        return self.sheet.name
+
+    @property
+    def source(self) -> str:
+        return self.sheet.shown
+
+    @property
+    def uri(self) -> str:
+        return self.sheet.uri
+
+
+@dataclass(frozen=True, slots=True)
+class UserCommand(Brought):
+    """A command of the user's (X-7)."""
+
     description: str
     """One line; empty where the file has no words."""
     arguments: str
@@ -39,48 +57,45 @@ class UserCommand:
 
 
 @dataclass(frozen=True, slots=True)
-class Skill:
-    """A folder with a `SKILL.md`, as its head tells it (X-2)."""
+class Skill(Brought):
+    """A folder with a `SKILL.md`, which is its sheet, as its head tells it (X-2)."""
 
-    sheet: Sheet
-    """Its `SKILL.md`."""
     description: str
     """One line; empty where the file has no words."""
     problem: str = ""
     """What is wrong with it, in one sentence; nothing of that is a reason to refuse it."""
     shadowed: str = ""
     """The file of the skill of this name that counts instead."""
-    readable: bool = True
-    """Off where the file cannot be read at all, which `problem` tells."""
+    unreadable: bool = False
+    """The file cannot be read at all, which `problem` tells."""
     effort: Effort | None = None
     """Of a turn that begins by calling it (P-6)."""
 
     @property
     def offered(self) -> bool:
         """Whether it can be loaded."""
-        return self.readable and not self.shadowed
+        return not self.unreadable and not self.shadowed
 
 
 @dataclass(frozen=True, slots=True)
-class AgentSheet:
+class AgentSheet(Brought):
     """A kind of subagent, as its file tells it (X-4)."""
 
-    sheet: Sheet
     description: str
     """One line; empty where the file has no words."""
     body: str
     """What such a subagent is told in front of its task."""
     tools: tuple[str, ...] | None = None
     """The only tools it has, by name; None for all."""
-    denied: tuple[str, ...] = ()
+    disallowed_tools: tuple[str, ...] = ()
     """Tools it does not have."""
     model: str = ""
     """Empty: that of the turn."""
-    steps: int | None = None
+    max_turns: int | None = None
     problem: str = ""
     """What is wrong with the file, in one sentence."""
-    counts: bool = True
-    """Off where there is no such kind, which `problem` tells."""
+    refused: bool = False
+    """There is no such kind, as `problem` tells."""
     effort: Effort | None = None
     """None: that of the turn where the model is, else the vendor's (P-6)."""
 
@@ -101,9 +116,8 @@ class AgentList:
 
     enabled: bool
     """Off where no turn can begin one."""
-    built_in: tuple[BuiltInAgent, ...] = ()
-    brought: tuple[AgentSheet, ...] = ()
-    """By name, those that do not count behind those that do."""
+    agents: tuple[BuiltInAgent | AgentSheet, ...] = ()
+    """Those that are built in, then the others by name, those that are refused behind those that are not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,13 @@ class ServerState:
     tools: int = 0
     message: str = ""
     """Why, in one sentence, where that is not plain."""
+    source: str | None = None
+    """Where it is written; this and the next are known where all are listed."""
+    digest: str | None = None
+    """Of all that it is started with or reached by."""
+    ask: bool = False
+    """The user has yet to be asked about it."""
+    logged_in: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +77,7 @@ class ServerList:
     """All servers that are written down, and what is wrong with what is written."""
 
     servers: tuple[ServerState, ...]
-    sources: Mapping[str, str]
-    """By name, where each is written."""
     problems: tuple[str, ...] = ()
-    digests: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By name, of all that each is started with or reached by."""
-    asking: frozenset[str] = frozenset()
-    """Names of those about which the user has yet to be asked."""
-    logged_in: frozenset[str] = frozenset()
-    """Names of those to which the user has logged in."""
 
 
 @dataclass(frozen=True, slots=True)

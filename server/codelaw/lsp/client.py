@@ -1,4 +1,4 @@
-"""What the client can do, as it said at `initialize`."""
+"""What the client can do, as it said at `initialize`, and what the server says to that (V-4)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from lsprotocol import types
+
+from codelaw.lsp.transport.structuring import converter
+from codelaw.protocol.names import CLIENT_METHODS, COMMANDS, EDITOR_COMMANDS, EDITOR_TRUST, VERSION
 
 SERVICES = ("diagnostics", "definition", "references", "rename", "quickFix", "symbols", "outline", "terminal")
 
@@ -66,56 +69,97 @@ class Client:
     process_id: int | None = None
 
 
+TRIGGERS = ("@", "/")
+"""Characters that begin a path, or a part of one, in the law and in chat files."""
+STANDARD: tuple[str, ...] = (
+    types.TEXT_DOCUMENT_HOVER,
+    types.TEXT_DOCUMENT_COMPLETION,
+    types.TEXT_DOCUMENT_CODE_ACTION,
+    types.TEXT_DOCUMENT_CODE_LENS,
+    types.TEXT_DOCUMENT_DOCUMENT_SYMBOL,
+    types.TEXT_DOCUMENT_FOLDING_RANGE,
+    types.WORKSPACE_TEXT_DOCUMENT_CONTENT,
+)
+"""The methods of LSP itself that `lsp/methods/handlers` has answers for."""
+
+_DECLARED = {
+    "progress": "window.workDoneProgress",
+    "documents": "window.showDocument.support",
+    "configuration": "workspace.configuration",
+    "watching": "workspace.didChangeWatchedFiles.dynamicRegistration",
+    "relative_patterns": "workspace.didChangeWatchedFiles.relativePatternSupport",
+    "applies": "workspace.applyEdit",
+    "edits": "workspace.workspaceEdit.documentChanges",
+    "annotations": "workspace.workspaceEdit.changeAnnotationSupport",
+    "actions": "textDocument.codeAction.codeActionLiteralSupport",
+    "outlines": "textDocument.documentSymbol.hierarchicalDocumentSymbolSupport",
+    "contents": "workspace.textDocumentContent",
+    "related": "textDocument.publishDiagnostics.relatedInformation",
+    "selective": "textDocument.hover.dynamicRegistration",
+    "lens_refresh": "workspace.codeLens.refreshSupport",
+    "events": "experimental.codelaw.events",
+    "approvals": "experimental.codelaw.approvals",
+    "servers": "experimental.codelaw.servers",
+    "short_lived": "experimental.codelaw.shortLived",
+    "saves": "experimental.codelaw.editor.save",
+    "proposals": "experimental.codelaw.editor.proposals",
+}
+"""Where a client declares a feature: by an object, or by `true`; `{}` and `[]` (an empty Lua table) both count."""
+
+
 def client_of(params: types.InitializeParams) -> Client:
     """Read a client's features; whatever it leaves out it cannot do."""
-    window = params.capabilities.window or types.WindowClientCapabilities()
-    workspace = params.capabilities.workspace or types.WorkspaceClientCapabilities()
-    watched = workspace.did_change_watched_files or types.DidChangeWatchedFilesClientCapabilities()
-    edit = workspace.workspace_edit or types.WorkspaceEditClientCapabilities()
-    lens = workspace.code_lens or types.CodeLensWorkspaceClientCapabilities()
-    text = params.capabilities.text_document or types.TextDocumentClientCapabilities()
-    action = text.code_action or types.CodeActionClientCapabilities()
-    symbol = text.document_symbol or types.DocumentSymbolClientCapabilities()
-    published = text.publish_diagnostics or types.PublishDiagnosticsClientCapabilities()
-    hover = text.hover or types.HoverClientCapabilities()
-    completion = text.completion or types.CompletionClientCapabilities()
-    ours = _table(_table(params.capabilities.experimental).get("codelaw"))
-    editor = _table(ours.get("editor"))
+    given: Any = converter().unstructure(params.capabilities)
+    declared = {name: _declared(given, place) for name, place in _DECLARED.items()}
+    declared["edits"] &= declared["applies"]
+    declared["selective"] &= _declared(given, "textDocument.completion.dynamicRegistration")
+    ours = "experimental.codelaw"
     return Client(
+        **declared,
         name=params.client_info.name if params.client_info else "unknown",
-        events=_declared(ours, "events"),
-        approvals=_declared(ours, "approvals"),
-        progress=bool(window.work_done_progress),
-        documents=bool(window.show_document and window.show_document.support),
-        configuration=bool(workspace.configuration),
-        watching=bool(watched.dynamic_registration),
-        relative_patterns=bool(watched.relative_pattern_support),
-        edits=bool(workspace.apply_edit and edit.document_changes),
-        annotations=edit.change_annotation_support is not None,
-        saves=_declared(editor, "save"),
-        proposals=_declared(editor, "proposals"),
-        services=frozenset(name for name in SERVICES if _declared(editor, name)),
-        applies=bool(workspace.apply_edit),
-        actions=action.code_action_literal_support is not None,
-        outlines=bool(symbol.hierarchical_document_symbol_support),
-        contents=workspace.text_document_content is not None,
-        related=bool(published.related_information),
-        selective=bool(hover.dynamic_registration and completion.dynamic_registration),
-        markdown=types.MarkupKind.Markdown in (hover.content_format or ()),
-        lens_refresh=bool(lens.refresh_support),
-        servers=_declared(ours, "servers"),
-        ignores_settings=ours.get("ignoreSettings") is True,
-        short_lived=_declared(ours, "shortLived"),
-        trusted=ours.get("workspaceTrusted") in (None, True),
+        services=frozenset(name for name in SERVICES if _declared(given, f"{ours}.editor.{name}")),
+        markdown=types.MarkupKind.Markdown in (_at(given, "textDocument.hover.contentFormat") or ()),
+        trusted=_at(given, f"{ours}.workspaceTrusted") in (None, True),
+        ignores_settings=_at(given, f"{ours}.ignoreSettings") is True,
         process_id=params.process_id,
     )
 
 
-def _declared(ours: Mapping[str, Any], feature: str) -> bool:
-    """Declared by an object, or by `true`; `{}` and `[]` (an empty Lua table) both count."""
-    value = ours.get(feature)
-    return value is not None and value is not False
+def _declared(given: Any, place: str) -> bool:
+    return _at(given, place) not in (None, False)
 
 
-def _table(value: Any) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+def _at(given: Any, place: str) -> Any:
+    for name in place.split("."):
+        given = cast("Mapping[str, Any]", given).get(name) if isinstance(given, Mapping) else None
+    return given
+
+
+def abilities(client: Client, encoding: Any) -> types.ServerCapabilities:
+    """The server's capabilities for this client."""
+    contents = types.TextDocumentContentOptions(["codelaw-chat"]) if client.contents else None
+    kinds: list[Any] = ["quickfix", "refactor"]
+    return types.ServerCapabilities(
+        position_encoding=encoding,
+        text_document_sync=types.TextDocumentSyncOptions(
+            open_close=True,
+            change=types.TextDocumentSyncKind.Incremental,
+            will_save=True,
+            save=types.SaveOptions(include_text=False),
+        ),
+        # Where it can be said for which documents they are, that is said later, by `lsp/server/registering`.
+        hover_provider=None if client.selective else True,
+        completion_provider=None if client.selective else types.CompletionOptions(list(TRIGGERS)),
+        code_action_provider=types.CodeActionOptions(code_action_kinds=kinds) if client.actions else True,
+        code_lens_provider=types.CodeLensOptions(resolve_provider=False),
+        document_symbol_provider=True,
+        folding_range_provider=True,
+        execute_command_provider=types.ExecuteCommandOptions(commands=[*COMMANDS, *EDITOR_COMMANDS]),
+        workspace=types.WorkspaceOptions(
+            workspace_folders=types.WorkspaceFoldersServerCapabilities(supported=True, change_notifications=True),
+            text_document_content=contents,
+        ),
+        experimental={
+            "codelaw": {"version": VERSION, "methods": list(CLIENT_METHODS), "notifications": [EDITOR_TRUST]}
+        },
+    )

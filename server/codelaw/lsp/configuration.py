@@ -13,7 +13,7 @@ from lsprotocol import types
 from codelaw.domain.files import Folder
 from codelaw.lsp.client import Client
 from codelaw.lsp.folders import Folders
-from codelaw.lsp.transport.errors import ClientError, Disconnected
+from codelaw.lsp.transport.errors import ClientError
 from codelaw.lsp.transport.rpc import Rpc
 from codelaw.settings.effective import EffectiveSettings, load_settings
 from codelaw.settings.places import WORKSPACE_FILE, home, process_environment, user_file
@@ -89,7 +89,7 @@ class Configuration:
             return
         try:
             answer = await self._rpc.request(types.WORKSPACE_CONFIGURATION, {"items": [{"section": SECTION}]})
-        except (ClientError, Disconnected) as error:
+        except ClientError as error:
             log.warning("The client's configuration could not be read: %s", error)
             return
         self._pulled = _given(cast("list[Any]", answer)[0] if isinstance(answer, list) and answer else answer)

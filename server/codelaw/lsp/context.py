@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,15 +11,17 @@ if TYPE_CHECKING:
     from codelaw.app.session import Session
     from codelaw.lsp.cancelling import Spawner
     from codelaw.lsp.client import Client
+    from codelaw.lsp.client_calls.approver import ClientApprover
+    from codelaw.lsp.client_calls.edits import ClientEditor
+    from codelaw.lsp.client_calls.window import ClientUI
     from codelaw.lsp.configuration import Configuration
     from codelaw.lsp.documents.documents import EditorDocuments
     from codelaw.lsp.folders import Folders
     from codelaw.lsp.transport.rpc import Rpc
-    from codelaw.lsp.ui import ClientUI
     from codelaw.ports.cancelling import Scopes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, kw_only=True)
 class Context:
     """The client, what is open in it, and the session behind it."""
 
@@ -28,10 +30,13 @@ class Context:
     documents: EditorDocuments
     folders: Folders
     configuration: Configuration
-    session: Session
-    ui: ClientUI
     arrived: Scopes
     """The requests that begin something and are not answered yet."""
     home: Path
     """The data folder."""
     spawn: Spawner
+    ui: ClientUI
+    approver: ClientApprover
+    editor: ClientEditor
+    session: Session = field(init=False)
+    """There when it is opened."""

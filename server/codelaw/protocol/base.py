@@ -115,6 +115,23 @@ class Payload(BaseModel):
         """What `value` has of the fields, by name."""
         return {name: getattr(value, name) for name in cls.model_fields if hasattr(value, name)}
 
+    @classmethod
+    def told(cls, value: object) -> Payload:
+        """An answer: itself, what it copies, or its fields one after the other, first those that must be there."""
+        match value:
+            case Payload():
+                return value
+            case None:
+                values: tuple[Any, ...] = ()
+            case tuple():
+                values = cast("tuple[Any, ...]", value)
+            case bool() | int() | str() | list() | dict():
+                values = (cast("Any", value),)
+            case _:
+                return cls.of(value)
+        names = sorted(cls.model_fields, key=lambda name: not cls.model_fields[name].is_required())
+        return cls.model_validate(dict(zip(names, values, strict=False)), from_attributes=True)
+
     def wire(self) -> dict[str, Any]:
         """As JSON values. What is one already, as the arguments of a call, is not looked into."""
         values = ((alias, left_out, getattr(self, name)) for name, alias, left_out in _spelt(type(self)))

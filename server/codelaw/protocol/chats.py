@@ -11,7 +11,7 @@ from codelaw.domain import chats, edits, messages, models, results
 from codelaw.domain.chats import EffortChoice, Mode, Strategy
 from codelaw.domain.media import images
 from codelaw.protocol.base import CacheMiss, Params, Payload
-from codelaw.protocol.enclosed import EditorParams, Enclosure, StrategyOptions
+from codelaw.protocol.enclosed import EditorParams, Enclosure, GivenOptions
 
 
 class ReviewFile(Params):
@@ -90,7 +90,7 @@ class SendMessage(Params):
     model: Name | None = None
     strategy: Strategy | None = None
     effort: EffortChoice | None = None
-    strategy_options: StrategyOptions | None = None
+    strategy_options: GivenOptions | None = None
     attachments: Attachments | None = None
     editor: EditorParams | None = None
 
@@ -117,7 +117,7 @@ class PictureData(Payload):
 
 class UnsteerTurn(Params):
     chat_id: Id
-    id: Id
+    steer_id: Id = Field(alias="id")
 
 
 class StopCall(Params):
@@ -147,7 +147,7 @@ class ForkChat(Params):
 
 class ExportChat(Params):
     chat_id: Id
-    format: Literal["markdown", "json"]
+    form: Literal["markdown", "json"] = Field(alias="format")
 
 
 class RevertTurn(Params):

@@ -11,7 +11,7 @@ from codelaw.domain.chats import Strategy
 from codelaw.domain.checkpoints import SummarySource
 from codelaw.protocol.base import Params, Payload
 from codelaw.protocol.chats import Id
-from codelaw.protocol.enclosed import StrategyOptions
+from codelaw.protocol.enclosed import GivenOptions
 
 
 class InspectContext(Params):
@@ -23,7 +23,7 @@ class InspectContext(Params):
     chat_id: Id | None = None
     text: str | None = None
     strategy: Strategy | None = None
-    strategy_options: StrategyOptions | None = None
+    strategy_options: GivenOptions | None = None
     exact: bool = False
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import AfterValidator, Discriminator, Field, Tag
 
 from codelaw.protocol.base import Params
 
@@ -92,3 +92,11 @@ class StrategyOptions(Params):
     radius: Annotated[int, Field(ge=0, le=50)] | None = None
     share: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
     min_similarity: Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)] | None = None
+
+
+def _given(options: StrategyOptions) -> dict[str, float]:
+    return options.model_dump(exclude_none=True)
+
+
+GivenOptions = Annotated[StrategyOptions, AfterValidator(_given)]
+"""Once it is read: the numbers that were given, by the names of settings in Python."""

@@ -44,7 +44,7 @@ class SearchMemories(Params):
 class UpdateMemory(Params):
     """What is left out stays as it is."""
 
-    id: Id
+    memory_id: Id = Field(alias="id")
     text: MemoryText | None = None
     category: Category | None = None
     scope: MemoryScope | None = None
@@ -53,7 +53,7 @@ class UpdateMemory(Params):
 
 
 class ForgetMemory(Params):
-    id: Id
+    memory_id: Id = Field(alias="id")
 
 
 class Memory(Payload, copies=memories.Memory):

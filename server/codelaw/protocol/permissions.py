@@ -43,7 +43,7 @@ class ListGrants(Params):
 
 
 class RevokeGrant(Params):
-    id: Annotated[str, Field(min_length=1, max_length=200)]
+    grant_id: Annotated[str, Field(alias="id", min_length=1, max_length=200)]
 
 
 class Grant(Payload, copies=permissions.Grant, maybe="folder person"):

@@ -43,7 +43,7 @@ class DeclineServer(Params):
     digest: Digest
 
 
-class Server(Payload, copies=served.ServerState, maybe="message"):
+class Server(Payload, copies=served.ServerState, maybe="message ask logged_in"):
     """A server, how it is doing, and why; `source` is where it is written.
 
     In the state `needs_trust` the message says what would be run or reached, whole; `ask` is there where the user has
@@ -51,8 +51,6 @@ class Server(Payload, copies=served.ServerState, maybe="message"):
     `codelaw/mcp/logout` forgets.
     """
 
-    source: str | None = None
-    digest: str | None = None
     ask: OrNone[Literal[True]] = None
     logged_in: OrNone[Literal[True]] = None
 

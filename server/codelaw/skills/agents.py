@@ -63,9 +63,9 @@ def agent(sheet: Sheet, text: str) -> AgentSheet:
         description=description[:LONGEST_DESCRIPTION],
         body=body[:LONGEST_BODY],
         tools=_tools(found, "tools"),
-        denied=_tools(found, "disallowedtools") or (),
+        disallowed_tools=_tools(found, "disallowedtools") or (),
         model="" if model.lower() in SAME_MODEL else model,
-        steps=int(steps) if steps else None,
+        max_turns=int(steps) if steps else None,
         problem=" ".join(filter(None, problems)),
         effort=effort,
     )

@@ -87,8 +87,8 @@ class BroughtAgents:
             replace(one, model=models.alias(settings, one.model, asked) if one.model else "")
             for one in (*found.agents, *found.refused)
         )
-        by_name = sorted(brought, key=lambda one: (one.sheet.name.casefold(), not one.counts))
-        return AgentList(settings.agents.enabled, reported_built_in(), tuple(by_name))
+        by_name = sorted(brought, key=lambda one: (one.sheet.name.casefold(), one.refused))
+        return AgentList(settings.agents.enabled, (*reported_built_in(), *by_name))
 
 
 def _fitting(found: FoundAgents, settings: Settings, asked: str, reported: Told) -> FoundAgents:
@@ -112,9 +112,9 @@ def _kind(sheet: AgentSheet, settings: Settings, asked: str, reported: Told, *, 
         sheet.description,
         sheet.body,
         tools=None if sheet.tools is None else frozenset(sheet.tools),
-        denied=frozenset(sheet.denied),
+        denied=frozenset(sheet.disallowed_tools),
         model=facts,
-        steps=sheet.steps,
+        steps=sheet.max_turns,
         effort=sheet.effort,
     )
 
@@ -135,7 +135,7 @@ def _ranked(read: Sequence[AgentSheet]) -> FoundAgents:
         if problem:
             problems.append(f"{one.sheet.shown}: {problem}")
         if kept.get(name) is not one:
-            refused.append(replace(one, problem=problem, counts=False))
+            refused.append(replace(one, problem=problem, refused=True))
     by_name = sorted(kept.values(), key=lambda one: one.sheet.name)
     agents = tuple(replace(one, description=one.description or one.body[:100]) for one in by_name)
     return FoundAgents(agents, tuple(problems), tuple(refused))

@@ -150,16 +150,16 @@ async def _shared_skill(workspace: Workspace, top: Located, shown: str, name: st
         file = await located(workspace, f"{folder.shown}/{FILE}")
     except ToolFailure as failure:
         said = "It leads out of the workspace and is not read."
-        return Skill(sheet, "", said, readable=False) if failure.code == "ACCESS_DENIED" else None
+        return Skill(sheet, "", said, unreadable=True) if failure.code == "ACCESS_DENIED" else None
     if folder.path not in file.path.parents:
         said = "It is a link that leads out of the skill's folder and is not read."
-        return Skill(sheet, "", said, readable=False)
+        return Skill(sheet, "", said, unreadable=True)
     sheet = replace(sheet, uri=file.uri)
     try:
         text = (await workspace.read(file)).text
     except ToolFailure as failure:
         missing = failure.code in {"NOT_FOUND", "IS_DIRECTORY"}
-        return None if missing else Skill(sheet, "", f"It cannot be read: {failure.message}", readable=False)
+        return None if missing else Skill(sheet, "", f"It cannot be read: {failure.message}", unreadable=True)
     return await asyncio.to_thread(_parsed, sheet, name, text)
 
 
@@ -180,7 +180,7 @@ def _at_home(roots: Iterable[Path], places: _Places) -> list[Skill]:
             try:
                 found.append(_parsed(sheet, folder, _own_text(sheet, "")[0]))
             except ToolFailure as failure:
-                found.append(Skill(sheet, "", f"It cannot be read: {failure.message}", readable=False))
+                found.append(Skill(sheet, "", f"It cannot be read: {failure.message}", unreadable=True))
     return found
 
 
@@ -272,7 +272,7 @@ def _ranked(found: Iterable[Skill]) -> tuple[Skill, ...]:
         files.setdefault(one.sheet.uri, one)
     first: dict[str, Skill] = {}
     for one in files.values():
-        if one.readable:
+        if not one.unreadable:
             first.setdefault(one.sheet.name, one)
     ranked: list[Skill] = []
     for one in files.values():

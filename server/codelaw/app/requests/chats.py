@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 from uuid import uuid4
 
 from codelaw.agent.chat.turns import halt
@@ -21,7 +21,7 @@ from codelaw.app.choices import chosen, wanted, with_effort
 from codelaw.app.hooking import let_through
 from codelaw.app.in_force import applied as strategy_options_applied
 from codelaw.app.plans import TurnPlan, TurnRequest
-from codelaw.domain.chats import Chat, EffortChoice, Mode, Notice, Strategy
+from codelaw.domain.chats import Chat, Choices, EffortChoice, Mode, Notice, Strategy
 from codelaw.domain.errors import Refusal
 from codelaw.domain.media.images import NoImage, Picture, image_of, picture_ref
 from codelaw.domain.reports import ChatRecord
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from codelaw.ports.workspace import Workspace
 
 TITLE_CHARACTERS = 60
+PAGE = 50
+"""Chats in a list where no limit is named."""
 STOP_SECONDS = 0.8
 """How long a cancel waits for the end of what it stops, within the second of R-8."""
 AFTER = 0.001
@@ -62,16 +64,7 @@ class Chats:
     scopes: Scopes
     beginnings: Beginnings
 
-    async def create(
-        self,
-        *,
-        title: str | None = None,
-        mode: Mode | None = None,
-        model: str | None = None,
-        strategy: Strategy | None = None,
-        effort: EffortChoice | None = None,
-        kind: str | None = None,
-    ) -> Chat:
+    async def create(self, *, kind: str | None = None, **choices: Unpack[Choices]) -> Chat:
         """A new, empty chat; without a kind one that is talked in at length (H-5)."""
         stores = await self.opened.stores()
         settings = self.settings.value
@@ -79,26 +72,42 @@ class Chats:
         used = max([now, *(other.updated_at + AFTER for other in newest)])  # the clock may have been set back
         chat = Chat(
             id=uuid4().hex[:12],
-            title=self.redaction.text(title or ""),
+            title="",
             kind=kind_of(kind, shared=stores.shared),
-            mode=mode or "agent",
+            mode="agent",
             model=models.answerer(settings).name,
-            strategy=strategy or settings.context.strategy,
+            strategy=settings.context.strategy,
             created_at=now,
             updated_at=used,
         )
-        if model is not None:
-            chat = chosen(settings, chat, model)
-        chat = with_effort(settings, chat, effort, self.turns.profiles.reported)
+        chat = self._chosen(chat, **choices)
         await stores.chats.create(chat, self._folder_addresses())
-        return models.shown(self.settings.value, chat)
+        return models.shown(settings, chat)
+
+    def _chosen(
+        self,
+        chat: Chat,
+        *,
+        title: str | None = None,
+        mode: Mode | None = None,
+        model: str | None = None,
+        strategy: Strategy | None = None,
+        effort: EffortChoice | None = None,
+    ) -> Chat:
+        """With what is given. Who chooses a vendor's model for a chat has agreed that its text goes there (P-4)."""
+        settings = self.settings.value
+        title = chat.title if title is None else self.redaction.text(title)
+        changed = replace(chat, title=title, mode=mode or chat.mode, strategy=strategy or chat.strategy)
+        if model is not None:
+            changed = chosen(settings, changed, model)
+        return with_effort(settings, changed, effort, self.turns.profiles.reported)
 
     async def list(
-        self, query: str | None, limit: int, cursor: str | None, *, here: bool = False
+        self, query: str | None, limit: int | None, cursor: str | None, *, here: bool | None = False
     ) -> tuple[list[Chat], str | None]:
         """Stored chats, newest first; the second value continues the list. `here`: of this workspace alone."""
         folders = self._folder_addresses() if here else None
-        found, cursor = await (await self.opened.store()).list(query, limit, cursor, folders)
+        found, cursor = await (await self.opened.store()).list(query, limit or PAGE, cursor, folders)
         return [models.shown(self.settings.value, chat) for chat in found], cursor
 
     def _folder_addresses(self) -> tuple[str, ...]:
@@ -148,20 +157,17 @@ class Chats:
         chat_id: str | None,
         text: str,
         *,
-        mode: Mode | None = None,
         mode_once: Mode | None = None,
-        model: str | None = None,
-        strategy: Strategy | None = None,
-        effort: EffortChoice | None = None,
         strategy_options: Mapping[str, float] | None = None,
         attachments: Sequence[Enclosed] = (),
         editor: EditorState | None = None,
         kind: str | None = None,
         scope: Scope | None = None,
+        **choices: Unpack[Choices],
     ) -> TurnTask:
         """Start a turn, without `chat_id` in a new chat of `kind`. What can be refused is refused before it starts.
 
-        `mode`, `strategy` and `effort` stay with the chat; `mode_once` and `strategy_options` are for this turn alone.
+        What is chosen stays with the chat; `mode_once` and `strategy_options` are for this turn alone.
         Not to be cancelled as a task: a turn might begin that nobody knows of. `cancel` and `scope` stop it; the
         message is kept then, in a turn that ends as cancelled, but where a hook has not let it through.
         """
@@ -177,9 +183,9 @@ class Chats:
                 self.opened.ahead.make_way()
                 agent = known
             try:
-                who = models.answerer(settings, wanted(settings, known.chat if known else None, model))
+                who = models.answerer(settings, wanted(settings, known.chat if known else None, choices.get("model")))
                 self.models.of(who.provider)  # refused now where there is none
-                mode_now = mode_once or mode or (known.chat.mode if known else "agent")
+                mode_now = mode_once or choices.get("mode") or (known.chat.mode if known else "agent")
                 asked = TurnRequest(
                     text=text,
                     settings=settings,
@@ -193,15 +199,13 @@ class Chats:
                 with suppress(Cancelled):
                     plan = await opened.wait(self.beginnings.plan(asked, who, known))
                 if agent is None:
-                    chat = await self.create(
-                        title=_title(text), mode=mode, model=model, strategy=strategy, effort=effort, kind=kind
-                    )
+                    chat = await self.create(kind=kind, **(choices | {"title": _title(text)}))
                     self.scopes.name(opened, chat.id)
                     agent = await self.opened.get(chat.id)
                     agent.claim()
-                elif mode or model or strategy or effort or not agent.chat.title:
+                elif any(choices.values()) or not agent.chat.title:
                     title = agent.chat.title or _title(text)
-                    await self._change(agent, title=title, mode=mode, model=model, strategy=strategy, effort=effort)
+                    await self.opened.keep(agent, self._chosen(agent.chat, **(choices | {"title": title})))
                 return await self.beginnings.started(agent, asked, who, plan, opened)
             except BaseException:
                 if agent is not None:
@@ -233,8 +237,8 @@ class Chats:
         await agent.steer(steer)
         return steer.id
 
-    async def picture(self, chat_id: str, digest: str) -> tuple[str, bytes]:
-        """A picture of a chat by its digest, sent or of a result: what it is, and its bytes (M-6).
+    async def picture(self, chat_id: str, digest: str) -> tuple[str, str]:
+        """A picture of a chat by its digest, sent or of a result: what it is, and its bytes in base64 (M-6).
 
         Raises:
             Refusal: `chat_not_found`; `invalid_attachment`: the chat has none of that digest, or it is damaged.
@@ -242,10 +246,10 @@ class Chats:
         agent = await self.opened.get(chat_id)
         await agent.outbox.drain()
         ref = picture_ref(digest)
-        row = (await (await self.opened.store()).results(chat_id, [ref])).get(ref, {})
+        data = str((await (await self.opened.store()).results(chat_id, [ref])).get(ref, {}).get("data", ""))
         try:
-            content = base64.b64decode(str(row.get("data", "")), validate=True)
-            return image_of(content).media_type, content
+            content = await asyncio.to_thread(base64.b64decode, data, validate=True)
+            return image_of(content).media_type, data
         except (ValueError, NoImage):
             message = "This picture is not in the chat any more, or damaged."
             raise Refusal("invalid_attachment", message, "Send it again.") from None
@@ -295,39 +299,11 @@ class Chats:
         stopping.add_done_callback(_heard)
         return stopping
 
-    async def update(
-        self,
-        chat_id: str,
-        *,
-        title: str | None = None,
-        mode: Mode | None = None,
-        model: str | None = None,
-        strategy: Strategy | None = None,
-        effort: EffortChoice | None = None,
-    ) -> Chat:
+    async def update(self, chat_id: str, **choices: Unpack[Choices]) -> Chat:
         """Change what is given; a running turn goes on as it started (X-1)."""
         agent = await self.opened.get(chat_id)
-        title = None if title is None else self.redaction.text(title)
-        await self._change(agent, title=title, mode=mode, model=model, strategy=strategy, effort=effort)
+        await self.opened.keep(agent, self._chosen(agent.chat, **choices))
         return models.shown(self.settings.value, agent.chat)
-
-    async def _change(
-        self,
-        agent: AgentChat,
-        *,
-        title: str | None,
-        mode: Mode | None,
-        model: str | None,
-        strategy: Strategy | None,
-        effort: EffortChoice | None,
-    ) -> None:
-        """Change what is given. Who chooses a vendor's model for a chat has agreed that its text goes there (P-4)."""
-        chat = agent.chat
-        title = chat.title if title is None else title
-        changed = replace(chat, title=title, mode=mode or chat.mode, strategy=strategy or chat.strategy)
-        if model is not None:
-            changed = chosen(self.settings.value, changed, model)
-        await self.opened.keep(agent, with_effort(self.settings.value, changed, effort, self.turns.profiles.reported))
 
     async def delete(self, chat_id: str) -> None:
         """Delete a chat and everything of it; a running turn is stopped first.

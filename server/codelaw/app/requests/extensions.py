@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _VISITS = 20_000
 _SECONDS = 0.3
 _GLOB = "*?[]{}\\"
+PAGE = 50
+"""Completions where no limit is named."""
 _OPEN = 10
 """Open documents that come before all else."""
 
@@ -116,9 +118,9 @@ class Extensions:
     turns: TurnMaker
     servers: SessionServers
 
-    async def mentions(self, prefix: str, limit: int, typed_in: Path | None = None) -> list[MentionItem]:
+    async def mentions(self, prefix: str, limit: int | None, typed_in: Path | None = None) -> list[MentionItem]:
         """Completions of an `@path` (M-4), of other mentions (M-8), and of a server's `@server:uri` (X-3)."""
-        settings = self.settings.value
+        settings, limit = self.settings.value, limit or PAGE
         found = await completions(visible(self.workspace, settings), prefix, limit, typed_in)
         around = self.turns.around(settings, None, restricted=self.settings.restricted)
         others = await self.turns.referring.items(prefix, around, limit)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from codelaw.ports.code import FoundPlaces, IndexState, PlaceKind
     from codelaw.ports.workspace import Workspace
 
+FOUND = 10
+"""Places where no limit is named."""
+
 
 @dataclass(frozen=True, slots=True)
 class Repositories:
@@ -56,7 +59,7 @@ class Code:
     index: WorkspaceIndex
 
     async def search(
-        self, query: str, *, path: str = ".", kind: PlaceKind = "any", limit: int = 10
+        self, query: str, *, path: str | None = None, kind: PlaceKind | None = None, limit: int | None = None
     ) -> tuple[FoundPlaces, list[str]]:
         """The best places, and the uri of each.
 
@@ -66,10 +69,10 @@ class Code:
         """
         workspace = visible(self.workspace, await self.settings.now())
         try:
-            below = () if is_top(path) else tuple(place.shown for place in await starts(workspace, path))
+            below = () if is_top(path or ".") else tuple(place.shown for place in await starts(workspace, path or "."))
         except ToolFailure as failure:
             raise Refusal("folder_not_found", failure.message, "Name a file or folder of the workspace.") from failure
-        found = await self.index.search(workspace, query, below=below, kind=kind, limit=limit)
+        found = await self.index.search(workspace, query, below=below, kind=kind or "any", limit=limit or FOUND)
         uris = await asyncio.to_thread(lambda: [workspace.locate(place.path).uri for place in found.places])
         return found, uris
 

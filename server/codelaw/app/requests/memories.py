@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from codelaw.domain.memories import Category, Memory, MemoryScope, Recalled, Saved
     from codelaw.domain.safety.redaction import Redaction
 
+PAGE = 100
+"""Entries of a list where no limit is named."""
+FOUND = 10
+
 
 @dataclass(frozen=True, slots=True)
 class Memories:
@@ -46,19 +50,19 @@ class Memories:
         *,
         scope: MemoryScope | None = None,
         category: Category | None = None,
-        limit: int = 100,
+        limit: int | None = None,
         cursor: str | None = None,
         chat_id: str | None = None,
     ) -> tuple[Sequence[Memory], str | None]:
         """Those that count here, newest first. The second value continues the list."""
         memory = await self._of(chat_id)
-        return await memory.store.list(memory.places, scope, category, limit, cursor)
+        return await memory.store.list(memory.places, scope, category, limit or PAGE, cursor)
 
     async def search(
-        self, query: str, *, category: Category | None = None, limit: int = 10, chat_id: str | None = None
+        self, query: str, *, category: Category | None = None, limit: int | None = None, chat_id: str | None = None
     ) -> Sequence[Recalled]:
         """Those that answer best, best first."""
-        return await (await self._of(chat_id)).search(query, category, limit)
+        return await (await self._of(chat_id)).search(query, category, limit or FOUND)
 
     async def update(
         self,

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from codelaw.ports.workspace import Workspace
     from codelaw.settings.model import Settings
 
+PAGE = 100
+"""Entries of the record where no limit is named."""
+
 
 async def record_trust(settings: Settings, home: Path, person: str, folder: Path, *, trusted: bool) -> None:
     """Put on record that a folder is trusted, or no longer is, where no server does it.
@@ -96,14 +99,14 @@ class PermissionRequests:
         for grant in taken:
             self.recorder.granted(grant, "", "revoke")
 
-    async def audit(self, chat_id: str | None, limit: int) -> Sequence[AuditEntry]:
+    async def audit(self, chat_id: str | None, limit: int | None) -> Sequence[AuditEntry]:
         """What was decided, of a chat or of all, newest first (S-8).
 
         Raises:
             Refusal: `chat_not_found`.
         """
         await self.recorder.settled()
-        return await (await self.opened.store()).audit(chat_id, limit)
+        return await (await self.opened.store()).audit(chat_id, limit or PAGE)
 
     def record_trust(self, folder: Path, *, trusted: bool, why: str = "") -> None:
         """Put on record that a folder is trusted, or no longer is (S-3)."""

@@ -38,19 +38,21 @@ class Files:
         chat_id: str,
         turn_id: str,
         *,
-        files: bool = True,
-        messages: bool = False,
+        files: bool | None = None,
+        messages: bool | None = None,
         uris: Collection[str] | None = None,
     ) -> RevertReport:
         """Undo what a turn did to files, or to those of them in `uris`; with `messages` let the model forget it (E-2).
 
-        Cancelling stops after the file at hand; a second revert goes on from there.
+        Without a word `files` are meant and `messages` are not. Cancelling stops after the file at hand; a second
+        revert goes on from there.
 
         Raises:
             Refusal: `chat_not_found`, `turn_not_found`, `chat_busy`; `nothing_to_undo`.
         """
         only = None if uris is None else frozenset(uris)
-        return await revert(await self.opened.get(chat_id), turn_id, files=files, messages=messages, only=only)
+        agent = await self.opened.get(chat_id)
+        return await revert(agent, turn_id, files=files is not False, messages=messages or False, only=only)
 
     async def checkpoint(self, chat_id: str, turn_id: str) -> CheckpointReport:
         """What a restore of the files as they were before that turn would do, and what of others' work it would lose.
@@ -118,13 +120,13 @@ class Files:
         kept = {change.number: change for change in await store.changes(chat_id, numbers=wanted)}
         return await asyncio.to_thread(renamed, found, kept)
 
-    async def reviewed(self, chat_id: str, uri: str, above: int = 0) -> ReviewedFile:
+    async def reviewed(self, chat_id: str, uri: str, above: int | None = None) -> ReviewedFile:
         """A file before and after what this chat did to it, as far as its changes have numbers above `above` (E-1).
 
         Raises:
             Refusal: `chat_not_found`; `nothing_to_undo` where it did nothing.
         """
-        found = by_turns(await (await self.opened.store()).changes(chat_id, of_file=(uri, above)))
+        found = by_turns(await (await self.opened.store()).changes(chat_id, of_file=(uri, above or 0)))
         if not found:
             raise Refusal(
                 "nothing_to_undo", "This chat has changed nothing in that file.", "Look at its changes again."

@@ -8,7 +8,7 @@ import importlib.util
 import os
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -146,14 +146,19 @@ class SessionServers:
         problems = [notice.message for notice in found.notices]
         if found.servers and (why := await asyncio.to_thread(_lacking_package)) is not None:
             problems.append(f"No server can start: {why}.")
-        return ServerList(
-            self.shown(),
-            {server.name: server.source for server in found.servers},
-            tuple(problems),
-            {server.name: server.digest for server in found.servers},
-            found.asking,
-            logged_in=await asyncio.to_thread(self._logged_in),
+        written = {server.name: server for server in found.servers}
+        logged_in = await asyncio.to_thread(self._logged_in)
+        listed = (
+            replace(
+                state,
+                source=written[state.name].source,
+                digest=written[state.name].digest,
+                ask=state.name in found.asking,
+                logged_in=state.name in logged_in,
+            )
+            for state in self.shown()
         )
+        return ServerList(tuple(listed), tuple(problems))
 
     def _around(self) -> Variables:
         folders, own = self._workspace.folders, Path(self._environment.get("HOME", ""))

@@ -17,8 +17,8 @@ from pydantic import ValidationError
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalOption, ApprovalQuestion
 from codelaw.domain.safety.unseen import has_unseen, visible, visible_line
 from codelaw.lsp.client import Client
-from codelaw.lsp.client_calls.window import KEPT_FILES, ClientWindow, put
-from codelaw.lsp.transport.errors import ClientError, Disconnected
+from codelaw.lsp.client_calls.window import KEPT_FILES, ClientUI, put
+from codelaw.lsp.transport.errors import ClientError
 from codelaw.lsp.transport.rpc import Rpc
 from codelaw.protocol.names import APPROVAL_REQUEST
 from codelaw.protocol.permissions import ApprovalPreview, ApprovalReply, ApprovalRequest
@@ -45,12 +45,12 @@ class ClientApprover:
     dismissed question, which refuses the call.
     """
 
-    def __init__(self, rpc: Rpc, client: Client, home: Path) -> None:
+    def __init__(self, rpc: Rpc, client: Client, home: Path, ui: ClientUI) -> None:
         """`home` is for documents with what does not fit into a message."""
         self._rpc = rpc
         self._client = client
         self._home = home
-        self._window = ClientWindow(rpc, client, home)
+        self._ui = ui
 
     async def ask(self, question: ApprovalQuestion) -> ApprovalAnswer:
         """The user's answer, awaited without limit; cancelling withdraws the question."""
@@ -64,9 +64,7 @@ class ClientApprover:
                 )
             return await self._by_message(question)
         except ClientError as error:
-            log.warning("An approval was not answered: %s", error)
-            return NOBODY
-        except Disconnected:
+            log.info("An approval was not answered: %s", error)
             return NOBODY
 
     async def _by_message(self, question: ApprovalQuestion) -> ApprovalAnswer:
@@ -86,7 +84,7 @@ class ClientApprover:
 
     async def _pressed(self, box: Box) -> ApprovalAnswer | None:
         """What the user answers in a box; None: they want to see more."""
-        title = await self._window.pressed(box.text, box.buttons)
+        title = await self._ui.pressed(box.text, box.buttons)
         if title is None:
             return DISMISSED
         option_id = box.buttons[title]
@@ -101,7 +99,7 @@ class ClientApprover:
         except OSError as error:
             log.warning("What is asked about could not be written: %s", error)
             return ""
-        return file.name if await self._window.shown(file.as_uri(), takeFocus=False) else ""
+        return file.name if await self._ui.shown(file.as_uri(), takeFocus=False) else ""
 
 
 def _chosen(question: ApprovalQuestion, answer: Any) -> ApprovalAnswer:

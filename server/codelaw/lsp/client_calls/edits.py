@@ -70,7 +70,6 @@ class ClientEditor:
         Raises:
             ToolFailure: CONFLICT; PERMISSION_DENIED when a user who was asked took nothing of it.
         """
-        shown = edit.label
         with self._documents.following(edit.uri, edit.after) as follow:
             self._check(edit)
             try:
@@ -81,8 +80,6 @@ class ClientEditor:
                 if text is None:
                     raise
                 return text
-            except Disconnected:
-                raise ToolFailure("CONFLICT", f"{shown}: the editor is gone.", uncertain=True) from None
 
     async def save(self, uris: Sequence[str]) -> None:
         """See `Editor.save`. What the editor's formatter makes of a text while it is saved is nobody's edit."""
@@ -91,7 +88,7 @@ class ClientEditor:
         try:
             async with asyncio.timeout(SAVE_SECONDS):
                 await self._rpc.request(EDITOR_SAVE, {"uris": list(uris)})
-        except (ClientError, Disconnected, TimeoutError) as error:
+        except (ClientError, TimeoutError) as error:
             log.warning("Documents were not saved: %s", error or "no answer")
         finally:
             for uri in uris:
@@ -115,6 +112,8 @@ class ClientEditor:
             raise ToolFailure(
                 "CONFLICT", f"The editor did not answer within {ANSWER_SECONDS:g} s.", uncertain=True
             ) from None
+        except Disconnected:
+            raise ToolFailure("CONFLICT", f"{edit.label}: the editor is gone.", uncertain=True) from None
         except ClientError as error:
             return False, str(error)
         if not isinstance(answer, dict):

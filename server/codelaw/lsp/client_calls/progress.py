@@ -13,7 +13,7 @@ from lsprotocol import types
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.events import ChatEvent, CompactionEvent, RetryEvent, ToolCallEvent, TurnEnded, TurnStarted
 from codelaw.domain.safety.unseen import visible_line
-from codelaw.lsp.transport.errors import ClientError, Disconnected
+from codelaw.lsp.transport.errors import ClientError
 from codelaw.lsp.transport.rpc import Rpc
 from codelaw.protocol import contexts as wire
 from codelaw.protocol.outcomes import outcome
@@ -117,7 +117,7 @@ class ProgressBars:
     async def _make(self, key: str, bar: Bar) -> None:
         try:
             await self._rpc.request(types.WINDOW_WORK_DONE_PROGRESS_CREATE, {"token": bar.token})
-        except (ClientError, Disconnected) as error:
+        except ClientError as error:
             log.info("No progress is shown: %s", error)
             if self._bars.get(key) is bar:
                 del self._bars[key]

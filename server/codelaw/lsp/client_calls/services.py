@@ -27,7 +27,7 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.lsp.client import Client
 from codelaw.lsp.documents.documents import EditorDocuments, path_of
 from codelaw.lsp.documents.positions import exact_offset, line_starts, position_of
-from codelaw.lsp.transport.errors import ClientError, Disconnected
+from codelaw.lsp.transport.errors import ClientError
 from codelaw.lsp.transport.rpc import Rpc
 from codelaw.protocol import services as wire
 from codelaw.protocol.base import Payload
@@ -144,8 +144,6 @@ class ClientServices:
             raise ToolFailure("TIMEOUT", f"The editor did not answer within {seconds:g} s.") from None
         except ClientError as error:
             raise ToolFailure("EXECUTION_ERROR", f"The editor could not do it: {error}") from None
-        except Disconnected:
-            raise ToolFailure("EXECUTION_ERROR", "The editor is gone.") from None
         try:
             return await asyncio.to_thread(kind.model_validate, answer)
         except ValidationError as invalid:

@@ -1,4 +1,4 @@
-"""Messages, questions, documents and pages, put before the user by a client that may know nothing of us."""
+"""What the user of a client sees of us besides events: messages, questions, documents, pages, progress."""
 
 from __future__ import annotations
 
@@ -6,21 +6,33 @@ import asyncio
 import logging
 import os
 import re
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 from lsprotocol import types
 
-from codelaw.domain.chats import Level, TurnResult
+from codelaw.domain.events import CompactionEvent, NoticeEvent, SteerEvent, TurnEnded, TurnStarted
 from codelaw.domain.safety.unseen import visible_line
-from codelaw.lsp.client import Client
-from codelaw.lsp.transport.errors import ClientError, Disconnected
-from codelaw.lsp.transport.rpc import Rpc
+from codelaw.lsp.transport.errors import ClientError
+from codelaw.protocol import contexts as wire
+from codelaw.protocol.outcomes import FAILED, outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from codelaw.agent.turn.running import TurnTask
+    from codelaw.domain.chats import Level, Notice, TurnResult
+    from codelaw.domain.checkpoints import CompactionReport
+    from codelaw.domain.events import ChatEvent
+    from codelaw.lsp.cancelling import Spawner
+    from codelaw.lsp.client import Client
+    from codelaw.lsp.client_calls.progress import ProgressBars
+    from codelaw.lsp.transport.rpc import Rpc
 
 log = logging.getLogger(__name__)
 
+SHOWN_PROBLEMS = 5
 KEPT_FILES = 200
 """Of a folder of files that were shown; what is older is removed."""
 MESSAGE_CHARACTERS = 2000
@@ -45,13 +57,22 @@ def _put(file: Path, text: str, keep: int | None) -> None:
         old.unlink(missing_ok=True)
 
 
-class ClientWindow:
-    """What the user of one client sees; files for that are written into `home`."""
+class ClientUI:
+    """What the user of one client sees; files for that are written into `home`.
 
-    def __init__(self, rpc: Rpc, client: Client, home: Path) -> None:
+    A client with events shows by itself what they say: it gets the progress bars alone.
+    """
+
+    def __init__(self, rpc: Rpc, client: Client, home: Path, spawn: Spawner, progress: ProgressBars) -> None:
         self._rpc = rpc
         self._client = client
         self._home = home
+        self._spawn = spawn
+        self._progress = progress
+        self._compaction_shown: CompactionReport | None = None
+        self._begun_alone: set[str] = set()
+        """Turns that began by themselves."""
+        self._problems: set[str] = set()
 
     def message(self, level: Level, text: str) -> None:
         """A message box."""
@@ -66,7 +87,6 @@ class ClientWindow:
 
         Raises:
             ClientError: the client shows no boxes.
-            Disconnected: the connection ended.
         """
         buttons = [{"title": title} for title in titles]
         params = {"type": int(types.MessageType.Warning), "message": text, "actions": buttons}
@@ -87,7 +107,7 @@ class ClientWindow:
             return False
         try:
             answer: Any = await self._rpc.request(types.WINDOW_SHOW_DOCUMENT, {"uri": uri, **how})
-        except (ClientError, Disconnected) as error:
+        except ClientError as error:
             log.warning("A document was not shown: %s", error)
             return False
         return isinstance(answer, dict) and cast("dict[str, Any]", answer).get("success") is True
@@ -137,6 +157,70 @@ class ClientWindow:
                 if await self.shown(file.as_uri(), takeFocus=False):
                     return
         self.message(level, _short(text))
+
+    def notice(self, notice: Notice) -> None:
+        """What the user should know and no chat is about."""
+        self.message(notice.level, f"codelaw: {notice.message}")
+
+    def problems(self, found: list[Notice]) -> None:
+        """What is wrong with the settings, as far as it was not shown before."""
+        fresh = [one for one in found if one.message not in self._problems and one.code != "setting_refused"]
+        # Of those that are refused the question about the folder's trust has the names.
+        self._problems = {notice.message for notice in found}
+        fresh.sort(key=lambda notice: notice.level != "error")
+        for notice in fresh[:SHOWN_PROBLEMS]:
+            self.message(notice.level, f"codelaw settings: {notice.message}")
+        if len(fresh) > SHOWN_PROBLEMS:
+            self.message("warning", f"codelaw settings: {len(fresh) - SHOWN_PROBLEMS} more problems")
+
+    def follow(self, turn: TurnTask) -> None:
+        """Watch over a turn that nobody waits for; a client without events is shown its answer."""
+        self._spawn(self._show(turn))
+
+    def compaction(self, report: CompactionReport) -> None:
+        """Tell a client without events how a compaction went, once, however many wait for it."""
+        if not self._client.events and report is not self._compaction_shown:
+            self._compaction_shown = report
+            level: Level = "warning" if report.reason in FAILED else "info"
+            self.message(level, outcome(wire.CompactionReport.of(report).wire()))
+
+    def progress_cancelled(self, token: object) -> None:
+        """The user pressed cancel on a progress bar."""
+        self._progress.cancelled(token)
+
+    def on_event(self, event: ChatEvent) -> None:
+        """An event of any chat."""
+        if self._client.progress:
+            self._progress.follow(event)
+        if not self._client.events:
+            self._show_event(event)
+
+    def _show_event(self, event: ChatEvent) -> None:
+        match event.event:
+            case CompactionEvent(report=report) if event.turn_id:
+                if report is not None and report.message:  # within a turn only what must be said (K-6)
+                    self.compaction(report)
+            case NoticeEvent(code="law_changed") as notice:
+                self.log(notice.level, notice.message)
+            case SteerEvent(state="returned") as steer:
+                self.message("warning", f"Not sent, because the turn ended before: {steer.text}")
+            case TurnStarted(steered=True):
+                self._begun_alone.add(event.turn_id)
+            case TurnEnded(result=result) if event.turn_id in self._begun_alone:  # nobody waits for it (R-9)
+                self._begun_alone.discard(event.turn_id)
+                self._spawn(self.answer(result))
+            case _:
+                pass
+
+    def record(self, folder: str, name: str, text: str) -> None:
+        """Show a client without events a list that a command has answered with."""
+        if not self._client.events:
+            self._spawn(self.document(folder, name, text))
+
+    async def _show(self, turn: TurnTask) -> None:
+        result = await turn.result()
+        if not self._client.events:
+            await self.answer(result)
 
 
 def _short(text: str) -> str:

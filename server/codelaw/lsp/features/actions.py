@@ -26,19 +26,19 @@ TITLE_CHARACTERS = 100
 MOST_DIAGNOSTICS = 20
 
 
-async def code_actions(features: Features, params: types.CodeActionParams) -> list[Any]:
+async def code_actions(context: Features, params: types.CodeActionParams) -> list[Any]:
     """What can be asked about a selection, or done in a chat file."""
     uri = params.text_document.uri
-    file = features.chat_files.file(uri)
-    literals = features.context.client.actions
+    file = context.chat_files.file(uri)
+    literals = context.client.actions
     first, last = params.range.start.line, params.range.end.line
     if file is not None:
         return [
             _action(command, CHAT, literals=literals)
-            for command, begin, end in await _commands(features, uri, file)
+            for command, begin, end in await _commands(context, uri, file)
             if _wanted(params.context, CHAT) and begin <= last and first <= end
         ]
-    buffer = features.context.documents.get(uri)
+    buffer = context.documents.get(uri)
     base: dict[str, Any] = {"uri": uri, "range": converter().unstructure(params.range)}
     if buffer is not None:
         base["version"] = buffer.version
@@ -62,13 +62,13 @@ async def code_actions(features: Features, params: types.CodeActionParams) -> li
     return found
 
 
-async def code_lenses(features: Features, params: types.CodeLensParams) -> list[types.CodeLens]:
+async def code_lenses(context: Features, params: types.CodeLensParams) -> list[types.CodeLens]:
     """What can be done in a chat file, above the lines it belongs to."""
     uri = params.text_document.uri
-    file = features.chat_files.file(uri)
+    file = context.chat_files.file(uri)
     if file is None:
         return []
-    commands = await _commands(features, uri, file)
+    commands = await _commands(context, uri, file)
     places = [types.Position(first, 0) for _, first, _ in commands]
     return [
         types.CodeLens(types.Range(place, place), command)
@@ -76,7 +76,7 @@ async def code_lenses(features: Features, params: types.CodeLensParams) -> list[
     ]
 
 
-async def _commands(features: Features, uri: str, file: ChatFile) -> list[tuple[types.Command, int, int]]:
+async def _commands(context: Features, uri: str, file: ChatFile) -> list[tuple[types.Command, int, int]]:
     """What can be done in a chat file, with the lines that it belongs to, zero-based and inclusive."""
     found: list[tuple[types.Command, int, int]] = []
 
@@ -84,30 +84,30 @@ async def _commands(features: Features, uri: str, file: ChatFile) -> list[tuple[
         command = types.Command(title, f"codelaw.chatFile.{name}", arguments=[{"uri": uri, **argument}])
         found.append((command, first, last))
 
-    running = features.chat_files.running(uri)
+    running = context.chat_files.running(uri)
     end = file.text.count("\n")
     if running is not None:
         block = file.block(running.story.turn_id)
         add("■ Stop", "stop", {}, *((block.first, block.last) if block is not None else (0, end)))
     elif file.question is not None:
         add("▶ Send", "send", {}, file.question.line, end)
-    chat_id = features.chat_files.chat_of(uri, file)
+    chat_id = context.chat_files.chat_of(uri, file)
     if chat_id is None:
         return found
     for block in [block for block in file.blocks if block.kind == "turn" and not block.running][-LOOKED_AT:]:
-        count = await _changed(features, chat_id, block.id)
+        count = await _changed(context, chat_id, block.id)
         if count:
             files = "1 file" if count == 1 else f"{count} files"
             add(f"↩ Undo this turn ({files})", "undo", {"turnId": block.id}, block.first, block.last)
     return found
 
 
-async def _changed(features: Features, chat_id: str, turn_id: str) -> int:
+async def _changed(context: Features, chat_id: str, turn_id: str) -> int:
     """How many files a turn that has ended changed; remembered, as editors ask at every keystroke."""
-    known = features.changed
+    known = context.changed
     if (chat_id, turn_id) not in known:
         try:
-            files = await features.context.session.files.changed_files(chat_id, turn_id)
+            files = await context.session.files.changed_files(chat_id, turn_id)
         except Refusal:
             files = ()  # a block of another chat
         while len(known) >= REMEMBERED:

@@ -35,32 +35,32 @@ QUOTED_LINES = 200
 """Of a selection that is quoted in a new chat file."""
 
 
-async def ask(features: Features, asked: params.AskInEditor) -> params.Asked:
+async def ask(context: Features, asked: params.AskInEditor) -> params.Asked:
     """Ask about a selection: at once where the question is known, else in a new chat file."""
     if asked.text is not None:
-        return await _begin(features, asked, asked.text, asked.range)
-    text = _question_file(features, asked)
-    name = PurePosixPath(shown_path(features, asked.uri)).stem or "chat"
+        return await _begin(context, asked, asked.text, asked.range)
+    text = _question_file(context, asked)
+    name = PurePosixPath(shown_path(context, asked.uri)).stem or "chat"
     stamp = time.strftime("%Y-%m-%d-%H%M%S")
-    file = features.context.home / OWN_CHATS / f"{stamp}-{_plain(name)}{SUFFIX}"
+    file = context.home / OWN_CHATS / f"{stamp}-{_plain(name)}{SUFFIX}"
     message = "codelaw: write your question at the end of this file, and send it from there."
     line = text.count("\n") - 1
-    return params.Asked(uri=await features.context.ui.show(file, text, message=message, focus=True, line=line))
+    return params.Asked(uri=await context.ui.show(file, text, message=message, focus=True, line=line))
 
 
-async def explain(features: Features, asked: params.AskInEditor) -> params.Asked:
+async def explain(context: Features, asked: params.AskInEditor) -> params.Asked:
     """Explain a selection, or the diagnostic that is named."""
     if asked.diagnostic is not None:
-        return await _about(features, asked, asked.diagnostic, "explain_diagnostic")
-    return await _begin(features, asked, _rendered(features, "explain_selection", asked), asked.range)
+        return await _about(context, asked, asked.diagnostic, "explain_diagnostic")
+    return await _begin(context, asked, _rendered(context, "explain_selection", asked), asked.range)
 
 
-async def test(features: Features, asked: params.AskInEditor) -> params.Asked:
+async def test(context: Features, asked: params.AskInEditor) -> params.Asked:
     """Write a test for a selection; where nothing is selected, for what the cursor stands in."""
-    return await _begin(features, asked, _rendered(features, "test_selection", asked), asked.range)
+    return await _begin(context, asked, _rendered(context, "test_selection", asked), asked.range)
 
 
-async def fix(features: Features, asked: params.AskInEditor) -> params.Asked:
+async def fix(context: Features, asked: params.AskInEditor) -> params.Asked:
     """Fix a diagnostic.
 
     Raises:
@@ -68,10 +68,10 @@ async def fix(features: Features, asked: params.AskInEditor) -> params.Asked:
     """
     if asked.diagnostic is None:
         raise Refusal("invalid_text", "There is no diagnostic to fix", "Send it as `diagnostic`")
-    return await _about(features, asked, asked.diagnostic, "fix_diagnostic")
+    return await _about(context, asked, asked.diagnostic, "fix_diagnostic")
 
 
-def shown_path(features: Features, uri: str) -> str:
+def shown_path(context: Features, uri: str) -> str:
     """A document's path as a person and a mention know it: inside its workspace folder, or its name.
 
     With several folders the folder's name stands in front.
@@ -79,7 +79,7 @@ def shown_path(features: Features, uri: str) -> str:
     path = path_of(uri)
     if path is None:
         return one_name(uri)
-    folders = features.context.folders.named()
+    folders = context.folders.named()
     holding = [(folder, name) for name, folder, _ in folders if path.is_relative_to(folder)]
     if not holding:
         return one_name(path.name)
@@ -89,7 +89,7 @@ def shown_path(features: Features, uri: str) -> str:
 
 
 async def _about(
-    features: Features, asked: params.AskInEditor, found: params.AskedDiagnostic, template: str
+    context: Features, asked: params.AskInEditor, found: params.AskedDiagnostic, template: str
 ) -> params.Asked:
     """Begin a turn about a diagnostic; what it says is somebody else's, and goes along as such (R-5)."""
     names = {"source": found.source or "", "code": found.code or ""}
@@ -97,7 +97,7 @@ async def _about(
     apart = [f"{of}: {name}" for of, name in names.items() if name != plain[of]]
     text = render(
         template,
-        path=shown_path(features, asked.uri),
+        path=shown_path(context, asked.uri),
         line=found.range.start.line + 1,
         source=plain["source"],
         code=plain["code"],
@@ -107,20 +107,18 @@ async def _about(
         start=Position(line=max(0, found.range.start.line - AROUND_LINES), character=0),
         end=Position(line=found.range.end.line + AROUND_LINES + 1, character=0),
     )
-    return await _begin(features, asked, text, around, message)
+    return await _begin(context, asked, text, around, message)
 
 
-async def _begin(
-    features: Features, asked: params.AskInEditor, text: str, span: Range, *more: Enclosed
-) -> params.Asked:
+async def _begin(context: Features, asked: params.AskInEditor, text: str, span: Range, *more: Enclosed) -> params.Asked:
     """Begin a turn in the document's chat; while that is busy, in a new one."""
-    chats = features.chats
+    chats = context.chats
     attachments: list[Enclosed] = [
         *more,
-        convert.attachment(AttachmentParams(uri=asked.uri, range=span), features.context.documents),
+        convert.attachment(AttachmentParams(uri=asked.uri, range=span), context.documents),
     ]
     sent = partial(
-        features.context.session.chats.send,
+        context.session.chats.send,
         text=text,
         attachments=attachments,
         editor=EditorState(asked.uri, asked.range.start.line),
@@ -134,26 +132,26 @@ async def _begin(
             raise
         turn = await sent(None)
     chats[asked.uri] = turn.chat_id
-    if not features.context.client.events:
-        features.context.spawn(show_end(features, turn, text))
+    if not context.client.events:
+        context.spawn(show_end(context, turn, text))
     return params.Asked(chat_id=turn.chat_id, turn_id=turn.turn_id)
 
 
-async def show_end(features: Features, turn: TurnTask, text: str) -> None:
+async def show_end(context: Features, turn: TurnTask, text: str) -> None:
     """The answer as a chat file, in which the person can go on."""
     result = await turn.result()
-    story = await _story(features, result)
+    story = await _story(context, result)
     story.question = text
     body = block_body(story)
     parts = [header(turn.chat_id), YOU, escape_comments(text), block(turn.turn_id, body), YOU]
-    file = features.context.home / OWN_CHATS / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{_plain(turn.turn_id)[:12]}{SUFFIX}"
-    await features.chat_files.index.shown(turn.chat_id, file.as_uri())
-    await features.context.ui.show(file, "\n\n".join(parts) + "\n\n", message=result.answer or body)
+    file = context.home / OWN_CHATS / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{_plain(turn.turn_id)[:12]}{SUFFIX}"
+    await context.chat_files.index.shown(turn.chat_id, file.as_uri())
+    await context.ui.show(file, "\n\n".join(parts) + "\n\n", message=result.answer or body)
 
 
-async def _story(features: Features, result: TurnResult) -> Story:
+async def _story(context: Features, result: TurnResult) -> Story:
     try:
-        record = await features.context.session.chats.read(result.chat_id, since_seq=None, limit=0, before=None)
+        record = await context.session.chats.read(result.chat_id, limit=0)
     except Refusal:  # deleted in that moment: what the turn itself says is enough
         return Story(result.turn_id, result=result)
     story = stories(event for event in record.events if event.turn_id == result.turn_id).get(result.turn_id)
@@ -162,10 +160,10 @@ async def _story(features: Features, result: TurnResult) -> Story:
     return story
 
 
-def _rendered(features: Features, template: str, asked: params.AskInEditor) -> str:
+def _rendered(context: Features, template: str, asked: params.AskInEditor) -> str:
     first, last = lines_of(asked.range)
     empty = asked.range.start == asked.range.end
-    return render(template, path=shown_path(features, asked.uri), first=first, last=last, empty=empty)
+    return render(template, path=shown_path(context, asked.uri), first=first, last=last, empty=empty)
 
 
 def lines_of(span: Range) -> tuple[int, int]:
@@ -174,10 +172,10 @@ def lines_of(span: Range) -> tuple[int, int]:
     return span.start.line + 1, last + 1
 
 
-def _question_file(features: Features, asked: params.AskInEditor) -> str:
-    buffer = features.context.documents.get(asked.uri)
+def _question_file(context: Features, asked: params.AskInEditor) -> str:
+    buffer = context.documents.get(asked.uri)
     first, last = lines_of(asked.range)
-    path = shown_path(features, asked.uri)
+    path = shown_path(context, asked.uri)
     lines = normal(buffer.text).split("\n")[first - 1 : last] if buffer is not None else []
     kept = lines[:QUOTED_LINES]
     whole = fenced("\n".join(kept))

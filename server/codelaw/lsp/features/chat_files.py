@@ -13,11 +13,10 @@ from lsprotocol import types
 
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent
-from codelaw.lsp.client_calls.edits import ClientEditor
 from codelaw.lsp.documents.documents import DocumentMoment, path_of
 from codelaw.lsp.features.chat_file_index import OWN_CHATS, ChatFileIndex, FilesOfChat
 from codelaw.lsp.features.stream_writer import StreamWriter
-from codelaw.lsp.transport.errors import ClientError, Disconnected
+from codelaw.lsp.transport.errors import ClientError
 from codelaw.transcript.chat_file.chat_file import ChatFile, named_chat_file, normal, parse
 from codelaw.transcript.chat_file.story import Story, stories
 
@@ -41,7 +40,6 @@ class ChatFiles:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._refreshing = False
-        self._editor = ClientEditor(context.rpc, context.client, context.documents)
         self.index = ChatFileIndex(context.home / "chat-files")
         self._writers: dict[str, StreamWriter] = {}
         """By turn."""
@@ -125,7 +123,7 @@ class ChatFiles:
         if why_new:
             message = f"{why_new} It has not seen what stands above."
             story.parts.append(NoticeEvent("warning", "new_chat", message))
-        writer = StreamWriter(self._context.documents, self._editor, uri, turn.chat_id, story, asked=asked)
+        writer = StreamWriter(self._context, uri, turn.chat_id, story, asked=asked)
         self._follow(writer)
         for event in self._early:
             if event.turn_id == turn.turn_id:
@@ -188,7 +186,7 @@ class ChatFiles:
 
     async def _refresh(self) -> None:
         self._refreshing = False
-        with suppress(ClientError, Disconnected):
+        with suppress(ClientError):
             await self._context.rpc.request(types.WORKSPACE_CODE_LENS_REFRESH, None)
 
     def on_event(self, event: ChatEvent) -> None:
@@ -229,7 +227,7 @@ class ChatFiles:
         if not lacking:
             return
         try:
-            record = await self._context.session.chats.read(file.chat_id, since_seq=None, limit=0, before=None)
+            record = await self._context.session.chats.read(file.chat_id, limit=0)
         except Refusal as refused:
             log.info("A chat file is not brought up to date: %s", refused.message)
             return
@@ -237,7 +235,7 @@ class ChatFiles:
         for turn_id in lacking:
             story = found.get(turn_id)
             if story is not None and self._lacks(file, turn_id):
-                writer = StreamWriter(self._context.documents, self._editor, uri, file.chat_id, story, asked=None)
+                writer = StreamWriter(self._context, uri, file.chat_id, story, asked=None)
                 self._follow(writer)
                 self._context.spawn(self._write(writer))
 

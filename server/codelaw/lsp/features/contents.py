@@ -15,7 +15,7 @@ from lsprotocol import types
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import TurnEnded
 from codelaw.lsp.client_calls.window import KEPT_FILES, put
-from codelaw.lsp.transport.errors import ClientError, Disconnected
+from codelaw.lsp.transport.errors import ClientError
 from codelaw.transcript.chat_file import markdown
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class Contents:
         session = self._context.session
         match wanted.what:
             case "transcript":
-                record = await session.chats.read(wanted.chat_id, since_seq=None, limit=None, before=None)
+                record = await session.chats.read(wanted.chat_id)
                 return await asyncio.to_thread(markdown.transcript, record.chat, record.messages, record.events)
             case "context":
                 return markdown.context(await session.contexts.inspect(wanted.chat_id, None))
@@ -162,8 +162,6 @@ class Contents:
                 due, self._due = self._due & self._asked.keys(), set()
                 for uri in due:
                     await self._refresh_one(uri)
-        except Disconnected:
-            log.debug("The client is gone; nothing is refreshed any more")
         finally:
             self._refreshing = False
 

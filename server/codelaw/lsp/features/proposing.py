@@ -15,8 +15,6 @@ from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.permissions import ApprovalOption, ApprovalQuestion
 from codelaw.domain.requests import Attachment, EditorState, Enclosed, LineRange, Snippet
 from codelaw.lsp.cancelling import SCOPE
-from codelaw.lsp.client_calls.approver import ClientApprover
-from codelaw.lsp.client_calls.edits import ClientEditor
 from codelaw.lsp.documents.documents import path_of
 from codelaw.lsp.documents.positions import line_at, line_starts
 from codelaw.lsp.features.asking import lines_of, show_end, shown_path
@@ -42,7 +40,7 @@ ACCEPT = ApprovalOption("accept", "Accept", "allow_once")
 REJECT = ApprovalOption("reject", "Reject", "reject")
 
 
-async def edit(features: Features, asked: params.EditInEditor) -> params.Proposing:
+async def edit(context: Features, asked: params.EditInEditor) -> params.Proposing:
     """Begin a turn that proposes other lines for a selection, whole lines of it.
 
     Raises:
@@ -50,14 +48,14 @@ async def edit(features: Features, asked: params.EditInEditor) -> params.Proposi
             much is selected; a rule keeps it from the model. `model_unavailable`: no language model answers.
             `settings_unreadable`: nobody knows whether a rule does.
     """
-    await features.context.configuration.look_again()
-    features.context.configuration.effective.for_a_turn()
-    _refuse_offline(features)
-    buffer = features.context.documents.get(asked.uri)
+    await context.configuration.look_again()
+    context.configuration.effective.for_a_turn()
+    _refuse_offline(context)
+    buffer = context.documents.get(asked.uri)
     if buffer is None or (asked.version is not None and asked.version != buffer.version):
         message = "The document is not open." if buffer is None else "The document has changed in this moment."
         raise Refusal("invalid_text", message, "Select it in the editor, and ask again.")
-    if (await features.context.session.contexts.looked_at(asked.uri)).unsent == "denied":
+    if (await context.session.contexts.looked_at(asked.uri)).unsent == "denied":
         raise Refusal("invalid_text", "A permission rule keeps this file from the model.", "Change it yourself.")
     first, last = (line - 1 for line in lines_of(asked.range))
     before = _lines(buffer, first, last)
@@ -75,7 +73,7 @@ async def edit(features: Features, asked: params.EditInEditor) -> params.Proposi
     ]
     text = render(
         "edit_selection",
-        path=shown_path(features, asked.uri),
+        path=shown_path(context, asked.uri),
         first=first + 1,
         last=last + 1,
         text=asked.text.strip(),
@@ -83,24 +81,24 @@ async def edit(features: Features, asked: params.EditInEditor) -> params.Proposi
         around=len(attachments) > 1,
     )
     state = EditorState(asked.uri, first, version=buffer.version)
-    turn = await _begin(features, text, attachments, asked.chat_id, state)
-    _remember(features, made := BegunProposal(turn, text, asked.uri, first, before))
-    if not features.context.client.proposals:
-        features.context.spawn(_offer(features, made))
+    turn = await _begin(context, text, attachments, asked.chat_id, state)
+    _remember(context, made := BegunProposal(turn, text, asked.uri, first, before))
+    if not context.client.proposals:
+        context.spawn(_offer(context, made))
     return params.Proposing(chat_id=turn.chat_id, turn_id=turn.turn_id)
 
 
-async def commit_message(features: Features, asked: params.CommitMessage) -> params.Proposing:
+async def commit_message(context: Features, asked: params.CommitMessage) -> params.Proposing:
     """Begin a turn that proposes the message of the next commit; nobody commits.
 
     Raises:
         Refusal: see `Session.pending_commit`; `model_unavailable`: no language model answers.
     """
-    _refuse_offline(features)
+    _refuse_offline(context)
     place = path_of(asked.uri) if asked.uri is not None else None
     if asked.uri is not None and place is None:
         raise Refusal("folder_not_found", f"This machine has no folder {asked.uri}.", "Name the repository's folder.")
-    pending = await SCOPE.get().wait(features.context.session.commits.pending(place))
+    pending = await SCOPE.get().wait(context.session.commits.pending(place))
     attachments: list[Enclosed] = [Snippet("staged changes" if pending.staged else "changes", pending.text)]
     if pending.subjects:
         attachments.append(Snippet("newest commits", "\n".join(pending.subjects)))
@@ -112,18 +110,18 @@ async def commit_message(features: Features, asked: params.CommitMessage) -> par
         withheld=pending.withheld,
         outside=pending.outside,
     )
-    turn = await _begin(features, text, attachments, None, None)
-    _remember(features, BegunProposal(turn, text))
+    turn = await _begin(context, text, attachments, None, None)
+    _remember(context, BegunProposal(turn, text))
     return params.Proposing(chat_id=turn.chat_id, turn_id=turn.turn_id)
 
 
-async def proposal(features: Features, asked: params.TurnRef) -> params.Proposal:
+async def proposal(context: Features, asked: params.TurnRef) -> params.Proposal:
     """Wait for the end of such a turn, and say what it proposes.
 
     Raises:
         Refusal: `turn_not_found`: it is none of them, or too many were begun since.
     """
-    known = features.proposals.get((asked.chat_id, asked.turn_id))
+    known = context.proposals.get((asked.chat_id, asked.turn_id))
     if known is None:
         message = "This turn was not begun to propose something, or by another server."
         raise Refusal("turn_not_found", message, "Open its chat.")
@@ -150,45 +148,44 @@ def _proposed(result: TurnResult, known: BegunProposal) -> tuple[tuple[str, ...]
     return lines, said
 
 
-def _refuse_offline(features: Features) -> None:
+def _refuse_offline(context: Features) -> None:
     """What the offline model quotes is not a proposal, and would be taken for one."""
-    if any(model.current and model.provider == "offline" for model in features.context.session.models()):
+    if any(model.current and model.provider == "offline" for model in context.session.models()):
         message = "The offline model is not a language model: it proposes nothing."
         raise Refusal("model_unavailable", message, "Set an API key, or the address of an endpoint (model.baseUrl).")
 
 
 async def _begin(
-    features: Features,
+    context: Features,
     text: str,
     attachments: Sequence[Enclosed],
     chat_id: str | None,
     state: EditorState | None,
 ) -> TurnTask:
-    send = partial(features.context.session.chats.send, mode_once="ask", kind="inline", scope=SCOPE.get())
+    send = partial(context.session.chats.send, mode_once="ask", kind="inline", scope=SCOPE.get())
     return await send(chat_id, text, attachments=attachments, editor=state)
 
 
-def _remember(features: Features, begun_: BegunProposal) -> None:
-    known = features.proposals
+def _remember(context: Features, begun_: BegunProposal) -> None:
+    known = context.proposals
     known[begun_.turn.chat_id, begun_.turn.turn_id] = begun_
     while len(known) > REMEMBERED:
         del known[next(iter(known))]
 
 
-async def _offer(features: Features, known: BegunProposal) -> None:
+async def _offer(context: Features, known: BegunProposal) -> None:
     """Ask the user of an editor that shows no proposals by itself, and have it make the change."""
     result = await known.turn.result()
     lines, _ = _proposed(result, known)
-    if lines is None or not features.context.client.edits:
-        if not features.context.client.events:
-            await show_end(features, known.turn, known.text)
+    if lines is None or not context.client.edits:
+        if not context.client.events:
+            await show_end(context, known.turn, known.text)
         return
-    shown = shown_path(features, known.uri)
+    shown = shown_path(context, known.uri)
     diff = difference("\n".join([*known.before, ""]), "\n".join([*lines, ""]), shown).text
     if lines == known.before or not diff:
-        features.context.ui.message("info", f"codelaw: {shown} can stay as it is.")
+        context.ui.message("info", f"codelaw: {shown} can stay as it is.")
         return
-    approver = ClientApprover(features.context.rpc, features.context.client, features.context.home)
     first, last = known.first + 1, known.first + len(known.before)
     question = ApprovalQuestion(
         chat_id=result.chat_id,
@@ -200,27 +197,26 @@ async def _offer(features: Features, known: BegunProposal) -> None:
         options=(ACCEPT, REJECT),
         diff=diff,
     )
-    if (await approver.ask(question)).option_id != ACCEPT.id:
+    if (await context.approver.ask(question)).option_id != ACCEPT.id:
         return
     try:
-        await _apply(features, known, lines)
+        await _apply(context, known, lines)
     except ToolFailure as failure:
-        features.context.ui.message("warning", f"codelaw: nothing was changed. {failure.message}")
+        context.ui.message("warning", f"codelaw: nothing was changed. {failure.message}")
 
 
-async def _apply(features: Features, known: BegunProposal, lines: tuple[str, ...]) -> None:
+async def _apply(context: Features, known: BegunProposal, lines: tuple[str, ...]) -> None:
     """Put the lines in the place of the old ones, wherever they stand by now.
 
     Raises:
         ToolFailure: CONFLICT: they are not there any more, or the editor refused.
     """
-    buffer = features.context.documents.get(known.uri)
+    buffer = context.documents.get(known.uri)
     splice = splice_of(buffer.text, known.before, known.first, lines) if buffer is not None else None
     if buffer is None or splice is None:
         raise ToolFailure("CONFLICT", "The lines have changed meanwhile: ask again.")
-    editor = ClientEditor(features.context.rpc, features.context.client, features.context.documents)
-    label = shown_path(features, known.uri)
-    await editor.apply(DocumentEdit(known.uri, buffer.version, buffer.text, (splice,), label))
+    label = shown_path(context, known.uri)
+    await context.editor.apply(DocumentEdit(known.uri, buffer.version, buffer.text, (splice,), label))
 
 
 def _lines(buffer: Buffer, first: int, last: int) -> tuple[str, ...]:

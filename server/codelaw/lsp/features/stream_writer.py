@@ -19,8 +19,7 @@ from codelaw.transcript.chat_file.story import Story, block_body, status
 if TYPE_CHECKING:
     from codelaw.domain.events import ChatEvent
     from codelaw.domain.files import Buffer
-    from codelaw.lsp.client_calls.edits import ClientEditor
-    from codelaw.lsp.documents.documents import EditorDocuments
+    from codelaw.lsp.context import Context
 
 log = logging.getLogger(__name__)
 
@@ -43,16 +42,7 @@ QUIET_SECONDS = 0.4
 class StreamWriter:
     """Writes a turn into its chat file. Where somebody types into its block, the rest comes when the turn has ended."""
 
-    def __init__(
-        self,
-        documents: EditorDocuments,
-        editor: ClientEditor,
-        uri: str,
-        chat_id: str,
-        story: Story,
-        *,
-        asked: str | None,
-    ) -> None:
+    def __init__(self, context: Context, uri: str, chat_id: str, story: Story, *, asked: str | None) -> None:
         """`asked` is the question that was just sent from the file; without one its block may be there or not."""
         self.uri = uri
         self.chat_id = chat_id
@@ -60,8 +50,8 @@ class StreamWriter:
         self.whole = False
         """Everything stands in the file."""
         self.on_end: Callable[[], None] = lambda: None
-        self._documents = documents
-        self._editor = editor
+        self._documents = context.documents
+        self._editor = context.editor
         self._asked = asked
         self._written: TurnText | None = None
         self._refused = 0

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from codelaw.domain.errors import Refusal
 from codelaw.domain.safety.unseen import visible, visible_line
-from codelaw.lsp.transport.errors import ClientError, Disconnected
+from codelaw.lsp.transport.errors import ClientError
 
 if TYPE_CHECKING:
-    from codelaw.domain.served import ServerList
     from codelaw.lsp.context import Context
 
 log = logging.getLogger(__name__)
@@ -29,17 +28,14 @@ async def offer_servers(context: Context, asked: set[tuple[str, str]]) -> None:
     """
     if context.client.servers:
         return
-    listed = await context.session.servers.list()
-    for name in sorted(listed.asking):
-        question = (name, listed.digests[name])
-        if question not in asked:
+    for server in (await context.session.servers.list()).servers:
+        question = (server.name, server.digest or "")
+        if server.ask and question not in asked:
             asked.add(question)
-            await _ask(context, listed, name)
+            await _ask(context, server.message, *question)
 
 
-async def _ask(context: Context, listed: ServerList, name: str) -> None:
-    reported = next(one.message for one in listed.servers if one.name == name)
-    digest = listed.digests[name]
+async def _ask(context: Context, reported: str, name: str, digest: str) -> None:
     head = f"codelaw: the server {visible_line(name)} is not started."
     text = f"{head} {visible_line(reported)}"
     if len(text) > SHOWN_CHARACTERS:
@@ -65,6 +61,6 @@ async def _pressed(context: Context, text: str, titles: tuple[str, ...]) -> str 
     """The button that was pressed; None where none was, or the client shows no boxes: its chats tell of the server."""
     try:
         return await context.ui.pressed(text, titles)
-    except (ClientError, Disconnected) as error:
+    except ClientError as error:
         log.info("The client does not ask about servers: %s", error)
         return None

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from codelaw.domain.errors import Refusal
 from codelaw.domain.safety.unseen import visible_line
 from codelaw.lsp.documents.documents import path_of
-from codelaw.lsp.methods.routing import route
-from codelaw.lsp.transport.errors import ClientError, Disconnected
+from codelaw.lsp.transport.errors import ClientError
 from codelaw.protocol import workspaces as wire
 from codelaw.settings.effective import WorkspaceFile
 from codelaw.settings.places import WORKSPACE_FILE
@@ -34,7 +33,6 @@ RUN = "codelaw trust"
 """The command of the terminal that shows every value and asks."""
 
 
-@route("codelaw/workspace/trust", wire.TrustFolder, wire.Trust)
 async def trust(context: Context, params: wire.TrustFolder) -> object:
     folder = await asyncio.to_thread(_folder, context, params.folder)
     if params.trusted:
@@ -61,10 +59,9 @@ async def trust(context: Context, params: wire.TrustFolder) -> object:
         await _remember(context, folder.root, file.digest)
     else:
         await _remember(context, folder.root, None)
-    return wire.Trust(trusted=params.trusted)
+    return params.trusted
 
 
-@route("codelaw/workspace/settings", wire.ReadWorkspaceSettings, wire.WorkspaceSettings)
 async def settings(context: Context, _params: wire.ReadWorkspaceSettings) -> object:
     """What each folder's own settings file holds, to be seen before it is trusted."""
     await context.configuration.reload()
@@ -109,8 +106,6 @@ async def _ask(context: Context, file: WorkspaceFile) -> None:
     except ClientError as error:
         log.info("The client does not ask about trust: %s", error)
         context.ui.message("warning", f"{text} To trust it, run: {run}")
-        return
-    except Disconnected:
         return
     if chosen != TRUST:
         return

@@ -22,21 +22,19 @@ from codelaw.lsp.cancelling import Spawner
 from codelaw.lsp.client_calls.approver import ClientApprover
 from codelaw.lsp.client_calls.edits import ClientEditor
 from codelaw.lsp.client_calls.progress import ProgressBars
+from codelaw.lsp.client_calls.window import ClientUI
 from codelaw.lsp.configuration import Configuration
-from codelaw.lsp.context import Context
 from codelaw.lsp.features.features import Features
 from codelaw.lsp.law import LawDiagnostics, is_law
-from codelaw.lsp.methods.handlers import ANSWERS, COMMANDS, FEATURE_ANSWERS, METHODS
+from codelaw.lsp.methods.handlers import COMMANDS, METHODS, STANDARD
 from codelaw.lsp.methods.server_offers import offer_servers
 from codelaw.lsp.methods.workspace import offer_trust
-from codelaw.lsp.server.watching import Watching, is_servers_file, is_settings_file, offer
+from codelaw.lsp.server.registering import Registrations, is_servers_file, is_settings_file
 from codelaw.lsp.transport import encoding
 from codelaw.lsp.transport.encoding import encoded
 from codelaw.lsp.transport.errors import bad_params, refusal
-from codelaw.lsp.transport.rpc import Encoded
-from codelaw.lsp.ui import ClientUI
 from codelaw.protocol import events as wire
-from codelaw.protocol.base import Payload, field_errors
+from codelaw.protocol.base import field_errors
 from codelaw.protocol.names import CHAT_EVENT, MODEL_CHANGED, STOPPING
 from codelaw.settings.effective import EffectiveSettings
 from codelaw.settings.places import home, process_environment
@@ -46,7 +44,7 @@ if TYPE_CHECKING:
     from codelaw.lsp.client import Client
     from codelaw.lsp.documents.documents import DocumentMoment, EditorDocuments
     from codelaw.lsp.folders import Folders
-    from codelaw.lsp.transport.rpc import Rpc
+    from codelaw.lsp.transport.rpc import Encoded, Rpc
     from codelaw.ports.cancelling import Scopes
     from codelaw.ports.editor import LanguageServices
 
@@ -59,29 +57,12 @@ FILES_AT_ONCE = 2_000
 class Connection:
     """One client with its session; made by `open_connection`."""
 
-    context: Context
-    """There when `open` has ended, as are the next two."""
-    features: Features
     law: LawDiagnostics
+    """There when `open` has ended."""
 
-    def __init__(
-        self,
-        *,
-        rpc: Rpc,
-        client: Client,
-        documents: EditorDocuments,
-        folders: Folders,
-        arrived: Scopes,
-        configuration: Configuration,
-    ) -> None:
-        self.configuration = configuration
-        self.spawn = Spawner()
-        self._rpc = rpc
-        self._client = client
-        self._documents = documents
-        self._folders = folders
-        self._arrived = arrived
-        self._watching = Watching(rpc, client)
+    def __init__(self, context: Features) -> None:
+        self.context = context
+        self._registrations = Registrations(context.rpc, context.client)
         self._asked: set[tuple[str, str]] = set()
         """Settings files and servers about which the user was asked, each with its digest (S-3, X-3)."""
         self._trusting: asyncio.Task[None] | None = None
@@ -89,49 +70,35 @@ class Connection:
 
     async def open(self, open_session: Callable[..., Awaitable[Session]]) -> None:
         """Read the settings and open the session."""
-        rpc, client, documents = self._rpc, self._client, self._documents
-        data = home(process_environment())
-        folders, late = await self.configuration.open()
-        ui = ClientUI(rpc, client, data, self.spawn, ProgressBars(rpc, self._cancel_turn, self._cancel_compaction))
-        session = await open_session(
-            settings=self.configuration.effective,
+        context = self.context
+        configuration, spawn = context.configuration, context.spawn
+        folders, late = await configuration.open()
+        context.session = await open_session(
+            settings=configuration.effective,
             folders=folders,
-            documents=documents,
-            approver=ClientApprover(rpc, client, data),
+            documents=context.documents,
+            approver=context.approver,
             emit=self.emit,
-            home=data,
-            editor=ClientEditor(rpc, client, documents),
-            services=await self._services(),
-            report=ui.notice,
-            trusted=self.configuration.trusted,
-            browser=ui,
-            look_again=self.configuration.look_again,
+            home=context.home,
+            editor=context.editor,
+            services=await _services(context),
+            report=context.ui.notice,
+            trusted=configuration.trusted,
+            browser=context.ui,
+            look_again=configuration.look_again,
         )
-        self.context = Context(
-            rpc=rpc,
-            client=client,
-            documents=documents,
-            folders=self._folders,
-            configuration=self.configuration,
-            session=session,
-            ui=ui,
-            arrived=self._arrived,
-            home=data,
-            spawn=self.spawn,
-        )
-        self.features = Features(self.context)
-        self.law = LawDiagnostics(self.context)
-        self.configuration.on_change = self._reconfigure
+        self.law = LawDiagnostics(context)
+        configuration.on_change = self._reconfigure
         await self._show_problems()
-        for buffer in documents.all():
+        for buffer in context.documents.all():
             self.document(buffer.uri, "opened")
         self._start_servers()
-        self.spawn(self._warm())
+        spawn(self._warm())
         self.law.soon()
-        self.spawn(offer(rpc, client, self.configuration.law_files))
-        self.spawn(self._watch())
+        spawn(self._registrations.offer(configuration.law_files))
+        spawn(self._watch())
         if late is not None:
-            self.spawn(self._late(late))
+            spawn(self._late(late))
 
     async def call(self, method: str, raw: Any, *, command: bool = False) -> dict[str, Any] | Encoded:
         """Answer one method, or as a command its twin; or a command that is not a method's.
@@ -146,19 +113,19 @@ class Connection:
         except ValidationError as error:
             raise bad_params(field_errors(error)) from None
         if method not in STOPPING:  # which waits for nothing (R-8)
-            await self._documents.settled()
+            await self.context.documents.settled()
             if self._trusting is not None:
                 await asyncio.shield(self._trusting)
+        answer, result = route.answer, route.result
         if command and route.command is not None:
-            answering, result = route.command(self.context, params), route.started or route.result
-        else:
-            answering = route.answer(self.features if method in COMMANDS else self.context, params)
-            result = route.result
+            answer, result = route.command, route.started or result
         try:
             if not route.large:
-                return _as(result, await answering).wire()
+                return result.told(await answer(self.context, params)).wire()
             with encoding.paused():
-                return await encoding.handed(partial(_spelt, result), [await answering])
+                return await encoding.handed(
+                    lambda value: encoded(result.told(value)), [await answer(self.context, params)]
+                )
         except Refusal as refused:
             raise refusal(refused.code, refused.message, refused.hint) from None
 
@@ -168,23 +135,22 @@ class Connection:
         Raises:
             WireError: a refusal.
         """
-        await self._documents.settled()
+        await self.context.documents.settled()
         try:
-            if method in FEATURE_ANSWERS:
-                return await FEATURE_ANSWERS[method](self.features, params)
-            return await ANSWERS[method](self.context, params)
+            return await STANDARD[method](self.context, params)
         except Refusal as refused:
             raise refusal(refused.code, refused.message, refused.hint) from None
 
     def emit(self, event: ChatEvent) -> None:
         """Tell the client what happened; never raises."""
+        context = self.context
         try:
-            if self._client.events:
-                self._rpc.notify(CHAT_EVENT, wire.ChatEvent.of(event).wire())
+            if context.client.events:
+                context.rpc.notify(CHAT_EVENT, wire.ChatEvent.of(event).wire())
                 if isinstance(event.event, NoticeEvent) and event.event.code == STAYS:
-                    self._rpc.notify(MODEL_CHANGED, {})
-            self.context.ui.on_event(event)
-            self.features.on_event(event)
+                    context.rpc.notify(MODEL_CHANGED, {})
+            for follower in (context.ui, context.chat_files, context.contents):
+                follower.on_event(event)
             if isinstance(event.event, TurnEnded):
                 self.law.soon()  # the turn may have made a file that the law names
         except Exception:
@@ -192,7 +158,7 @@ class Connection:
 
     def document(self, uri: str, what: DocumentMoment) -> None:
         """Something happened to an open document; for those that were open before it is `opened`. Never raises."""
-        for follower in (self.law, self.features):
+        for follower in (self.law, self.context.chat_files, self.context.contents):
             try:
                 follower.on_document(uri, what)
             except Exception:
@@ -204,13 +170,13 @@ class Connection:
         for number, uri in enumerate(uris, 1):
             if not settings and is_settings_file(uri):
                 settings = True
-                self.spawn(self.configuration.reload())
-            if not law and is_law(uri, self.configuration.law_files):
+                self.context.spawn(self.context.configuration.reload())
+            if not law and is_law(uri, self.context.configuration.law_files):
                 law = True
                 self.law.soon()
             if not servers and is_servers_file(uri):
                 servers = True
-                self.spawn(offer_servers(self.context, self._asked))
+                self.context.spawn(offer_servers(self.context, self._asked))
             if settings and law and servers:
                 return
             if number % FILES_AT_ONCE == 0:
@@ -218,17 +184,17 @@ class Connection:
 
     def editor_trust(self, *, trusted: bool) -> None:
         """The editor trusts the folder, or no longer does: for turns that begin from now on (S-7)."""
-        if trusted == self.configuration.trusted:
+        if trusted == self.context.configuration.trusted:
             return
-        self.configuration.trusted = trusted
+        self.context.configuration.trusted = trusted
         if not trusted:
             self.context.session.set_trusted(trusted=False)
-        self._trusting = self.spawn(self._retrust())
+        self._trusting = self.context.spawn(self._retrust())
 
     async def folders_changed(self) -> None:
         """Tell the session the new folders; their settings files count as well."""
-        self.context.session.set_folders(await self.configuration.resolve())
-        await self.configuration.reload()
+        self.context.session.set_folders(await self.context.configuration.resolve())
+        await self.context.configuration.reload()
         await self._watch()
 
     async def close(self) -> None:
@@ -237,77 +203,56 @@ class Connection:
         try:
             await self.context.session.close()
         finally:
-            self.spawn.close()
+            self.context.spawn.close()
 
     async def _reconfigure(self, before: EffectiveSettings) -> None:
         """Put in force the settings that were read again."""
-        settings = self.configuration.effective
+        settings = self.context.configuration.effective
         self.context.session.reconfigure(settings)
-        if before.value.model != settings.value.model and self._client.events:
-            self._rpc.notify(MODEL_CHANGED, {})
+        if before.value.model != settings.value.model and self.context.client.events:
+            self.context.rpc.notify(MODEL_CHANGED, {})
         if before.value.law.files != settings.value.law.files:
-            self.spawn(offer(self._rpc, self._client, settings.value.law.files, again=True))
-            self.spawn(self._watch())
+            self.context.spawn(self._registrations.offer(settings.value.law.files))
+            self.context.spawn(self._watch())
         self.law.soon()
         self._start_servers()
         await self._show_problems()
 
     async def _retrust(self) -> None:
         # The workspace's own settings first: they may deny what would else be allowed for a moment.
-        await self.configuration.reload()
-        self.context.session.set_trusted(trusted=self.configuration.trusted)
+        await self.context.configuration.reload()
+        self.context.session.set_trusted(trusted=self.context.configuration.trusted)
         self._start_servers()
 
     async def _late(self, pull: asyncio.Future[None]) -> None:
         await pull
-        await self.configuration.reload()
+        await self.context.configuration.reload()
 
     async def _watch(self) -> None:
-        await self._watching.watch(self._folders.uris, self.configuration.law_files)
+        await self._registrations.watch(self.context.folders.uris, self.context.configuration.law_files)
 
     async def _show_problems(self) -> None:
         offer_trust(self.context, self._asked)
-        self.spawn(offer_servers(self.context, self._asked))
+        self.context.spawn(offer_servers(self.context, self._asked))
         rules = await self.context.session.permissions.rule_notices()
-        self.context.ui.problems([*self.configuration.effective.problems, *rules])
+        self.context.ui.problems([*self.context.configuration.effective.problems, *rules])
 
     def _start_servers(self) -> None:
         """Have those ready for the first turn that may run (X-3)."""
-        if not self._client.short_lived:
-            self.spawn(self.context.session.servers.start())
+        if not self.context.client.short_lived:
+            self.context.spawn(self.context.session.servers.start())
 
     async def _warm(self) -> None:
         await self.context.session.warm()
         encoding.settle()
 
-    async def _services(self) -> LanguageServices | None:
-        """What the client lends of its language servers; their types are not loaded for one that lends nothing."""
-        if not self._client.services:
-            return None
-        module = await asyncio.to_thread(importlib.import_module, "codelaw.lsp.client_calls.services")
-        return module.ClientServices(self._rpc, self._client, self._documents)
 
-    def _cancel_turn(self, chat_id: str) -> None:
-        self._cancel(self.context.session.chats.cancel(chat_id))
-
-    def _cancel_compaction(self, chat_id: str) -> None:
-        self._cancel(self.context.session.contexts.cancel_compaction(chat_id))
-
-    def _cancel(self, cancelling: Awaitable[bool]) -> None:
-        async def cancel() -> None:
-            with suppress(Refusal):
-                await cancelling
-
-        self.spawn(cancel())
-
-
-def _as(result: type[Payload], value: object) -> Payload:
-    return value if isinstance(value, Payload) else result.of(value)
-
-
-def _spelt(result: type[Payload], value: object) -> Encoded:
-    """An answer as JSON; nothing holds the answer itself any longer when this returns. For a thread."""
-    return encoded(_as(result, value))
+async def _services(context: Features) -> LanguageServices | None:
+    """What the client lends of its language servers; their types are not loaded for one that lends nothing."""
+    if not context.client.services:
+        return None
+    module = await asyncio.to_thread(importlib.import_module, "codelaw.lsp.client_calls.services")
+    return module.ClientServices(context.rpc, context.client, context.documents)
 
 
 async def open_connection(
@@ -325,14 +270,31 @@ async def open_connection(
     Raises:
         WireError: the session refused to open.
     """
-    connection = Connection(
+    data, spawn = home(process_environment()), Spawner()
+
+    def cancel(resource: str, request: str, chat_id: str) -> None:
+        async def cancelled() -> None:
+            with suppress(Refusal):
+                await getattr(getattr(context.session, resource), request)(chat_id)
+
+        spawn(cancelled())
+
+    bars = ProgressBars(rpc, partial(cancel, "chats", "cancel"), partial(cancel, "contexts", "cancel_compaction"))
+    ui = ClientUI(rpc, client, data, spawn, bars)
+    context = Features(
         rpc=rpc,
         client=client,
         documents=documents,
         folders=folders,
-        arrived=arrived,
         configuration=Configuration(rpc, client, folders, options),
+        arrived=arrived,
+        home=data,
+        spawn=spawn,
+        ui=ui,
+        approver=ClientApprover(rpc, client, data, ui),
+        editor=ClientEditor(rpc, client, documents),
     )
+    connection = Connection(context)
     try:
         await connection.open(open_session or await asyncio.to_thread(_real_session))
     except Refusal as refused:

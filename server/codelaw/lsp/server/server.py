@@ -19,12 +19,11 @@ from pygls.lsp.server import LanguageServer
 
 from codelaw import __version__
 from codelaw.lsp.cancelling import carried
-from codelaw.lsp.client import Client, client_of
+from codelaw.lsp.client import STANDARD, Client, abilities, client_of
 from codelaw.lsp.documents.documents import DocumentMoment, EditorDocuments
 from codelaw.lsp.documents.positions import Encoding
 from codelaw.lsp.folders import Folders
 from codelaw.lsp.methods.commands import inside_arguments, read_command
-from codelaw.lsp.server.abilities import STANDARD, abilities
 from codelaw.lsp.transport.errors import INVALID_PARAMS, WireError, refusal
 from codelaw.lsp.transport.rpc import Rpc
 from codelaw.lsp.transport.structuring import changed_uris, converter
@@ -214,12 +213,12 @@ class CodelawServer(LanguageServer):
 
     def _files_changed(self, params: Any) -> None:
         if self._connection is not None:
-            self._connection.spawn(self._connection.files_changed(changed_uris(params)))
+            self._connection.context.spawn(self._connection.files_changed(changed_uris(params)))
 
     def _reload_for(self, uris: list[str]) -> None:
         # The law needs nothing here: it is looked up at every assembly (L-4).
         if self._connection is not None and any(uri.endswith("/.codelaw/config.toml") for uri in uris):
-            self._connection.spawn(self._connection.configuration.reload())
+            self._connection.context.spawn(self._connection.context.configuration.reload())
 
     def _folders_changed(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
         self.folders.change(params.event.added, params.event.removed)
@@ -228,8 +227,8 @@ class CodelawServer(LanguageServer):
 
     def _configuration_changed(self, params: types.DidChangeConfigurationParams) -> None:
         def reload(connection: Connection) -> Coroutine[Any, Any, None]:
-            connection.configuration.pushed(params.settings)
-            return connection.configuration.reload(pull=True)
+            connection.context.configuration.pushed(params.settings)
+            return connection.context.configuration.reload(pull=True)
 
         self._after_opening(reload)
 
@@ -253,7 +252,7 @@ class CodelawServer(LanguageServer):
         def run(opening: asyncio.Task[Connection]) -> None:
             if not opening.cancelled() and opening.exception() is None and not self._closed:
                 connection = opening.result()
-                connection.spawn(work(connection))
+                connection.context.spawn(work(connection))
 
         self._begin().add_done_callback(run)
 

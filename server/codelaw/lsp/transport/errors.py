@@ -39,8 +39,11 @@ class ClientError(Exception):
         self.code = code
 
 
-class Disconnected(Exception):
+class Disconnected(ClientError):
     """The connection ended before the client answered."""
+
+    def __init__(self) -> None:
+        super().__init__(REQUEST_CANCELLED, "the client is gone")
 
 
 def refusal(code: str, message: str, hint: str = "") -> WireError:
