@@ -116,9 +116,8 @@ def _chats(arguments: argparse.Namespace) -> int:
 
 
 def _trust(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.commands.trust import trust  # noqa: PLC0415
-
-    return trust(arguments)
+    arguments.workspace, arguments.verbose = arguments.dir or ".", False
+    return _with_server(arguments)
 
 
 def _schema(_arguments: argparse.Namespace) -> int:
@@ -135,7 +134,7 @@ _ALONE = {
     "serve": _serve,
     "conversation.chat:chat": _chat,
     "commands.chats:chats": _chats,
-    "trust": _trust,
+    "commands.trust:trust": _trust,
     "schema": _schema,
 }
 """What is called without a server, by its target, or looks at the arguments before there is one."""

@@ -151,7 +151,7 @@ QUERY  words or a sentence
         "--json  one skill a line",
     ),
     "trust": (
-        "trust",
+        "commands.trust:trust",
         "show what a folder's own settings ask for, and let them count",
         """
 [DIR]  the folder (default: here)
@@ -227,7 +227,7 @@ def parser() -> argparse.ArgumentParser:
         command = groups[group].add_parser(action, help=summary, description=summary, allow_abbrev=False)
         command.set_defaults(target=target, usage_error=command.error, action=action, json=False)
         one_of = None
-        common = "" if target in {"serve", "trust", "schema"} else _OF_A_CLIENT
+        common = "" if target in {"serve", "commands.trust:trust", "schema"} else _OF_A_CLIENT
         for only, word, takes, default, reported in _LINE.findall(lines + common):
             one_of = (one_of or command.add_mutually_exclusive_group()) if only else None
             name = word if word.startswith("--") else word.strip("[.]").lower()

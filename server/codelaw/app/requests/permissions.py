@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from codelaw.adapters.stores.opening import open_stores
 from codelaw.app.ruling import rule_notices
 from codelaw.domain.errors import Refusal
 from codelaw.domain.permissions import AuditEntry
@@ -21,36 +19,9 @@ if TYPE_CHECKING:
     from codelaw.domain.chats import Notice
     from codelaw.domain.permissions import Grant
     from codelaw.ports.workspace import Workspace
-    from codelaw.settings.model import Settings
 
 PAGE = 100
 """Entries of the record where no limit is named."""
-
-
-async def record_trust(settings: Settings, home: Path, person: str, folder: Path, *, trusted: bool) -> None:
-    """Put on record that a folder is trusted, or no longer is, where no server does it.
-
-    Raises:
-        Refusal: `store_unavailable`.
-    """
-    stores = await open_stores(settings.store.url, home / "codelaw.db")
-    try:
-        title = f"Trusted: {folder}" if trusted else f"No longer trusted: {folder}"
-        decision = "trust" if trusted else "withdraw"
-        entry = AuditEntry(
-            at=time.time(),
-            chat_id="",
-            kind="trust",
-            tool="",
-            title=title,
-            decision=decision,
-            by="user",
-            folder=str(folder),
-            person=person,
-        )
-        await stores.chats.note([entry])
-    finally:
-        await stores.chats.close()
 
 
 @dataclass(frozen=True, slots=True)
