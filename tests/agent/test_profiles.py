@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from codelaw.domain.errors import Refusal
@@ -18,7 +20,7 @@ async def reported(bench: Bench, name: str = NAME, **said: object) -> str:
     bench.vendor.reset([bench.finish("ok", times=0)])
     await bench.reopen(model={"name": name})
     chat = (await bench.turn("go")).chat_id
-    await bench.session._turns.profiles.settled()
+    await asyncio.gather(*bench.session._turns.profiles._asking.values())
     return chat
 
 

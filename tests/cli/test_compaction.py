@@ -106,29 +106,6 @@ def test_commands_of_a_conversation(log):
     assert not [mark for mark in STEERING if mark in shown and mark != "\b"]
 
 
-def test_what_there_is_not_is_told(log):
-    terminal = Terminal("plain", log, "chat")
-    terminal.until("agent> ")
-    for command in ("compact", "restore", "summary"):
-        terminal.type(f"/{command}\n")
-        terminal.until("There is no chat yet.")
-        terminal.until("agent> ")
-    terminal.type("hi\n")
-    terminal.until("chat c1")
-    terminal.until("agent> ")
-    terminal.type("/compact\n")
-    terminal.until("There is nothing here.")
-    terminal.until("agent> ")
-    terminal.type("/restore\n")
-    terminal.until("There is nothing here.")
-    terminal.until("agent> ")
-    terminal.type("/summary\n")
-    terminal.until("Nothing of this chat is archived.")
-    terminal.until("agent> ")
-    terminal.type("\x04")
-    assert terminal.status() == 0
-
-
 def test_ctrl_c_cancels_the_compaction_and_the_conversation_goes_on(log):
     terminal = Terminal("endless", log, "chat", "--chat", "c1")
     terminal.until("agent> ")

@@ -64,19 +64,6 @@ async def test_a_selection_offers_questions_and_a_diagnostic_its_fix(begin: Begi
         assert len(await actions(client, uri, span(3, 3), triggerKind=1)) == 3
 
 
-async def test_an_old_client_gets_commands(begin: Begin, root: Path):  # noqa: F811
-    capabilities = editing()
-    del capabilities["textDocument"]["codeAction"]
-    async with begin([], capabilities) as client:
-        uri = await opened(client, root)
-        found = await actions(client, uri, span(3, 5))
-        assert {action["command"] for action in found} == {
-            "codelaw.editor.ask",
-            "codelaw.editor.explain",
-            "codelaw.editor.test",
-        }
-
-
 async def test_an_explanation_is_shown_as_a_chat_file_in_which_one_can_go_on(begin: Begin, root: Path):  # noqa: F811
     replies = [{"text": finish(text)} for text in ("It subtracts.", "Since ever.", "Follow-up.")]
     async with begin(replies) as client:
@@ -136,13 +123,6 @@ async def test_a_diagnostic_goes_along_as_data(begin: Begin, root: Path, verb: s
         assert parts[0].count("</attachment>") == 1
         assert "</system-reminder>" not in parts[0]
         assert 'lines="2-8"' in parts[1]
-
-
-async def test_without_a_diagnostic_there_is_nothing_to_fix(begin: Begin, root: Path):  # noqa: F811
-    async with begin([]) as client:
-        uri = await opened(client, root)
-        with pytest.raises(RpcError, match="no diagnostic"):
-            await client.command("codelaw.editor.fix", {"uri": uri, "range": span(0, 0)})
 
 
 async def test_a_question_is_written_in_a_file_that_quotes_the_selection(begin: Begin, root: Path):  # noqa: F811

@@ -8,8 +8,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
 from tests.lsp.raw import EVERYTHING, NO_ANSWER, RawClient
@@ -78,14 +76,6 @@ async def test_calls_are_on_record_with_who_allowed_them(start: Start, vendor: L
         assert (await client.error(AUDIT, {"limit": 0})).code == -32602
 
 
-async def test_who_answered_is_on_record_when_nobody_did(start: Start, vendor: LoopbackVendor):
-    vendor.script = [WRITE, bash("touch x"), VendorReply(text=finish("ok"))]
-    async with start() as client:
-        client.answers[APPROVAL] = lambda params: option("reject")(params) | {"by": "headless"}
-        await client.request("codelaw/chat/send", {"text": "go"})
-        assert [one[1:3] for one in await reported(client)] == [("deny", "headless")] * 2
-
-
 async def test_a_decision_is_durable_before_what_it_allows_runs(start: Start, vendor: LoopbackVendor, home: Path):
     vendor.script = [bash("sleep 60"), VendorReply(text=finish("ok"))]
     async with start(options={"permissions": {"allow": ["Bash(sleep:*)"]}}) as client:
@@ -134,25 +124,3 @@ async def test_a_stock_editor_is_shown_the_record_and_the_grants(start: Start, v
             if command == "audit":
                 assert "**allow** by rule `Bash(ls:*)`: Bash `ls -a`" in text
                 assert "``ls `id` " in text
-
-
-@pytest.mark.parametrize("broken", ["full", "gone"])
-async def test_a_record_that_cannot_be_written_fails_no_turn(
-    start: Start, vendor: LoopbackVendor, home: Path, broken: str
-):
-    vendor.script = [bash("ls -1"), VendorReply(text=finish("ok"))]
-    async with start(options={"permissions": {"allow": ["Bash(ls:*)"]}}) as client:
-        await client.request("codelaw/chat/list", {})
-        with closing(sqlite3.connect(home / "codelaw.db")) as connection, connection:
-            if broken == "full":
-                connection.execute("CREATE TRIGGER no BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no room'); END")
-            else:
-                connection.execute("ALTER TABLE audit RENAME TO elsewhere")
-        sent = await client.request("codelaw/chat/send", {"text": "go"})
-        assert sent["stopReason"] == "finished"
-        with closing(sqlite3.connect(home / "codelaw.db")) as connection, connection:
-            connection.execute("DROP TRIGGER no" if broken == "full" else "ALTER TABLE elsewhere RENAME TO audit")
-        vendor.reset([bash("ls -2"), VendorReply(text=finish("ok"))])
-        await client.request("codelaw/chat/send", {"text": "go"})
-        entries = (await client.request(AUDIT, {}))["entries"]
-        assert [one["detail"] for one in entries] == ["ls -2", "ls -1"], "it is written with the next"

@@ -5,93 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from tests.fakes.living import dies, own_seconds, sleeps
-from tests.loopback.script import FAULTS, VendorReply, fault
+from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
-from tests.lsp.raw import NO_ANSWER, RawClient, stdio
+from tests.lsp.raw import NO_ANSWER, stdio
 from tests.scenarios.conftest import SERVER, Start, act, finish
 
 ANSWER = "The whole answer, in a few pieces that arrive."
-
-TEXT = finish(ANSWER)
-
-
-def first_reply(name: str) -> VendorReply:
-    """How the endpoint fails."""
-    if name == "bad_json_call":
-        return VendorReply(text=act("Read", '{"path": "a.py", '))
-    if name == "unknown_tool":
-        return VendorReply(text=act("NoSuchTool", '{"x": 1}'))
-    if name == "max_tokens":
-        return VendorReply(text=TEXT[:40].rstrip(), stop_reason="max_tokens")
-    if name == "silence":
-        return fault(name, text=TEXT, silence=5.0)
-    if name in {"reset_midstream", "no_message_stop", "error_event", "bad_data_line", "slow_events"}:
-        return fault(name, text=TEXT)
-    return fault(name)
-
-
-class Failing:
-    """Answers each chat by the fault that its question names, then as the question wants."""
-
-    def __init__(self) -> None:
-        self.given: Counter[str] = Counter()
-
-    def __call__(self, body: dict[str, Any]) -> VendorReply:
-        name = named(body)
-        self.given[name] += 1
-        first = first_reply(name)
-        if self.given[name] <= first.times:
-            return first
-        before = body["messages"][-2:]
-        kept = before[0]["content"][-1].get("text", "") if before[0]["role"] == "assistant" else ""
-        return VendorReply(text=TEXT[len(kept) :] if kept and TEXT.startswith(kept) else TEXT)
-
-
-def named(body: dict[str, Any]) -> str:
-    """The fault that a request is about."""
-    said = json.dumps(body["messages"])
-    return next(name for name in FAULTS if f"go by {name}." in said)
-
-
-async def test_each_of_the_seventeen_faults(start: Start, vendor: LoopbackVendor):
-    """None loses its turn, and none passes silently, while fifteen other chats of the server have theirs."""
-    vendor.reset()
-    vendor.brain = Failing()
-    async with start() as client:
-        ends = await asyncio.gather(*(_meets(client, name) for name in FAULTS), return_exceptions=True)
-    assert [(name, end) for name, end in zip(FAULTS, ends, strict=True) if end is not None] == []
-    for name in FAULTS:
-        asked = [request for request in vendor.messages if named(request.json) == name]
-        assert {request.status for request in asked[1:]} <= {200, 429, 529}, name
-
-
-async def _meets(client: RawClient, name: str) -> None:
-    """A turn that meets the fault, in a chat of its own."""
-    result = await client.request("codelaw/chat/send", {"text": f"go by {name}."})
-    assert (result["stopReason"], result["answer"]) == ("finished", ANSWER)
-    events = client.events(result["chatId"])
-    kinds = [event["event"]["kind"] for event in events]
-    if name in {"bad_json_call", "unknown_tool"}:
-        assert "failed" in json.dumps(events)
-    elif name in {"slow_events", "silence", "empty_reply"}:
-        assert "retry" not in kinds
-    else:
-        assert kinds.count("retry") == (3 if name.endswith("thrice") else 1)
-    shown = ""
-    for event in events:
-        if event["event"]["kind"] == "retry":
-            shown = ""
-        elif event["event"]["kind"] == "answer":
-            shown += event["event"]["delta"]
-    assert shown == result["answer"]
-    record = await client.request("codelaw/chat/read", {"chatId": result["chatId"]})
-    assert record["messages"][0]["content"] == f"go by {name}."
-    assert [message["role"] for message in record["messages"]].count("user") == 1
 
 
 async def test_a_wrong_key_is_told_and_not_shown(start: Start, vendor: LoopbackVendor):

@@ -94,33 +94,6 @@ async def test_a_damaged_store_is_set_aside_and_the_user_is_told(
         assert client.params("window/showMessage") == [], "it is told once"
 
 
-@pytest.mark.parametrize("table", ["messages_in_order", "messages_unindexed"])
-async def test_damage_that_is_met_while_the_store_is_open_is_told_with_the_way_out(
-    start: Start, vendor: LoopbackVendor, root: Path, home: Path, table: str
-):
-    """One page of zeros: old chats can be read, and nothing new can be saved."""
-    chat_id = await a_chat(start, vendor)
-    file = home / "codelaw.db"
-    connection = sqlite3.connect(file)
-    page = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]
-    connection.close()
-    content = bytearray(file.read_bytes())
-    content[(page - 1) * 4096 : page * 4096] = bytes(4096)
-    file.write_bytes(content)
-    vendor.reset([VendorReply(text=finish("it goes on"), times=0)])
-    async with start() as client:
-        assert (await client.request("codelaw/chat/read", {"chatId": chat_id}))["messages"]
-        for _ in range(2):
-            await refused(client, "codelaw/chat/send", {"text": "a new one"})
-        (reported,) = client.params("window/showMessage")
-        assert reported["type"] == 1
-        assert f"{file} is damaged" in reported["message"]
-        assert "Close every codelaw and start it again" in reported["message"]
-    async with start() as client:
-        assert (await client.request("codelaw/chat/send", {"text": "a new one"}))["answer"] == "it goes on"
-        assert chat_id in await listed(client)
-
-
 async def test_a_store_of_a_newer_codelaw_is_refused_and_untouched(
     start: Start, vendor: LoopbackVendor, root: Path, home: Path
 ):
@@ -188,34 +161,6 @@ async def test_a_store_that_cannot_be_written_is_read_and_untouched(
     assert not [item for item in home.iterdir() if "damaged" in item.name]
     async with start() as client:
         assert await listed(client) == [chat_id]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="capabilities")
-@pytest.mark.parametrize("shared", [True, False], ids=["with-index", "without-index"])
-async def test_what_a_killed_server_left_in_the_log_is_read_where_nothing_can_be_written(
-    start: Start, vendor: LoopbackVendor, root: Path, home: Path, shared: bool
-):
-    await a_chat(start, vendor)
-    vendor.reset([VendorReply(text=finish("INTHELOG"))])
-    keeper = sqlite3.connect(home / "codelaw.db")  # whose presence keeps the log from being written back
-    keeper.execute("SELECT 1 FROM chats").fetchone()
-    async with start() as client:
-        chat_id = (await client.request("codelaw/chat/send", {"text": "SECONDMARK"}))["chatId"]
-    away = home.parent / f"{home.name}-away"
-    away.mkdir()
-    for suffix in ("", "-wal", "-shm") if shared else ("", "-wal"):
-        shutil.copyfile(home / f"codelaw.db{suffix}", away / f"codelaw.db{suffix}")
-        (away / f"codelaw.db{suffix}").chmod(0o400)
-    keeper.close()
-    assert b"INTHELOG" not in (away / "codelaw.db").read_bytes()
-    away.chmod(0o500)
-    try:
-        async with bound(vendor, root, away, BOUND) as client:
-            record = await client.request("codelaw/chat/read", {"chatId": chat_id})
-            assert "INTHELOG" in json.dumps(record["messages"])
-            await refused(client, "codelaw/chat/send", {"chatId": chat_id, "text": "go"})
-    finally:
-        away.chmod(0o700)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX limits")

@@ -127,21 +127,6 @@ async def test_what_is_typed_into_the_answer_stays_and_the_rest_comes_at_the_end
         assert len(pad.edits) <= edits + 2
 
 
-async def test_an_editor_that_refuses_or_lies_gets_the_rest_at_the_end(begin: Begin, root: Path):
-    replies = [{"text": finish(LONG), "chunk": 12, "delay": 0.01}]
-    async with begin(replies) as client:
-        pad = Pad(client, uri_of(root), "Tell me.")
-        await pad.show()
-        answers = iter([False, True, True, False, True])
-        pad.refuse = lambda: next(answers, False)
-        lies = iter([True])
-        pad.lie = lambda: next(lies, False)
-        await pad.send()
-        text = await pad.ended()
-        assert text.count(LONG) == 1
-        assert pad.refused >= 3, "two refusals and a lie at least"
-
-
 async def test_an_editor_that_takes_no_edit_is_shown_the_answer(begin: Begin, root: Path):
     async with begin([{"text": finish("Shown elsewhere.")}], {"window": {"showDocument": {"support": True}}}) as client:
         pad = Pad(client, uri_of(root), "Tell me.")
@@ -230,16 +215,6 @@ async def test_a_copy_begins_a_chat_of_its_own_and_a_moved_file_goes_on(begin: B
         await moved.show()
         assert (await moved.send())["chatId"] == begun["chatId"]
         await moved.ended(2)
-
-
-async def test_an_unknown_chat_becomes_a_new_one_which_says_so(begin: Begin, root: Path):
-    async with begin([{"text": finish("Hello.")}]) as client:
-        pad = Pad(client, uri_of(root), "<!-- codelaw chat 0123456789ab -->\n\n## You\n\nOne?")
-        await pad.show()
-        begun = await pad.send()
-        text = await pad.ended()
-        assert text.startswith(f"<!-- codelaw chat {begun['chatId']} -->\n")
-        assert "> - **Warning:** The chat 0123456789ab is not known here" in text
 
 
 async def test_what_cannot_be_sent_is_refused_in_words(begin: Begin, root: Path):

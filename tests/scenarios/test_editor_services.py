@@ -151,27 +151,6 @@ async def test_a_symbol_is_found_renamed_and_fixed_through_the_editor(
         assert editor.version == 7, "one step of the editor's undo for both changes of the document"
 
 
-async def test_a_rename_that_would_touch_a_denied_file_is_denied_whole(
-    start: Start, vendor: LoopbackVendor, root: Path
-):
-    (root / "a.py").write_text("old\n")
-    (root / "secret").mkdir()
-    (root / "secret" / "b.py").write_text("old\n")
-    edits = [{"range": span(0, 0, 3), "newText": "new"}]
-    call = act("Rename", '{"path": "a.py", "line": 1, "symbol": "old", "new_name": "new"}')
-    vendor.script = [VendorReply(text=call), VendorReply(text=finish("ok"))]
-    options = {"permissions": {"allow": ["Edit"], "deny": ["Edit(secret/**)"]}}
-    async with start(everything(), options) as client:
-        client.answers["codelaw/editor/rename"] = {
-            "changes": {(root / "a.py").as_uri(): edits, (root / "secret" / "b.py").as_uri(): edits}
-        }
-        await client.request("codelaw/chat/send", {"text": "go"})
-        ended = await client.event("tool_call", tool="Rename", status="rejected")
-        assert ended["event"]["decision"]["rule"] == "Edit(secret/**)"
-        assert client.params("codelaw/approval/request") == []
-    assert [(root / name).read_text() for name in ("a.py", "secret/b.py")] == ["old\n", "old\n"]
-
-
 async def test_a_cancel_withdraws_the_question_to_the_editor(start: Start, vendor: LoopbackVendor, root: Path):
     (root / "a.py").write_text("old\n")
     vendor.script = [VendorReply(text=act("References", '{"path": "a.py", "line": 1, "symbol": "old"}'))]
@@ -182,28 +161,3 @@ async def test_a_cancel_withdraws_the_question_to_the_editor(start: Start, vendo
         await client.cancel(request_id)
         assert (await client.wait_for(future))["result"]["stopReason"] == "cancelled"
         assert await client.method("$/cancelRequest") == {"id": asked["id"]}
-
-
-async def test_an_edit_tells_what_is_wrong_with_exactly_its_version(start: Start, vendor: LoopbackVendor, root: Path):
-    path = root / "a.py"
-    path.write_text("one two\n")
-    vendor.script = [
-        VendorReply(text=act("Read", '{"path": "a.py"}')),
-        VendorReply(text=act("Edit", '{"path": "a.py", "old_string": "one", "new_string": "1"}')),
-        VendorReply(text=act("Edit", '{"path": "a.py", "old_string": "two", "new_string": "2"}')),
-        VendorReply(text=finish("done")),
-    ]
-    async with start(everything()) as client:
-        editor = Editor(client, path)
-        await editor.open()
-
-        def diagnose(params: dict[str, Any]) -> list[dict[str, Any]]:
-            # The language server is never done with version 6.
-            found = {"range": span(0, 0, 1), "message": f"MARK of {min(params['version'], 5)}"}
-            return [{"uri": params["uri"], "version": min(params["version"], 5), "diagnostics": [found]}]
-
-        client.answers["codelaw/editor/diagnostics"] = diagnose
-        await client.request("codelaw/chat/send", {"text": "go"})
-        assert editor.version == 6
-        assert observed(vendor).count("MARK of 5") == 1, "of the second edit nothing is known, so nothing is said"
-        assert {params["version"] for params in client.params("codelaw/editor/diagnostics")} == {5, 6}

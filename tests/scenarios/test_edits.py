@@ -94,27 +94,6 @@ async def test_an_editor_that_does_not_make_the_edit_is_a_conflict(
         assert result["changes"] == []
 
 
-@pytest.mark.parametrize("manner", ["well", "on_top"])
-async def test_an_editor_without_versions_is_never_trusted_over_the_text(
-    start: Start, vendor: LoopbackVendor, root: Path, manner: Manner
-):
-    (root / "a.py").write_text("x = 1\n")
-    async with desk(start) as editor:
-        editor.counts, editor.manner = manner == "on_top", manner
-        document = await editor.open(root / "a.py")
-
-        async def keystroke() -> None:
-            editor.before_edit = None
-            await editor.type(document, len(document.text), len(document.text), "typed\n")
-
-        editor.before_edit = keystroke
-        result = await turn(editor, vendor, read(), edit("x = 1", "x = 2"), edit("x = 1", "x = 2"), read())
-        _, unclear, stale, again = await observations(editor, result["chatId"])
-        assert unclear["error"]["code"] == stale["error"]["code"] == "CONFLICT"
-        assert "typed" in document.text
-        assert [line.split("\t")[1] for line in again["data"]["content"].splitlines()] == document.text.splitlines()
-
-
 async def test_a_stop_withdraws_an_edit_that_is_not_answered(start: Start, vendor: LoopbackVendor, root: Path):
     (root / "a.py").write_text("x = 1\n")
     async with desk(start) as editor:
@@ -233,15 +212,6 @@ async def test_under_review_each_part_is_confirmed_and_what_was_refused_is_told(
         editor.takes = lambda _: True
         result = await turn(editor, vendor, edit("line five", "line 55"), chat=result["chatId"])
         assert "line 55" in document.text, "what was accepted is known, so the next edit needs no Read"
-
-
-async def test_without_annotations_a_review_is_a_question(start: Start, vendor: LoopbackVendor, root: Path):
-    (root / "a.py").write_text(TEN)
-    async with desk(start, REVIEW) as editor:
-        await editor.open(root / "a.py")
-        await turn(editor, vendor, read(), edit("line 3", "line three"))
-        [asked] = editor.client.params("codelaw/approval/request")
-        assert "+line three" in asked["preview"]["diff"]
 
 
 async def test_no_keystroke_is_lost_in_200_interleavings(start: Start, vendor: LoopbackVendor, root: Path):

@@ -103,24 +103,6 @@ async def test_a_running_turn_is_not_forked_from_but_those_before_it_are(start: 
         assert again["title"].endswith(" (fork 2)")
 
 
-async def test_what_a_turn_did_to_files_is_undone_in_the_original(start: Start, vendor: LoopbackVendor, root: Path):
-    vendor.script = [
-        VendorReply(text=act("Write", '{"path": "new.txt", "content": "x"}')),
-        VendorReply(text=finish("ok")),
-    ]
-    async with start() as client:
-        client.answers["codelaw/approval/request"] = lambda params: {"optionId": params["options"][0]["id"]}
-        done = await ask(client, None, "write it")
-        assert (root / "new.txt").exists()
-        turn = {"turnId": done["turnId"]}
-        fork = await client.request("codelaw/chat/fork", {"chatId": done["chatId"], **turn})
-        refused = await client.error("codelaw/chat/revert", {"chatId": fork["id"], **turn})
-        assert refused.data["code"] == "nothing_to_undo"
-        reverted = await client.request("codelaw/chat/revert", {"chatId": done["chatId"], **turn})
-        assert len(reverted["reverted"]) == 1
-        assert not (root / "new.txt").exists()
-
-
 @pytest.mark.parametrize("form", ["markdown", "json"])
 async def test_an_export_has_the_whole_chat_and_no_key(start: Start, vendor: LoopbackVendor, root: Path, form: str):
     (root / "a.py").write_text("FIRSTFILE = 1\n")

@@ -67,13 +67,6 @@ async def test_what_another_program_writes(client: RawClient, root: Path) -> Non
     assert await found(client, "second_one") == []
 
 
-async def test_what_another_editor_saves_by_renaming(client: RawClient, root: Path) -> None:
-    for number in range(5):
-        (root / ".first_one.py.swp").write_text(body(f"saved_{number}"))
-        (root / ".first_one.py.swp").rename(root / "first_one.py")
-        assert await found(client, f"saved_{number}") == ["first_one.py"]
-
-
 async def test_what_git_checks_out(client: RawClient, root: Path) -> None:
     await git(root, "init", "-q", "-b", "main")
     await git(root, "add", ".")
@@ -113,24 +106,3 @@ async def test_what_the_agent_does(client: RawClient, root: Path, vendor: Loopba
     assert await found(client, "sedded_one") == ["renamed.py"]
     assert await found(client, "edited_one") == ["made/by_it.py"]
     assert await found(client, "made_one") == []
-
-
-async def test_what_is_typed_saved_and_closed(client: RawClient, root: Path) -> None:
-    place = root / "first_one.py"
-    document = {"uri": place.as_uri(), "languageId": "python", "version": 1, "text": place.read_text()}
-    await client.notify("textDocument/didOpen", {"textDocument": document})
-    for version in range(2, 6):
-        change = {
-            "textDocument": {"uri": place.as_uri(), "version": version},
-            "contentChanges": [{"text": body(f"typed_{version}")}],
-        }
-        await client.notify("textDocument/didChange", change)
-        assert await found(client, f"typed_{version}") == ["first_one.py"]
-        assert await found(client, f"typed_{version - 1}") == []
-    place.write_text(body("typed_5"))
-    await client.notify("textDocument/didSave", {"textDocument": {"uri": place.as_uri()}})
-    assert await found(client, "typed_5") == ["first_one.py"]
-    place.write_text(body("beneath"))  # while it is open, and not reloaded
-    assert await found(client, "beneath") == []
-    await client.notify("textDocument/didClose", {"textDocument": {"uri": place.as_uri()}})
-    assert (await found(client, "beneath"), await found(client, "typed_5")) == (["first_one.py"], [])

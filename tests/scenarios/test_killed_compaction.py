@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 
@@ -64,30 +63,3 @@ async def test_a_kill_during_the_summary(start: Start, vendor: LoopbackVendor, a
         kept = [number for number in range(count + 1) if f"ASKCANARY{number}Z" in messages]
         assert kept == [count - 2, count - 1, count]
         assert vendor.refused == []
-
-
-async def test_a_kill_at_the_moment_the_summary_arrives(start: Start, vendor: LoopbackVendor):
-    """Either the checkpoint is there with its summary, or nothing of it is; never a half."""
-    chat = None
-    async with start(options=options(vendor)) as client:
-        for number in range(6):
-            chat = await talk(client, vendor, number, chat)
-    outcomes: set[int] = set()
-    for milliseconds in (0, 4, 8, 12, 20, 40):
-        async with start(options=options(vendor)) as client:
-            await client.start("codelaw/context/compact", {"chatId": chat})
-            await client.event("compaction", phase="summarising")
-            await asyncio.sleep(milliseconds / 1000)
-            assert client.process is not None
-            await client.process.kill()
-        async with start(options=options(vendor)) as client:
-            record = await client.request("codelaw/chat/read", {"chatId": chat})
-            summaries = [message for message in record["messages"] if message["role"] == "summary"]
-            outcomes.add(len(summaries))
-            inspected = await client.request("codelaw/context/inspect", {"chatId": chat, "text": "x"})
-            shown = [number for number in range(6) if f"[user] ASKCANARY{number}Z" in inspected["text"]]
-            assert shown == (list(range(6)) if not summaries else [4, 5])
-            assert inspected["text"].count("SUMMARYCANARY") == len(summaries) <= 1
-            if summaries:
-                await client.request("codelaw/context/restore", {"chatId": chat})
-    assert outcomes <= {0, 1}

@@ -236,21 +236,6 @@ async def test_a_message_is_written_for_what_is_staged_else_for_all(
         assert git(repository, "diff", "--cached", "--name-only") == ""
 
 
-async def test_a_diff_of_any_size_has_a_part_of_every_file(start: Start, vendor: LoopbackVendor, repository: Path):
-    vendor.play(VendorReply(text=finish("```\nGrow\n```")))
-    (repository / "a.py").write_text("".join(f"line_{number} = 1\n" for number in range(50_000)))
-    (repository / "b.py").write_text("small = 2\n")
-    git(repository, "add", ".")
-    async with start(showing()) as client:
-        assert (await message(client))["lines"] == ["Grow"]
-    asked = question(vendor)
-    assert len(asked) < 60_000
-    assert "+small = 2" in asked
-    assert "+line_0 = 1" in asked
-    assert "+line_49999 = 1" in asked
-    assert "characters left out" in asked
-
-
 async def test_where_no_message_can_be_written_that_is_said(start: Start, vendor: LoopbackVendor, repository: Path):
     async with start(showing(), {"permissions": {"deny": ["Read(secret.env)"]}}) as client:
         with pytest.raises(RpcError, match="Nothing is changed"):

@@ -145,53 +145,6 @@ async def test_an_editor_that_will_not_is_a_conflict_and_later_it_goes_on(
             assert document.text == LINES
 
 
-async def test_what_is_open_and_was_created_goes_only_when_nobody_typed_in_it(
-    start: Start, vendor: LoopbackVendor, root: Path
-):
-    async with desk(start) as editor:
-        result = await turn(editor, vendor, write("one\n", "a.py"), write("two\n", "b.py"), write("three\n", "c.py"))
-        documents = {name: await editor.open(root / name) for name in ("a.py", "b.py")}
-        await editor.type(documents["b.py"], 0, 0, "mine ")
-        answer = await revert(editor, result)
-        assert set(answer["reverted"]) == {(root / "a.py").as_uri(), (root / "c.py").as_uri()}
-        [conflict] = answer["conflicts"]
-        assert conflict == {"uri": documents["b.py"].uri, "reason": "b.py was changed since the turn created it."}
-        assert sorted(path.name for path in root.iterdir()) == ["b.py"]
-
-
-@pytest.mark.parametrize("made", [False, True])
-async def test_a_kill_between_plan_and_change_is_judged_when_it_is_undone(
-    start: Start, vendor: LoopbackVendor, root: Path, made: bool
-):
-    """The server dies while the editor has its edit, which nobody ever answers."""
-    (root / "a.py").write_text(LINES)
-    async with start(editing()) as client:
-        editor = DeskEditor(client)
-        document = await editor.open(root / "a.py")
-        asked = asyncio.Event()
-
-        async def hold(params: dict[str, Any]) -> Any:
-            if made:
-                await editor._make(document, params["edit"]["documentChanges"][0]["edits"])
-                await editor.save(document)
-            asked.set()
-            return NO_ANSWER
-
-        client.answers["workspace/applyEdit"] = hold
-        vendor.play(read(), edit("line 3 ", "LINE 3 "), VendorReply(text=finish("done")))
-        await client.start("codelaw/chat/send", {"text": "go"})
-        await asyncio.wait_for(asked.wait(), 150)
-        started = await client.event("turn_started")
-        assert client.process is not None
-        await client.process.kill()
-    assert ("LINE 3 " in (root / "a.py").read_text()) == made
-    (root / "a.py").write_text("typed\n" + (root / "a.py").read_text())
-    async with desk(start) as editor:
-        answer = await revert(editor, started)
-        assert answer == {"reverted": [(root / "a.py").as_uri()] if made else [], "conflicts": []}
-        assert (root / "a.py").read_text() == "typed\n" + LINES
-
-
 @pytest.mark.parametrize("milliseconds", MOMENTS)
 async def test_a_kill_at_any_moment_of_the_turn_or_of_the_revert(
     start: Start, vendor: LoopbackVendor, root: Path, milliseconds: int

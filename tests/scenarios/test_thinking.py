@@ -119,23 +119,6 @@ async def test_a_maker_that_refuses_it_gets_none_from_then_on_and_the_turn_goes_
     assert len(vendor.refused) == 1
 
 
-async def test_a_summary_is_written_without_what_its_maker_refuses(
-    vendor: LoopbackVendor, root: Path, start: Start
-) -> None:
-    (root / "a.py").write_text("x = 1\n")
-    async with start(options=options(vendor, context={"keepRounds": 1})) as client:
-        vendor.play(read("a.py"), *(VendorReply(text=str(number)) for number in range(3)))
-        chat = (await send(client, "What is x?"))["chatId"]
-        for text in ("And twice?", "And thrice?"):
-            await send(client, text, chat)
-        vendor.account = Account()
-        vendor.account.seal = b"other"
-        vendor.play(VendorReply(text="# Summary\n\nx is 1."))
-        report = await client.request("codelaw/context/compact", {"chatId": chat})
-    assert report["summary"] == "model"
-    assert [bool(thinking(request)) for request in vendor.messages[-2:]] == [True, False]
-
-
 def history(report: dict[str, Any]) -> int:
     return sum(section["tokens"] for section in report["sections"] if section["name"] == "history")
 

@@ -213,19 +213,6 @@ async def test_in_mid_chat_the_last_good_rules_hold_for_turns_and_for_subagents(
     assert CANARY not in everything(vendor)
 
 
-@pytest.mark.parametrize("options", [{"permissions": {"deny": ["Raed"]}}, {"tools": {"bash": {"sandbox": "no"}}}])
-async def test_options_of_the_start_block_until_the_configuration_covers_them(
-    start: Start, vendor: LoopbackVendor, root: Path, options: dict[str, Any]
-):
-    vendor.reset([VendorReply(text=finish("ok"), times=0)])
-    async with start(QUIET, options) as client:
-        error = await refused(send(client, root))
-        assert "where the editor keeps its settings" in error.data["hint"]
-        sound = {"permissions": {"deny": []}, "tools": {"bash": {"sandbox": "auto"}}}
-        await client.notify("workspace/didChangeConfiguration", {"settings": {"codelaw": sound}})
-        assert (await send(client, root))["stopReason"] == "finished"
-
-
 async def test_who_goes_on_without_it_is_asked_about_every_write_and_command(
     start: Start, vendor: LoopbackVendor, root: Path, home: Path
 ):

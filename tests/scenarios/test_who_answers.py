@@ -13,7 +13,7 @@ import pytest
 
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
-from tests.lsp.raw import EVERYTHING, RawClient, RpcError, result_of
+from tests.lsp.raw import RawClient, RpcError, result_of
 from tests.scenarios.conftest import Start, finish
 
 APPROVAL = "codelaw/approval/request"
@@ -74,20 +74,6 @@ async def test_a_chat_without_a_choice_goes_along_with_the_settings_and_says_so(
             result = await client.request("codelaw/chat/send", {"chatId": one, "text": "b"})
             assert result["model"] == await named(client, one)
     assert asked(vendor) == ["claude-sonnet-4-5", "claude-opus-4-1", *names]
-
-
-async def test_new_settings_rename_the_model_at_once_and_clients_hear_of_it(start: Start, vendor: LoopbackVendor):
-    vendor.script = [VendorReply(text=finish("ok"))] * 2
-    async with start(EVERYTHING) as client:
-        chat_id = (await client.request("codelaw/chat/send", {"text": "a"}))["chatId"]
-        client.answers["workspace/configuration"] = [key(vendor, name="claude-haiku-4-5")]
-        await client.notify("workspace/didChangeConfiguration", {"settings": None})
-        await client.method("codelaw/model/changed")
-        assert await named(client, chat_id) == "claude-haiku-4-5"
-        models = (await client.request("codelaw/model/list", {}))["models"]
-        assert [model["name"] for model in models if model["current"]] == ["claude-haiku-4-5"]
-        await client.request("codelaw/chat/send", {"chatId": chat_id, "text": "b"})
-    assert asked(vendor) == ["claude-sonnet-4-5", "claude-haiku-4-5"]
 
 
 async def test_nothing_of_an_offline_chat_leaves_before_the_yes(start: Start, vendor: LoopbackVendor):
@@ -190,16 +176,6 @@ async def test_the_question_is_withdrawn_with_the_turn(start: Start, vendor: Loo
     assert vendor.requests == []
 
 
-async def test_choosing_a_model_for_a_chat_is_the_yes(start: Start, vendor: LoopbackVendor):
-    chat_id = await begin_offline(start)
-    vendor.script = [VendorReply(text=finish("ok"))]
-    async with start() as client:
-        sent = {"chatId": chat_id, "text": "and now?", "model": "claude-haiku-4-5"}
-        assert (await client.request("codelaw/chat/send", sent))["stopReason"] == "finished"
-        assert client.params(APPROVAL) == []
-    assert asked(vendor) == ["claude-haiku-4-5"]
-
-
 async def test_a_chat_that_falls_back_or_moves_is_told_so(start: Start, vendor: LoopbackVendor):
     vendor.script = [VendorReply(text=finish("ok"))] * 4
 
@@ -233,20 +209,6 @@ async def test_a_fork_has_left_as_far_as_its_original(start: Start, vendor: Loop
         empty = await client.request("codelaw/chat/fork", {"chatId": chat_id, "turnId": None})
         assert (await client.request("codelaw/chat/send", {"chatId": empty["id"], "text": "x"}))["answer"] == "ok"
     assert len(vendor.messages) == 1
-
-
-async def test_no_summary_is_written_elsewhere_after_a_no(start: Start, vendor: LoopbackVendor, root: Path):
-    """What runs behind a turn asks the model of the turn that was answered, not of the one that was refused."""
-    async with start(options=OFFLINE) as client:
-        chat = await client.request("codelaw/chat/create", {"strategy": "summary+recent"})
-        for number in range(12):
-            await client.request("codelaw/chat/send", {"chatId": chat["id"], "text": f"{number} " + "word " * 900})
-    async with start() as client:
-        client.answers[APPROVAL] = option("cancel")
-        for _ in range(2):
-            result = await client.request("codelaw/chat/send", {"chatId": chat["id"], "text": "x"})
-            assert result["error"]["code"] == "not_confirmed"
-    assert vendor.requests == []
 
 
 async def terminal(home: Path, root: Path, vendor: LoopbackVendor, *arguments: str) -> tuple[int | None, str]:
@@ -283,8 +245,3 @@ async def test_without_a_terminal_nothing_leaves_until_a_model_is_named(
     assert (status, asked(vendor)) == (0, ["claude-haiku-4-5"]), said
     status, said = await terminal(home, root, vendor, "--chat", chat_id, "and then?")
     assert (status, asked(vendor)) == (0, ["claude-haiku-4-5"] * 2), said
-
-
-def ended(message: dict[str, Any], turn_id: str) -> bool:
-    event = message.get("params", {}) if message.get("method") == "codelaw/chat/event" else {}
-    return event.get("turnId") == turn_id and event["event"]["kind"] == "turn_ended"

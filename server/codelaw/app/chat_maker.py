@@ -12,7 +12,7 @@ from codelaw.agent.chat.chat import AgentChat
 from codelaw.agent.services import ChatServices
 from codelaw.agent.turn.approval import Gate
 from codelaw.app.hooking import hooks_of
-from codelaw.app.ruling import hosts_not_kept, policy, processes_of
+from codelaw.app.ruling import policy, processes_of
 from codelaw.domain.chats import Chat, Mode, Notice
 
 if TYPE_CHECKING:
@@ -115,7 +115,8 @@ class ChatMaker:
         agent.gate.policy, notices = new
         notices += await self._of_ignore_files(folders)
         if not self._processes.keeps_to_hosts:
-            notices.append(hosts_not_kept(self._processes))
+            message = f"The hosts of tools.bash.network are not kept to here. {self._processes.describe}"
+            notices.append(Notice("warning", "hosts_not_kept", message))
         return notices
 
     async def _of_ignore_files(self, folders: Sequence[Folder]) -> list[Notice]:

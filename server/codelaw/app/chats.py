@@ -43,58 +43,52 @@ class Ahead:
     def __init__(self, load: Callable[[str], Awaitable[object]]) -> None:
         """`load` brings a chat of an id into memory."""
         self._bring = load
-        self._waiting: asyncio.TimerHandle | None = None
-        self._loading: set[asyncio.Task[None]] = set()
+        self._newest: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._loading: set[asyncio.Task[None] | None] = set()
         self.then: Callable[[str], Awaitable[object]] | None = None
         """What is done with a chat that was loaded, as long as no turn begins."""
-        self._then: asyncio.Task[None] | None = None
 
     def looked_at(self, chat_id: str) -> None:
         """Somebody looks at this chat; it is loaded soon, unless another one is looked at by then."""
-        self._give_up()
-        self._waiting = asyncio.get_running_loop().call_later(QUIET_SECONDS, self._begin, chat_id)
+        self.make_way()
+        self._newest = asyncio.create_task(self._load(chat_id), name=f"loading {chat_id}")
+        self._tasks.add(self._newest)
+        self._newest.add_done_callback(self._tasks.discard)
 
     def make_way(self) -> None:
         """A turn begins: nothing is loaded any more that does not load yet, and all stops that is done behind that."""
-        self._give_up()
-        if self._then is not None:
-            self._then.cancel()
+        newest, self._newest = self._newest, None
+        if newest is not None and newest not in self._loading:
+            newest.cancel()
 
     @property
     def busy(self) -> bool:
         """Whether a chat is about to be loaded, or is being loaded."""
-        return self._waiting is not None or bool(self._loading)
+        return bool(self._tasks)
 
     async def close(self) -> None:
         """Load nothing any more."""
-        self._give_up()
-        for task in self._loading:
+        tasks = [*self._tasks]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._loading, return_exceptions=True)
-
-    def _give_up(self) -> None:
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
-
-    def _begin(self, chat_id: str) -> None:
-        self._waiting = None
-        task = asyncio.create_task(self._load(chat_id), name=f"loading {chat_id}")
-        self._loading.add(task)
-        task.add_done_callback(self._loading.discard)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _load(self, chat_id: str) -> None:
+        task = asyncio.current_task()
         try:
+            await asyncio.sleep(QUIET_SECONDS)
+            self._loading.add(task)
             await self._bring(chat_id)
-            if self.then is not None:
-                if self._then is not None:
-                    self._then.cancel()
-                self._then = asyncio.current_task()
+            self._loading.discard(task)
+            if self.then is not None and self._newest is task:
                 await self.then(chat_id)
         except Refusal as refusal:  # whoever needs it is told
             _log.info("chat %s is not loaded ahead: %s", chat_id, refusal.message)
         except Exception:  # noqa: BLE001 - nobody waits for it
             _log.exception("chat %s could not be loaded ahead", chat_id)
+        finally:
+            self._loading.discard(task)
 
 
 KEPT = 8

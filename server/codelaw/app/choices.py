@@ -31,24 +31,6 @@ def chosen(settings: Settings, chat: Chat, name: str) -> Chat:
     return sent(changed, answerer(settings, changed)) if chat.places else changed
 
 
-def wanted(settings: Settings, chat: Chat | None, name: str | None) -> Chat | None:
-    """The chat of a message that names a model, or of one that names none; None: a new one without a choice.
-
-    Raises:
-        Refusal: as `chosen`.
-    """
-    if name is None:
-        return chat
-    return chosen(
-        settings,
-        chat
-        or Chat(
-            id="", title="", kind="panel", mode="agent", model=name, strategy="layered", created_at=0.0, updated_at=0.0
-        ),
-        name,
-    )
-
-
 def sent(chat: Chat, who: Answerer) -> Chat:
     """The chat when its text goes to `who`."""
     others = tuple(place for place in chat.places if place != who.place)

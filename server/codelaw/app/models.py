@@ -104,14 +104,14 @@ class Answerer:
         return self.host or OFFLINE
 
 
-def answerer(settings: Settings, chat: Chat | None = None) -> Answerer:
+def answerer(settings: Settings, chat: Chat | None = None, chosen: str | None = None) -> Answerer:
     """The model that will be asked in a chat, or without one in a new chat: what is shown and what is sent (P-4).
 
     A chosen model stays, whatever the settings name; a chat without a choice goes along with them. Where no vendor can
-    be reached the offline model answers, and where it was chosen no vendor does.
+    be reached the offline model answers, and where it was chosen no vendor does. `chosen` is a choice of this moment.
     """
     provider = settings.model.chosen_provider
-    name = chat.model if chat is not None and chat.chosen else settings.model.name
+    name = chosen or (chat.model if chat is not None and chat.chosen else settings.model.name)
     if OFFLINE in {provider, name}:
         return Answerer(OFFLINE, OFFLINE)
     if provider != "anthropic":

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from codelaw.domain.files import Folder
     from codelaw.domain.permissions import Grant
     from codelaw.ports.workspace import Processes, Workspace
-    from codelaw.settings.limits import BashGroup
     from codelaw.settings.model import Settings
 
 
@@ -48,13 +47,22 @@ async def processes_of(
     """What runs commands as those settings say: in the sandbox unless it is switched off."""
     bash = settings.tools.bash
     off = bash.sandbox == "off"
+    _, deny, _ = _read(settings, folders)
+    memory = bash.memory_mb or await asyncio.to_thread(usual_memory)
     return LocalProcesses(
         environment,
         sandbox=None if off else sandbox,
         means=None if off else await sandbox.means(),
         network=bash.network if isinstance(bash.network, bool) else tuple(bash.network),
-        withheld=withheld_from_commands(settings, folders),
-        limits=await limits_of_commands(bash),
+        withheld=WithheldPaths(
+            unreadable=denied_to("Read", "reads", deny),
+            unwritable=denied_to("Edit", "writes", deny),
+            hidden=tuple(bash.hidden),
+            read_only=tuple(bash.read_only),
+            names={folder.root: folder.name for folder in folders},
+            key=tuple(rule.text for rule in deny),
+        ),
+        limits=CommandLimits(memory, bash.processes, bash.file_size_mb, bash.tmp_mb),
         leftovers=leftovers,
     )
 
@@ -93,32 +101,6 @@ def policy(
         roots={str(folder.root): folder.name if len(folders) > 1 else "" for folder in folders},
     )
     return rules, notices
-
-
-def hosts_not_kept(processes: Processes) -> Notice:
-    """The notice that commands reach more than the hosts of `tools.bash.network` here."""
-    message = f"The hosts of tools.bash.network are not kept to here. {processes.describe}"
-    return Notice("warning", "hosts_not_kept", message)
-
-
-async def limits_of_commands(bash: BashGroup) -> CommandLimits:
-    """How much one command may take of the machine (S-4)."""
-    memory = bash.memory_mb or await asyncio.to_thread(usual_memory)
-    return CommandLimits(memory, bash.processes, bash.file_size_mb, bash.tmp_mb)
-
-
-def withheld_from_commands(settings: Settings, folders: Sequence[Folder]) -> WithheldPaths:
-    """What rules and settings keep back from commands in the sandbox (S-4)."""
-    _, deny, _ = _read(settings, folders)
-    bash = settings.tools.bash
-    return WithheldPaths(
-        unreadable=denied_to("Read", "reads", deny),
-        unwritable=denied_to("Edit", "writes", deny),
-        hidden=tuple(bash.hidden),
-        read_only=tuple(bash.read_only),
-        names={folder.root: folder.name for folder in folders},
-        key=tuple(rule.text for rule in deny),
-    )
 
 
 def rule_notices(settings: Settings, folders: Sequence[Folder]) -> list[Notice]:

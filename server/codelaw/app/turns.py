@@ -62,7 +62,6 @@ class Profiles:
         self.reported: dict[str, ModelProfile] = {}
         """By the names that were asked for."""
         self._asking: dict[str, asyncio.Task[None]] = {}
-        self._stopped: list[asyncio.Task[None]] = []
 
     def look_up(self, settings: Settings, name: str) -> None:
         """Have the endpoint asked for a model, where there is one and it was not."""
@@ -72,22 +71,17 @@ class Profiles:
         speaker = AnthropicModel(model.api_key or model.auth_token, model.base_url)
         self._asking[name] = asyncio.create_task(self._ask(speaker, name), name="profile of a model")
 
-    async def settled(self) -> None:
-        """Wait for what is asked."""
-        if self._asking:
-            await asyncio.wait([*self._asking.values()])
-
     def forget(self) -> None:
         """Stop asking, and forget what was told: another endpoint may say something else."""
-        self._stopped += self._asking.values()
-        self._asking, self.reported = {}, {}
-        for task in self._stopped:
+        for task in self._asking.values():
             task.cancel()
+        self._asking, self.reported = {}, {}
 
     async def close(self) -> None:
         """Stop asking, and wait until that has ended."""
+        asking = [*self._asking.values()]
         self.forget()
-        await asyncio.gather(*self._stopped, return_exceptions=True)
+        await asyncio.gather(*asking, return_exceptions=True)
 
     async def _ask(self, speaker: AnthropicModel, name: str) -> None:
         try:

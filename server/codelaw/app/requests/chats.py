@@ -17,7 +17,7 @@ from codelaw.agent.inputs.gathering import NOTHING_CALLED
 from codelaw.agent.recording.history import with_summaries
 from codelaw.agent.turn.pending import QueuedSteer
 from codelaw.app import models
-from codelaw.app.choices import chosen, wanted, with_effort
+from codelaw.app.choices import chosen, with_effort
 from codelaw.app.hooking import let_through
 from codelaw.app.in_force import applied as strategy_options_applied
 from codelaw.app.plans import TurnPlan, TurnRequest
@@ -183,7 +183,9 @@ class Chats:
                 self.opened.ahead.make_way()
                 agent = known
             try:
-                who = models.answerer(settings, wanted(settings, known.chat if known else None, choices.get("model")))
+                if (model := choices.get("model")) is not None:
+                    models.check_choice(settings, model)
+                who = models.answerer(settings, known.chat if known else None, model)
                 self.models.of(who.provider)  # refused now where there is none
                 mode_now = mode_once or choices.get("mode") or (known.chat.mode if known else "agent")
                 asked = TurnRequest(
