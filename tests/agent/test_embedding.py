@@ -137,27 +137,6 @@ async def test_in_a_teams_store_only_the_chats_at_hand_are_embedded_unasked(worl
     assert await made.backfill() == 1
 
 
-async def test_words_come_before_vectors(world: World):
-    made, index = world.server()
-    world.shared.add("a", *["x"] * 300)
-    world.shared.add("b", "y")
-    made.kick("a")
-    made.kick("b")
-    await done(made)
-    assert "claim" not in index.calls[: len(index.calls) - index.calls[::-1].index("index")]
-
-
-async def test_a_kick_without_a_chat_takes_in_everything_and_the_memories(world: World):
-    memories = Memories("likes tabs", "lives in Ghent")
-    made, _ = world.server(memories=memories)
-    world.shared.add("a", "1")
-    world.shared.add("b", "2")
-    made.kick()
-    await done(made)
-    assert await world.servers[0]._index.waiting("fake") == 0
-    assert memories.vectors == {("0", "fake"): b"fake:likes tabs", ("1", "fake"): b"fake:lives in Ghent"}
-
-
 async def test_what_comes_while_it_works_is_done_too(world: World):
     made, _ = world.server()
     world.shared.add("c", "first")
@@ -201,19 +180,6 @@ async def test_words_do_not_wait_for_an_embedder_that_fails(world: World, monkey
     assert len(world.embedder.asked) == 1
 
 
-async def test_waits_after_failures_grow(world: World, monkeypatch):
-    monkeypatch.setattr(queue, "FIRST_WAIT", 0.2)
-    monkeypatch.setattr(queue.random, "random", lambda: 0.5)
-    made, _ = world.server()
-    world.embedder.failure = EmbeddingFailure("down")
-    world.shared.add("c", "one")
-    loop = asyncio.get_running_loop()
-    began = loop.time()
-    made.kick("c")
-    await until(lambda: len(world.embedder.asked) == 3)
-    assert loop.time() - began > 0.2 + 0.4 - 0.05, "0.2 s after the first failure, twice as long after the second"
-
-
 async def test_a_lasting_failure_ends_the_trying_but_not_the_index(world: World):
     made, _ = world.server()
     world.embedder.failure = EmbeddingFailure("embedding.path is not a folder.", lasting=True)
@@ -235,32 +201,6 @@ async def test_a_lasting_failure_ends_the_trying_but_not_the_index(world: World)
     assert world.shared.waiting("better") == []
 
 
-async def test_another_embedder_embeds_everything_anew_beside_the_old_vectors(world: World):
-    made, _ = world.server()
-    world.shared.add("c", "text")
-    made.kick("c")
-    await done(made)
-    world.embedder = Embedder("other")
-    made.renew()
-    await done(made)
-    assert world.shared.vectors == {(1, "fake"): b"fake:text", (1, "other"): b"other:text"}
-
-
-async def test_what_an_embedder_of_before_says_stops_no_other_one(world: World):
-    made, _ = world.server()
-    world.embedder.failure = EmbeddingFailure("embedding.path is not a folder.", lasting=True)
-    world.embedder.free.clear()
-    world.shared.add("c", "text")
-    made.kick("c")
-    await until(lambda: world.embedder.asked)
-    before, world.embedder = world.embedder, Embedder("better")
-    made.renew()
-    before.free.set()
-    await done(made)
-    assert world.shared.waiting("better") == []
-    assert world.reported == []
-
-
 async def test_a_store_that_fails_is_waited_for_and_nobody_is_told(world: World):
     made, index = world.server()
     index.broken = Refusal("store_unavailable", "the disk is full")
@@ -271,16 +211,6 @@ async def test_a_store_that_fails_is_waited_for_and_nobody_is_told(world: World)
     await done(made)
     assert world.shared.waiting("fake") == []
     assert world.reported == []
-
-
-async def test_a_bug_stops_the_queue_and_nothing_else(world: World, caplog):
-    made, index = world.server()
-    index.broken = ZeroDivisionError("a bug")
-    world.shared.add("c", "text")
-    made.kick("c")
-    await done(made)
-    assert "the embedding queue stands still" in caplog.text
-    await made.close()
 
 
 async def test_two_living_servers_never_embed_the_same_passage(world: World):
@@ -332,19 +262,6 @@ async def test_closing_takes_no_time_and_gives_claims_back(world: World, at: str
     assert not made.busy
 
 
-async def test_closing_does_not_wait_for_a_store_that_hangs(world: World):
-    made, index = world.server()
-    world.shared.add("c", "one")
-    index.slow.clear()
-    made.kick("c")
-    await until(lambda: world.shared.claims)
-    loop = asyncio.get_running_loop()
-    began = loop.time()
-    await made.close()
-    assert loop.time() - began < 120
-    index.slow.set()
-
-
 async def test_a_backfill_embeds_all_that_waits_and_counts_it(world: World):
     memories = Memories("likes tabs")
     made, _ = world.server(memories=memories)
@@ -354,16 +271,6 @@ async def test_a_backfill_embeds_all_that_waits_and_counts_it(world: World):
     assert world.shared.unindexed == [("b", "b")]
     assert await made.backfill() == 2, "a message and a memory"
     assert await made.backfill() == 0
-
-
-async def test_a_backfill_beside_the_background_does_nothing_twice(world: World):
-    made, _ = world.server()
-    world.shared.add("a", *(f"{number}" for number in range(300)))
-    made.kick("a")
-    count = await made.backfill("a")
-    await done(made)
-    assert 0 < count <= 300
-    assert sorted(world.shared.stored) == list(range(1, 301))
 
 
 async def test_a_backfill_that_fails_says_why_and_keeps_what_it_has(world: World):
@@ -383,38 +290,6 @@ async def test_a_backfill_that_fails_says_why_and_keeps_what_it_has(world: World
     assert caught.value.code == "model_unavailable"
     assert "embedding" in caught.value.hint
     assert (len(world.shared.vectors), world.shared.claims) == (64, {})
-
-
-async def test_a_cancelled_backfill_gives_its_claims_back(world: World):
-    made, _ = world.server()
-    world.shared.add("a", "one", "two")
-    world.embedder.free.clear()
-    filling = asyncio.create_task(made.backfill("a"))
-    await until(lambda: world.shared.claims)
-    filling.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await filling
-    assert world.shared.claims == {}
-    world.embedder.free.set()
-    assert await made.backfill() == 2
-
-
-async def test_batches_are_followed_by_pauses_as_long_as_they_took(world: World, monkeypatch):
-    made, _ = world.server()
-    monkeypatch.setattr(queue, "BATCH", 1)
-    real = world.embedder.embed
-
-    async def slowly(texts: Sequence[str]) -> list[Vector]:
-        await asyncio.sleep(0.05)
-        return await real(texts)
-
-    world.embedder.embed = slowly  # type: ignore[method-assign]
-    world.shared.add("a", "1", "2", "3")
-    loop = asyncio.get_running_loop()
-    began = loop.time()
-    made.kick("a")
-    await until(lambda: len(world.shared.stored) == 3)
-    assert loop.time() - began > 3 * 0.05 + 2 * 0.05 - 0.02
 
 
 async def test_while_memory_is_switched_off_no_memory_is_given_to_the_embedder(world: World):

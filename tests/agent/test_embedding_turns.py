@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-import time
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from codelaw.domain.errors import Refusal
-from codelaw.settings.effective import load_settings
 from tests.agent.conftest import Bench
 from tests.agent.test_control import until
-from tests.loopback.embeddings import Answer, LoopbackEmbeddings
+from tests.loopback.embeddings import LoopbackEmbeddings
 
 
 @pytest.fixture
@@ -63,17 +61,6 @@ async def test_after_a_turn_its_messages_have_vectors_without_any_setting(bench:
 
 
 @pytest.mark.blocking
-async def test_another_embedder_takes_over_at_once(bench: Bench, vendor: LoopbackEmbeddings):
-    bench.vendor.reset([bench.finish("x", times=0)])
-    await bench.turn("hello")
-    await until(lambda: not waiting(bench, "hashing-2/512"))
-    model = {"baseUrl": bench.vendor.url, "apiKey": "sk-test", "name": "claude-sonnet-4-5"}
-    bench.session.reconfigure(load_settings(environ={}, client={"model": model, "embedding": endpoint(vendor)}))
-    await until(lambda: not waiting(bench, "openai/text-embedding-3-small"))
-    assert not waiting(bench, "hashing-2/512"), "what was made before stays"
-
-
-@pytest.mark.blocking
 async def test_an_endpoint_that_refuses_is_told_once_and_stops_nothing(bench: Bench, vendor: LoopbackEmbeddings):
     vendor.key = "another"
     await bench.reopen(embedding=endpoint(vendor, apiKey="sk-embedding-SECRET"))
@@ -105,23 +92,6 @@ async def test_a_backfill_counts_what_it_embeds_and_knows_its_chats(bench: Bench
     with pytest.raises(Refusal) as caught:
         await bench.session.memories.backfill("nowhere")
     assert caught.value.code == "chat_not_found"
-
-
-@pytest.mark.blocking
-async def test_closing_with_an_endpoint_that_hangs_takes_no_second(bench: Bench, vendor: LoopbackEmbeddings):
-    vendor.script = [Answer(broken="hang")] * 5
-    await bench.reopen(embedding=endpoint(vendor))
-    bench.vendor.reset([bench.finish("x", times=0)])
-    await bench.turn("hello")
-    await until(lambda: vendor.requests)
-    began = time.monotonic()
-    await bench.session.close()
-    assert time.monotonic() - began < 120
-    assert rows(bench, "SELECT * FROM claims") == []
-    vendor.script = []
-    await bench.reopen(embedding=endpoint(vendor))
-    await bench.session.warm()
-    await until(lambda: not waiting(bench, "openai/text-embedding-3-small"))
 
 
 @pytest.mark.blocking

@@ -32,14 +32,6 @@ def test_the_memory_module_speaks_of_long_term_memory_only_where_there_is_one():
         assert [name for name in on if on[name] != off[name]] == ["tools", "memory"]
 
 
-def test_the_tools_come_last_and_leave_the_manual_before_them_as_it_is():
-    assert default_toolbox().names == NINE
-    both = default_toolbox(memory=True, services=["diagnostics"])
-    assert both.names == (*NINE, "Diagnostics", "memory_save", "memory_search")
-    assert both.manual().startswith(default_toolbox(services=["diagnostics"]).manual())
-    assert default_toolbox(memory=True).for_mode("ask").names == ("LS", "Glob", "Grep", "Read", "memory_search")
-
-
 async def request(bench: Bench) -> dict:
     bench.vendor.script = [*bench.vendor.script, bench.finish("done")]
     assert (await bench.turn("What is here?")).stop_reason == "finished"

@@ -38,14 +38,6 @@ async def test_what_is_asked_about_is_what_is_written(bench: Bench):
     assert question.diff == "--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei"
 
 
-async def test_a_missed_edit_shows_the_nearest_text(bench: Bench):
-    said = await edited(bench, "a.py", "one\ntwo\nthree\n", old_string="two\nthirty", new_string="x")
-    assert "The nearest is lines 2-3" in said
-    assert "- thirty" in said
-    assert "+ 3: three" in said
-    assert (bench.root / "a.py").read_text() == "one\ntwo\nthree\n"
-
-
 async def test_the_nearest_text_of_a_file_of_keys_shows_no_key(bench: Bench):
     said = await edited(bench, ".env", f"DEBUG=1\nAPI={SHAPED}\n", old_string="DEBUG=1\nAPI=x", new_string="x")
     assert "The nearest is lines 1-2" in said

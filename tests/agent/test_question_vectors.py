@@ -12,7 +12,7 @@ import pytest
 
 from codelaw.adapters.stores.opening import open_stores
 from codelaw.agent.recall import question_vectors
-from codelaw.agent.recall.question_vectors import EmbedderInUse, Late, QuestionVectors, patience
+from codelaw.agent.recall.question_vectors import EmbedderInUse, Late, QuestionVectors
 from codelaw.agent.recall.remembering import ChatMemory, EmbeddingTasks, RecallLimits
 from codelaw.domain.errors import EmbeddingFailure
 from codelaw.domain.memories import Places
@@ -86,25 +86,11 @@ async def test_a_cancelled_turn_stops_no_embedder_that_another_waits_for(vectors
     assert (one.cancelled(), lens.asked) == (True, ["tea?"])
 
 
-async def test_only_the_newest_are_kept(vectors):
-    lens = Lens()
-    for number in range(question_vectors.KEPT + 1):
-        await vectors.vector(lens, f"tea {number}?", 5.0)
-    await vectors.vector(lens, "tea 0?", 5.0)
-    assert lens.asked.count("tea 0?") == 2
-
-
 async def test_an_embedder_that_cannot_be_measured_is_not_asked_at_every_question(vectors):
     lens = Lens(trouble=EmbeddingFailure("no such host"))
     for _ in range(3):
         assert await vectors.floor(lens, b"\0\0\x80\x3f", 5.0) is None
     assert len(lens.asked) == len(texts())
-
-
-def test_the_embedder_may_take_nearly_the_whole_time():
-    assert patience(0.5) == pytest.approx(0.4)
-    assert patience(2.0) == pytest.approx(1.9)
-    assert patience(0.01) == pytest.approx(0.008)
 
 
 class Knowing:
@@ -168,23 +154,6 @@ async def slow(bench: Bench, vendor: LoopbackEmbeddings, wait: Callable[[], Awai
 
 def asked_for(vendor: LoopbackEmbeddings, question: str) -> int:
     return sum(request.texts == [question] for request in vendor.requests)
-
-
-async def test_an_embedder_that_takes_most_of_the_time_is_used_and_asked_once_a_turn(
-    bench: Bench, vendor: LoopbackEmbeddings
-):
-    await bench.reopen(context={"recentMax": 6})
-    chat = await old_chat(bench)
-    await bench.session.memories.save("The lighthouse keeper is called Otto")
-    await slow(bench, vendor, lambda: asyncio.sleep(6.0), 10_000)
-    await bench.session.memories.backfill(None)
-    vendor.requests.clear()
-    bench.vendor.play(bench.finish("zinc yellow"))
-    result = await bench.turn(PAINT, chat)
-    assert result.notices == ()
-    assert asked_for(vendor, PAINT) == 1, "memory and retrieval share it"
-    sent = str(bench.sent())
-    assert ("called Otto" in sent, "zinc yellow" in sent) == (True, True)
 
 
 async def test_an_embedder_that_is_too_slow_is_told_once_in_a_chat_and_its_answer_kept(

@@ -103,13 +103,6 @@ async def test_switched_off_nothing_is_asked(memory, shelf):
         await off.save("The user likes tea")
 
 
-async def test_category_floor_and_number_are_settings(memory):
-    none = replace(memory, limits=RecallLimits(min_similarity=0.99))
-    assert names(await none.beside("walrus")) == ["profile"]
-    other = replace(memory, limits=RecallLimits(category="skill"))
-    assert names(await other.beside("walrus")) == ["profile"]
-
-
 async def hurried(memory, question="walrus", seconds=2.0):
     """What is shown after two seconds at the latest, of which the embedder may take half a second."""
     began = time.monotonic()
@@ -157,26 +150,11 @@ async def test_an_embedder_that_hangs_leaves_the_words(memory, lens, attic):
     assert [notice.code for notice in (await hurried(other)).notices] == ["embedder_slow"], "and in every chat"
 
 
-async def test_an_embedder_that_will_not_be_cancelled_is_left_behind(memory, lens):
-    lens.seconds, lens.stubborn = 3.0, True
-    assert names(await hurried(memory)) == ["profile", "memories"]
-    assert lens.running == 1
-    while lens.running:
-        await asyncio.sleep(0.05)
-
-
 async def test_an_embedder_that_fails_leaves_the_words(memory, lens):
     lens.trouble = EmbeddingFailure("The endpoint answered 500.")
     beside = await memory.beside("walrus")
     assert names(beside) == ["profile", "memories"]
     assert "answered 500" in beside.notices[0].message
-
-
-async def test_no_embedder_is_no_trouble(memory, shelf):
-    without = replace(memory, embedder=None)
-    beside = await without.beside("walrus")
-    assert (names(beside), beside.notices) == (["profile", "memories"], ())
-    assert "candidates" in shelf.calls
 
 
 @pytest.mark.parametrize("trouble", [Refusal("store_unavailable", "The disk is full."), RuntimeError("a bug")])
@@ -186,28 +164,6 @@ async def test_a_store_that_fails_is_a_notice(memory, shelf, trouble):
     assert beside.fragments == ()
     assert len(beside.notices) == 1
     assert (await memory.beside("walrus")).notices == ()
-
-
-async def test_marking_used_may_fail_unheard(memory, shelf, attic):
-    async def full(*_):
-        raise Refusal("store_unavailable", "The disk is full.")
-
-    shelf.mark_used = full
-    assert names(await memory.beside("walrus")) == ["profile", "memories"]
-    await attic.settle()
-
-
-async def test_a_cancelled_turn_leaves_nothing_behind(memory, shelf, lens, attic):
-    lens.seconds = LONG
-    turn = asyncio.create_task(memory.beside("walrus"))
-    while not lens.running:
-        await asyncio.sleep(0.001)
-    turn.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await turn
-    await attic.close()
-    await asyncio.sleep(0.01)
-    assert (shelf.running, lens.running) == (0, 0)
 
 
 async def test_a_text_is_saved_where_it_belongs(memory, shelf, lens):
@@ -277,13 +233,6 @@ async def test_what_is_another_users_is_not_there(memory, shelf):
         assert caught.value.code == "memory_not_found"
 
 
-async def test_of_a_long_question_both_ends_are_embedded(memory, lens):
-    await memory.beside("begin " + "x" * 100_000 + " end")
-    looked = lens.asked[0]
-    assert len(looked) == question_vectors.LOOKED_AT + 1
-    assert (looked[:5], looked[-3:]) == ("begin", "end")
-
-
 async def test_what_is_forgotten_while_it_is_changed_stays_forgotten(memory, shelf, lens):
     lens.seconds = 0.3
     changing = asyncio.create_task(memory.update("party", text="The walrus party was in June"))
@@ -294,27 +243,6 @@ async def test_what_is_forgotten_while_it_is_changed_stays_forgotten(memory, she
         await changing
     assert refused.value.code == "memory_not_found"
     assert "party" not in shelf.entries
-
-
-async def test_two_changes_at_once_both_count(memory, shelf, lens):
-    lens.seconds = 0.3
-    rewording = asyncio.create_task(memory.update("party", text="The walrus party was in June"))
-    while not lens.running:
-        await asyncio.sleep(0.001)
-    await memory.update("party", confidence=0.1)
-    await rewording
-    entry = shelf.entries["party"]
-    assert (entry.text, entry.confidence) == ("The walrus party was in June", 0.1)
-
-
-async def test_what_another_folder_of_the_workspace_knows_is_saved_for_the_first_one_too(memory, shelf):
-    other = a_memory("other", "The build needs Java 21", "fact", "project", belongs_to="example.org/lib")
-    shelf.entries[other.id] = other
-    both = replace(memory, places=Places("ann", ("example.org/app", "example.org/lib"), "c1"))
-    saved = await both.save("The build needs Java 21", "fact", "project")
-    assert not saved.merged
-    assert saved.memory.belongs_to == "example.org/app"
-    assert shelf.entries["other"] == other
 
 
 @pytest.mark.parametrize("category", ["preference", "habit", "skill", "fact", None])

@@ -63,12 +63,6 @@ async def test_words_and_meaning_are_asked_together(index):
     assert found.words_only == ""
 
 
-async def test_without_an_embedder_words_decide_and_nothing_is_missing(index):
-    found = await Retriever(index).hits("c1", "parser", top_k=5)
-    assert {hit.message_id for hit in found.hits} == {"m0", "m3", "m4"}
-    assert found.words_only == ""
-
-
 async def test_an_embedder_that_fails_leaves_the_words_and_a_reason(index):
     found = await Retriever(index, Compass(fails=True)).hits("c1", "parser", top_k=5)
     assert {hit.message_id for hit in found.hits} == {"m0", "m3", "m4"}
@@ -94,19 +88,3 @@ async def test_at_most_so_many_and_none_of_the_unwanted(index):
     assert len(await ids(retriever, "parser", top_k=2)) == 2
     assert "m4" not in await ids(retriever, "parser in the east", without={"m4"})
     assert await ids(retriever, "parser", top_k=0) == []
-
-
-async def test_a_chat_that_is_gone_has_no_messages(index):
-    assert (await Retriever(index, Compass()).hits("c9", "parser", top_k=5)).hits == ()
-
-
-async def test_a_cancel_stops_the_search(index):
-    embedder = Compass(hangs=True)
-    retriever = Retriever(index, embedder, patience=60.0)
-    searching = asyncio.create_task(retriever.hits("c1", "parser", top_k=5))
-    await embedder.begun.wait()
-    searching.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await searching
-    retriever.questions.close()
-    await embedder.cancelled.wait()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.tools.categories import CATEGORIES, MODES, category_of, offers
+from codelaw.tools.categories import CATEGORIES, MODES, offers
 from codelaw.tools.toolbox import default_toolbox, every_tool
 
 READING = {"LS", "Glob", "Grep", "Read", "Diagnostics", "Definition", "References", "memory_search"}
@@ -26,13 +26,6 @@ def test_every_tool_has_one_row_and_its_modes_fit_what_it_does():
         assert len(rows) == 1, tool.name
         everywhere = MODES[rows[0].reach] == {"agent", "ask", "plan"}
         assert everywhere == (tool.effect == "read") or rows[0].name == "many tools", tool.name
-
-
-def test_what_is_brought_along_is_found_by_its_name():
-    row = category_of("mcp__github__search")
-    assert row is not None
-    assert row.name == "MCP"
-    assert category_of("Unheard") is None
 
 
 def test_the_report_says_why_a_tool_is_not_offered():

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from codelaw.domain.results import ToolResult
-from codelaw.permissions.policy import CallFacts, Rules, denied_to, judge
+from codelaw.permissions.policy import CallFacts, Rules, judge
 from codelaw.permissions.rules import parse
-from codelaw.tools.base import PATH_ARGUMENT, AnyTool, Arguments, Tool, ToolEnvironment
+from codelaw.tools.base import PATH_ARGUMENT, AnyTool, Arguments, Tool
 from codelaw.tools.toolbox import SERVED, default_toolbox, ruled_tools
 
 EVERY = default_toolbox(services=SERVED, code=True, memory=True)
@@ -64,31 +63,7 @@ def test_every_tool_with_a_path_names_it_for_the_rules(tool: AnyTool):
 
 
 class FoldArguments(Arguments):
-    path: str
-
-
-class Fold(Tool[FoldArguments]):
-    name = "Fold"
-    description = "A tool that nobody has thought of in the rules."
-    arguments = FoldArguments
-    effect = "read"
-    paths = "reads"
-
-    def title(self, args: FoldArguments) -> str:
-        return args.path
-
-    async def run(self, args: FoldArguments, env: ToolEnvironment) -> ToolResult:
-        raise NotImplementedError
-
-
-def test_a_new_tool_that_reads_is_denied_by_the_rules_for_reading():
-    tool = Fold()
-    assert tool.subject(FoldArguments(path="secrets/a")) == "secrets/a"
-    assert action(tool, "secrets/a", deny="Read(secrets/**)") == "deny"
-    assert action(tool, "src/a", deny="Read(secrets/**)") == "allow"
-    denied = denied_to(tool.name, tool.paths, [parse("Read(secrets/**)")])
-    assert denied is not None
-    assert (denied.hides("secrets/a"), denied.hides("src/a")) == (True, False)
+    file_path: str
 
 
 def test_a_tool_that_takes_paths_and_does_not_say_what_for_cannot_be_declared():

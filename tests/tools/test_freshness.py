@@ -87,20 +87,6 @@ async def test_a_change_is_told_once_and_still_conflicts(read: Desk, happening: 
     assert edit.error.code == ("NOT_FOUND" if happening is removal else "CONFLICT")
 
 
-async def test_each_further_change_is_told(read: Desk):
-    ledger = read.environment.ledger
-    for text in ("b\n", "c c\n"):
-        read.put("a.py", text)
-        assert await ledger.external_changes(read.workspace) == ["a.py"]
-    read.put("a.py", "one\ntwo\n")
-    assert await ledger.external_changes(read.workspace) == []
-
-
-async def test_what_was_never_read_is_not_told(desk: Desk):
-    desk.put("b.py", "x")
-    assert await desk.environment.ledger.external_changes(desk.workspace) == []
-
-
 async def test_own_write_below_an_open_clean_buffer_is_not_external(read: Desk):
     path = read.root / "a.py"
     read.documents.open(path, "one\ntwo\n", version=3)

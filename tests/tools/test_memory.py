@@ -95,22 +95,6 @@ async def test_history_keeps_ten_of_what_was_found(run):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "problem"),
-    [
-        ("memory_save", {}, "text is required"),
-        ("memory_save", {"text": ""}, "text"),
-        ("memory_save", {"text": "x", "scope": "world"}, "scope = 'world'"),
-        ("memory_save", {"text": "x", "confidence": 1.5}, "confidence = 1.5"),
-        ("memory_save", {"text": "x", "category": "gossip"}, "category = 'gossip'"),
-        ("memory_search", {"query": "x", "limit": 0}, "limit = 0"),
-    ],
-)
-async def test_wrong_arguments_are_named(run, name, arguments, problem):
-    with pytest.raises(Exception, match=problem):
-        await run(name, Notebook([]), **arguments)
-
-
 def test_a_title_shows_no_secret_and_starts_no_line():
     toolbox = default_toolbox(memory=True)
     save, search = MemorySave(), MemorySearch()
@@ -122,10 +106,6 @@ def test_a_title_shows_no_secret_and_starts_no_line():
     assert title(save, text="key ghp_abcdefghijklmnopqrstuvwxyz0123456789") == "Remember: (not shown)"
     assert title(save, text="a\nb " + "c" * 100) == "Remember: a b " + "c" * 55 + "…"
     assert title(search, query="tabs\nor spaces") == "Recall: tabs or spaces"
-
-
-def test_saving_changes_state_and_searching_reads():
-    assert (MemorySave.effect, MemorySearch.effect) == ("state", "read")
 
 
 async def test_what_no_user_has_said_yes_to_is_saved_as_such(run):

@@ -94,11 +94,3 @@ def test_what_could_mean_two_things_stays_for_the_validation_to_refuse(tool: str
     assert one is not None
     with pytest.raises(Exception, match="is not an argument"):
         EVERY.parse(one, result.arguments)
-
-
-def test_declared_names_are_never_taken_for_others():
-    for name in EVERY.names:
-        tool = EVERY.get(name)
-        assert tool is not None
-        given = dict.fromkeys(tool.arguments.model_fields)
-        assert named(tool.arguments, given).renamed == ()

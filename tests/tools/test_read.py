@@ -45,13 +45,6 @@ async def test_bounds_are_named(desk: Desk, arguments: dict[str, int]):
     assert f"{name} = {value}" in result.error.message
 
 
-async def test_an_empty_file_is_fine(desk: Desk):
-    desk.put("a", "")
-    result = await desk("Read", path="a")
-    assert result.status == "success"
-    assert (result.data["total_lines"], result.data["content"]) == (0, "")
-
-
 @pytest.mark.parametrize(
     ("path", "code"),
     [
@@ -108,17 +101,6 @@ async def test_a_result_never_grows_past_its_bound(desk: Desk):
     assert result.data["end_line"] < 2000
 
 
-async def test_a_result_without_its_bound_can_be_read_on(desk: Desk):
-    text = "".join(f"{number} {'x' * 200}\n" for number in range(1000))
-    desk.put("a", text)
-    seen, at = [], 1
-    while at:
-        data = (await desk("Read", path="a", start_line=at)).data
-        seen += [line.split("\t", 1)[1] for line in data["content"].split("\n")]
-        at = data["end_line"] + 1 if data.get("truncated") else 0
-    assert "\n".join(seen) + "\n" == text
-
-
 async def test_the_buffer_is_the_truth(desk: Desk):
     path = desk.put("a", "disk\n")
     desk.documents.open(path, "buffer\n", version=7)
@@ -135,11 +117,6 @@ async def test_documents_without_a_file_are_read_too(desk: Desk):
     desk.documents.open(desk.root / "fresh.py", "fresh text")
     assert (await desk("Read", path="untitled:Untitled-1")).data["content"] == "1\tnew text"
     assert (await desk("Read", path="fresh.py")).data["content"] == "1\tfresh text"
-
-
-async def test_windows_line_breaks_are_not_shown(desk: Desk):
-    desk.put("a", "one\r\ntwo\r\n")
-    assert (await desk("Read", path="a")).data["content"] == "1\tone\n2\ttwo"
 
 
 async def test_an_earlier_result_is_paged_like_a_file(desk: Desk):

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from codelaw.domain.files import ProcessResult
-from codelaw.ports.workspace import OutputListener
 from codelaw.tools.commands.bash import OWN_SERVER, hint
-from tests.fakes.desk import Desk
 
 
 def ended(stderr: str = "", stdout: str = "", code: int | None = 1) -> ProcessResult:
@@ -36,10 +33,6 @@ def test_a_hint_names_what_the_sandbox_forbids_and_the_setting(stderr: str, name
     assert hint(ended(stderr, code=0), sandboxed=True) is None
 
 
-def test_other_failures_have_no_hint():
-    assert hint(ended("AssertionError: 1 != 2"), sandboxed=True) is None
-
-
 def test_hosts_that_were_refused_are_named_however_the_command_ended():
     refused = tuple(f"h{number}.example:443: not in tools.bash.network" for number in range(7))
     for code in (0, 1, None):
@@ -54,37 +47,3 @@ def test_hosts_that_were_refused_are_named_however_the_command_ended():
 def test_a_server_of_the_commands_own_that_went_to_the_proxy_is_pointed_out(place: str):
     reported = hint(replace(ended("", code=0), refused=(f"{place}: not in tools.bash.network",)), sandboxed=True) or ""
     assert reported.endswith(f"reached without the proxy, as by {OWN_SERVER}.")
-
-
-class Refusing:
-    """Commands that ask for a host which is not listed."""
-
-    sandboxed = True
-    trusted = True
-    describe = "in a sandbox"
-
-    def __init__(self, *, code: int | None, timed_out: bool = False) -> None:
-        self._code = code
-        self._timed_out = timed_out
-
-    async def run(
-        self,
-        command: str,
-        *,
-        cwd: Path,
-        timeout: float,
-        opened: frozenset[Path] = frozenset(),
-        listener: OutputListener | None = None,
-        given: str = "",
-    ) -> ProcessResult:
-        why = ("evil.example:443: not in tools.bash.network",)
-        return ProcessResult(self._code, "", "", 0, 0, timed_out=self._timed_out, seconds=0.1, refused=why)
-
-
-@pytest.mark.parametrize(("code", "status"), [(0, "success"), (56, "error"), (None, "error")])
-async def test_a_result_has_what_was_refused_for_the_model_and_for_programs(desk: Desk, code: int | None, status: str):
-    desk.environment = replace(desk.environment, processes=Refusing(code=code, timed_out=code is None))
-    result = await desk("Bash", command="curl https://evil.example")
-    assert (result.status, result.data["refused"]) == (status, ["evil.example:443: not in tools.bash.network"])
-    said = result.text if result.error is None else result.error.message
-    assert "The network refused: evil.example:443: not in tools.bash.network." in said

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from codelaw.context.shortening.compressor import compress
 from codelaw.domain.code import Fix, Position, ProposedChange, ProposedEdits, Span, TextEdit
 from codelaw.domain.errors import ToolFailure
 from codelaw.permissions.policy import Denied
@@ -51,11 +49,6 @@ def test_without_services_the_toolbox_is_the_nine_and_its_bytes_are_the_same():
     assert served.manual().startswith(plain.manual())
     assert served.schemas()[:9] == plain.schemas()
     assert default_toolbox(services={"rename", "nonsense"}).names == (*NINE, "Rename")
-
-
-def test_modes_that_only_read_are_offered_what_only_reads():
-    reading = default_toolbox(services=EVERY).for_mode("ask")
-    assert reading.names == ("LS", "Glob", "Grep", "Read", "Diagnostics", "Definition", "References")
 
 
 async def test_a_service_that_is_gone_is_told(desk: Desk, services: FakeServices):
@@ -152,29 +145,6 @@ async def test_only_diagnostics_of_the_version_at_hand_count(
     assert result.data["version"] == 5
 
 
-async def test_an_editor_that_never_says_which_version_is_marked(desk: Desk, services: FakeServices):
-    path = desk.put("a.py", "1\n")
-    desk.documents.open(path, "1\n", 5)
-    services.finding(path, None, finding(0, "of some time"))
-    result = await desk("Diagnostics", path="a.py")
-    assert result.data["unversioned"] is True
-
-
-async def test_who_knows_nothing_of_a_document_is_asked_once(desk: Desk, services: FakeServices):
-    path = desk.put("a.py", "1\n")
-    place = await located(desk.workspace, "a.py")
-    desk.documents.open(path, "1\n", 3)
-    await desk("Read", path="a.py")
-    assert await after_edit(place, desk.environment) is None, "nobody reports on it"
-    services.finding(path, None, finding(0, "of no version"))
-    assert await after_edit(place, desk.environment) is None, "no later answer would have a version either"
-    assert len(services.asked) == 2, "neither was asked a second time"
-    services.findings.clear()
-    result = await desk("Diagnostics", path="a.py")
-    assert (result.status, result.data["unreported"]) == ("partial", True)
-    assert "may be no language server" in result.text
-
-
 async def test_after_an_edit_ten_errors_first_and_never_stale_ones(
     desk: Desk, services: FakeServices, monkeypatch: pytest.MonkeyPatch
 ):
@@ -266,14 +236,6 @@ async def test_edits_that_touch_and_insertions_at_one_place_keep_their_order(des
     assert path.read_text() == "1\n2\nnew\nend"
 
 
-async def test_a_second_entry_for_a_file_is_about_what_the_first_made_of_it(desk: Desk, services: FakeServices):
-    path = desk.put("a.py", "old\n")
-    first, second = edit(path, ((0, 0, 0, 3), "longer")), edit(path, ((0, 6, 0, 6), "!"))
-    services.change = ProposedChange(first.documents + second.documents)
-    await desk("Rename", path="a.py", line=1, symbol="old", new_name="new")
-    assert path.read_text() == "longer!\n"
-
-
 @pytest.mark.parametrize("where", ["outside", "git", "link"])
 async def test_no_file_outside_or_in_git_is_touched(desk: Desk, services: FakeServices, where: str):
     outside = desk.root.parent / "outside.py"
@@ -341,16 +303,6 @@ async def test_a_conflict_in_the_middle_is_told_with_what_was_done(desk: Desk, s
         await tool.run(args, desk.environment)
 
 
-async def test_a_refusal_of_the_editor_reaches_the_model(desk: Desk, services: FakeServices):
-    desk.put("a.py", "old\n")
-    services.failure = ToolFailure("EXECUTION_ERROR", "The editor could not do it: a keyword (-32803)")
-    result = await desk("Rename", path="a.py", line=1, symbol="old", new_name="class")
-    assert "a keyword" in result.error.message
-    services.failure = None
-    services.change = ProposedChange()
-    assert "no change" in (await desk("Rename", path="a.py", line=1, symbol="old", new_name="new")).error.message
-
-
 # --------------------------------------------------------------------------------------------------------- quick fix
 
 
@@ -373,30 +325,6 @@ async def test_a_quick_fix_by_title_or_the_only_one(desk: Desk, services: FakeSe
 
 
 # -------------------------------------------------------------------------------------------------------- the history
-
-
-def test_the_history_keeps_a_rename_small_and_tells_what_it_did():
-    files = [
-        {"path": f"f{n}.py", "replacements": 1, "changed_lines": [[1, 1]], "diff": "\n".join(["+x"] * 30)}
-        for n in range(30)
-    ]
-    data = {"symbol": "old", "new_name": "new", "applied": True, "files": files}
-    kept = compress("Rename", {"status": "success", "data": data}, "r1")
-    assert (kept["data"]["symbol"], kept["data"]["applied"], kept["data"]["shown"]) == ("old", True, 10)
-    assert [file["path"] for file in kept["data"]["files"]] == [f"f{n}.py" for n in range(10)]
-    assert len(json.dumps(kept)) < 2_000
-
-
-def test_the_history_keeps_few_diagnostics_of_an_edit():
-    found = [{"line": n, "severity": "error", "message": "x"} for n in range(10)]
-    data = {"path": "a.py", "applied": True, "diff": "+x", "diagnostics": found}
-    kept = compress("Edit", {"status": "success", "data": data}, "r1")["data"]
-    assert kept["diagnostics"] == found[:3]
-    assert (
-        compress("Edit", {"status": "success", "data": {**data, "diagnostics": []}}, "r1")["data"]["diagnostics"] == []
-    )
-    many = {"total": 40, "errors": 1, "diagnostics": found * 4}
-    assert len(compress("Diagnostics", {"status": "success", "data": many}, "r")["data"]["diagnostics"]) == 10
 
 
 async def test_after_a_rename_what_is_wrong_in_open_files_is_told_once(

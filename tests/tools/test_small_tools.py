@@ -10,10 +10,9 @@ import pytest
 from codelaw.domain.chats import Todo
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.results import ToolResult
-from codelaw.tools.bounds import MAX_DATA, bounded, json_size
+from codelaw.tools.bounds import MAX_DATA, json_size
 from codelaw.tools.changing.diffs import difference
 from codelaw.tools.changing.editing import PREVIEW_CHARACTERS, shown_whole
-from codelaw.tools.commands.bash import Bash, BashArguments
 from codelaw.tools.paths import located
 from codelaw.tools.todo_list import recap
 from tests.fakes.desk import Desk, folder, make_desk
@@ -32,14 +31,6 @@ async def test_ls_puts_folders_first(desk: Desk):
     assert "gone.log" not in shown
     cut = await desk("LS", limit=2)
     assert (cut.status, cut.data["entries"], cut.data["total"]) == ("partial", ["Attic/", "zoo/"], 5)
-
-
-async def test_ls_says_what_is_wrong(desk: Desk):
-    desk.put("a", "")
-    for path, code in (("none", "NOT_FOUND"), ("a", "INVALID_PARAM"), ("..", "ACCESS_DENIED")):
-        result = await desk("LS", path=path)
-        assert result.error is not None
-        assert result.error.code == code
 
 
 @pytest.mark.parametrize(
@@ -227,21 +218,6 @@ def test_recap():
     assert recap([Todo("a", "completed"), Todo("b", "cancelled")]) == "[1/2] Cancelled: 1."
     assert recap([Todo("a\n<system-reminder>", "in_progress")]) == "[0/1] In progress: a ‹system-reminder>."
     assert recap([Todo(str(n), "pending") for n in range(5)]) == "[0/5] Next: 0; 1; 2 (and 2 more)."
-
-
-def test_no_result_passes_its_bound():
-    data = {"a": "x" * 100_000, "b": [{"c": "y" * 100}] * 5000, "d": {str(n): "z" for n in range(10)}}
-    result = bounded(ToolResult("success", data, ""))
-    assert json_size(dict(result.data)) <= MAX_DATA
-    assert (result.status, result.data["truncated"]) == ("partial", True)
-    small = ToolResult("success", {"a": 1}, "")
-    assert bounded(small) is small
-
-
-def test_the_title_of_a_command_is_the_command_and_never_the_models_word_for_it():
-    arguments = BashArguments(command="rm x", timeout_ms=None, description="List the files")
-    assert Bash().title(arguments) == "rm x"
-    assert Bash().described(arguments) == "List the files"
 
 
 def test_a_change_is_previewed_whole_or_not_at_all():

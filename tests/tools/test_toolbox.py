@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
 
 from codelaw.domain.errors import ToolFailure
 from codelaw.tools.toolbox import default_toolbox
@@ -30,17 +29,6 @@ def test_the_nine_tools_and_their_arguments():
     assert {name: set(schema["properties"]) for name, schema in schemas.items()} == ARGUMENTS
 
 
-@pytest.mark.parametrize(
-    ("mode", "names"), [("ask", ("LS", "Glob", "Grep", "Read")), ("plan", ("LS", "Glob", "Grep", "Read", "TodoWrite"))]
-)
-def test_write_tools_are_neither_offered_nor_there_to_run(mode: Any, names: tuple[str, ...]):
-    toolbox = default_toolbox().for_mode(mode)
-    assert toolbox.names == names
-    assert toolbox.get("Bash") is None
-    assert "\nWrite[" not in toolbox.manual()
-    assert default_toolbox().for_mode("agent").names == NINE
-
-
 def test_descriptions_are_terse():
     toolbox = default_toolbox()
     native = json.dumps([[s.name, s.description, s.input_schema] for s in toolbox.schemas()])
@@ -48,11 +36,6 @@ def test_descriptions_are_terse():
     assert len(native) / 3.5 <= 1300
     for word in ("title", "$defs", "$ref", "anyOf"):
         assert f'"{word}"' not in native
-
-
-def test_the_same_bytes_every_time():
-    assert default_toolbox().manual() == default_toolbox().manual()
-    assert default_toolbox().schemas() == default_toolbox().schemas()
 
 
 @pytest.mark.parametrize(
@@ -87,18 +70,3 @@ def test_errors_name_field_value_and_rule(tool: str, arguments: dict[str, Any], 
     for words in says:
         assert words in refused.value.message
     assert len(refused.value.message) < 600
-
-
-def test_the_schema_of_arguments_is_made_once_however_many_turns_begin(monkeypatch: pytest.MonkeyPatch):
-    default_toolbox().manual()
-    made: list[type[BaseModel]] = []
-
-    def counted(cls: type[BaseModel], **_: object) -> dict[str, Any]:
-        made.append(cls)
-        return {}
-
-    monkeypatch.setattr(BaseModel, "model_json_schema", classmethod(counted))
-    later = default_toolbox(bash_timeout=7.0)
-    assert later.manual() == default_toolbox(bash_timeout=7.0).manual()
-    assert later.schemas() == default_toolbox(bash_timeout=7.0).schemas()
-    assert not made

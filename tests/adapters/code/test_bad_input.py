@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from codelaw.adapters.code.index import WorkspaceIndex
 from codelaw.adapters.code.kept import IndexFile
-from codelaw.adapters.workspace.disk import DiskWorkspace
-from codelaw.domain.files import FileText, Located, Stamp
 from tests.breakers.test_full_disks import fill, small
 from tests.fakes.desk import Desk
 
@@ -29,25 +26,6 @@ def source(name: str) -> str:
 async def files(index: WorkspaceIndex, desk: Desk, query: str) -> list[str]:
     found = await index.search(desk.workspace, query, kind="definition")
     return sorted(place.path for place in found.places if place.symbol == query)
-
-
-async def test_what_is_large_is_never_read(index: WorkspaceIndex, desk: Desk) -> None:
-    read: list[str] = []
-
-    class Reading(DiskWorkspace):
-        async def read(self, located: Located) -> FileText:
-            read.append(located.shown)
-            return await super().read(located)
-
-    desk.put("a.py", source("wanted"))
-    for name in ("trace.txt", "trace.log", "dump.sql"):
-        with desk.put(name, "wanted\n").open("r+b") as file:
-            file.truncate(100 << 20)
-    workspace = Reading(desk.workspace.folders, desk.documents)
-    found = await index.search(workspace, "wanted")
-    assert {place.path for place in found.places} == {"a.py"}
-    assert dict(found.state.skipped) == {"data": 1, "too large": 2}
-    assert set(read) == {"a.py"}
 
 
 async def test_links_pipes_and_sockets_are_left_alone(index: WorkspaceIndex, desk: Desk, tmp_path: Path) -> None:
@@ -86,32 +64,6 @@ async def test_names_that_are_no_text_are_indexed_and_kept(tmp_path: Path, desk:
         assert await files(index, desk, "in_lines") == ["two\nlines.py"]
         assert index.state().status == "ready"
         await index.close()
-
-
-async def test_submodules_and_folders_without_git_are_part_of_it(index: WorkspaceIndex, desk: Desk) -> None:
-    desk.put(".gitignore", "*.gen.py\n")
-    desk.put("a.gen.py", source("ignored"))
-    desk.put("b.py", source("plain"))
-    assert (await files(index, desk, "plain"), await files(index, desk, "ignored")) == (["b.py"], [])
-    desk.put("sub/.git", "gitdir: ../.git/modules/sub\n")  # rules of a repository end where another begins
-    desk.put("sub/c.gen.py", source("inside"))
-    assert await files(index, desk, "inside") == ["sub/c.gen.py"]
-
-
-async def test_a_folder_that_goes_while_it_is_read(index: WorkspaceIndex, desk: Desk) -> None:
-    for number in range(200):
-        desk.put(f"part{number % 4}/file{number}.py", source(f"made_{number}"))
-
-    class Vanishing(DiskWorkspace):
-        async def stamps(self, located: Sequence[Located]) -> list[Stamp | None]:
-            await asyncio.to_thread(shutil.rmtree, desk.root / "part2", ignore_errors=True)
-            return await super().stamps(located)
-
-    workspace = Vanishing(desk.workspace.folders, desk.documents)
-    await index.search(workspace, "made_1")
-    assert await files(index, desk, "made_1") == ["part1/file1.py"]
-    assert await files(index, desk, "made_2") == []
-    assert (index.state().files, index.state().skipped) == (150, ())
 
 
 async def test_a_stopped_search_loses_no_change(index: WorkspaceIndex, desk: Desk) -> None:
@@ -171,15 +123,6 @@ def narrow(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("only root mounts a small file system")
     with small(tmp_path / "narrow", "256k"):
         yield tmp_path / "narrow"
-
-
-async def test_a_disk_that_is_full_from_the_start(narrow: Path, desk: Desk) -> None:
-    fill(narrow)
-    desk.put("a.py", source("wanted"))
-    index = WorkspaceIndex(narrow / "kept")
-    assert await files(index, desk, "wanted") == ["a.py"]
-    assert index.state().status == "memory"
-    await index.close()
 
 
 async def test_a_disk_that_fills_up_and_has_room_again(narrow: Path, desk: Desk) -> None:

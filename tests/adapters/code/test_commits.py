@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.code import commits as module
 from codelaw.adapters.code.commits import Commits
 from codelaw.adapters.code.index import WorkspaceIndex
 from tests.adapters.test_repository import commit, git, made
@@ -40,19 +39,6 @@ async def test_messages_of_commits_lead_to_what_they_changed(root: Path, index: 
     desk = make_desk(folder(root))
     assert await first(index, desk) == "walk.py"
     assert index.state().commits == 2
-
-
-async def test_a_new_commit_is_seen_at_the_next_look(
-    root: Path, index: WorkspaceIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "AGAIN", 0.0)
-    commit(root, "All of it", **FILES)
-    desk = make_desk(folder(root))
-    await first(index, desk)
-    commit(root, "Retry what timed out", **{"walk.py": FILES["walk.py"] + "\n"})
-    await first(index, desk)
-    await index.commits.looked()
-    assert await first(index, desk) == "walk.py"
 
 
 async def test_without_a_repository_or_trust_there_are_none(tmp_path: Path, root: Path, index: WorkspaceIndex) -> None:

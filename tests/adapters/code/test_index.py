@@ -163,17 +163,6 @@ async def test_a_file_that_goes_while_it_is_read_is_left_out(index: WorkspaceInd
     assert index.state().skipped == ()
 
 
-async def test_two_servers_index_at_once(tmp_path: Path, desk: Desk) -> None:
-    for number in range(80):
-        desk.put(f"part{number}.py", f"def work_of_{number}():\n    pass\n")
-    indexes = [WorkspaceIndex(tmp_path / "kept") for _ in range(2)]
-    both = await asyncio.gather(*(one.search(desk.workspace, "work_of_7") for one in indexes))
-    assert [one.places[0].path for one in both] == ["part7.py", "part7.py"]
-    assert [one.state.status for one in both] == ["ready", "ready"]
-    for one in indexes:
-        await one.close()
-
-
 async def test_a_search_does_not_wait_for_ever(
     index: WorkspaceIndex, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,13 +171,6 @@ async def test_a_search_does_not_wait_for_ever(
     first = await index.search(desk.workspace, "total_price")
     assert first.state.status in {"building", "none"}
     monkeypatch.setattr(module, "PATIENCE", 60.0)
-    assert await found(index, desk, "total_price") == ["basket.py:2"]
-
-
-async def test_a_rebuild_begins_anew(index: WorkspaceIndex, desk: Desk) -> None:
-    desk.put("basket.py", BASKET)
-    await found(index, desk, "total_price")
-    await index.rebuild(desk.workspace)
     assert await found(index, desk, "total_price") == ["basket.py:2"]
 
 

@@ -13,12 +13,10 @@ from codelaw.adapters.code.index import WorkspaceIndex
 from codelaw.adapters.code.vectors import CodeVectors
 from codelaw.adapters.embedders.hashing import HashingEmbedder
 from codelaw.adapters.embedders.http import HttpEmbedder
-from codelaw.adapters.embedders.local import LocalEmbedder
 from codelaw.domain.safety.redaction import Redaction
 from codelaw.permissions.policy import denied_to
 from codelaw.permissions.rules import parse
 from codelaw.ports.memories import Embedder
-from tests.adapters.embedders.folders import bert_folder
 from tests.fakes.desk import Desk, folder, make_desk
 from tests.loopback.embeddings import Answer, LoopbackEmbeddings
 
@@ -107,16 +105,6 @@ async def test_no_embedder_gets_a_denied_file_or_a_known_key(
     assert not any("secret" in text or "hunter2" in text for text in vendor.embedded)
 
 
-async def test_without_an_embedder_nothing_is_sent(
-    desk: Desk, make: Made, embedder: HttpEmbedder, vendor: LoopbackEmbeddings
-) -> None:
-    index = make(None)
-    await index.search(desk.workspace, "state")
-    await index.vectors.done()
-    assert vendor.requests == []
-    assert (index.state().embedder, index.state().embedded) == ("", 0)
-
-
 async def test_a_search_goes_on_by_words_when_the_vector_of_its_question_is_late(
     desk: Desk, make: Made, embedder: HttpEmbedder, vendor: LoopbackEmbeddings
 ) -> None:
@@ -144,23 +132,6 @@ async def test_a_failure_is_told_and_costs_no_search(
     assert len(vendor.requests) == asked
 
 
-async def test_damaged_vectors_are_made_anew(
-    tmp_path: Path, desk: Desk, make: Made, embedder: HttpEmbedder, vendor: LoopbackEmbeddings
-) -> None:
-    first = make(embedder)
-    await first.search(desk.workspace, "state")
-    await first.vectors.done()
-    (file,) = (tmp_path / "kept").glob("*.db")
-    file.write_bytes(b"no database at all" * 1000)
-    second = make(embedder)
-    await second.search(desk.workspace, "state")
-    await second.vectors.done()
-    assert second.state().embedded == 3
-    with sqlite3.connect(file) as kept:
-        assert kept.execute("SELECT count(*) FROM vectors").fetchone() == (3,)
-    kept.close()
-
-
 @pytest.mark.parametrize("damage", ["numbers = 'text'", "digests = 7", "numbers = x'0000'", "numbers = zeroblob(0)"])
 async def test_a_damaged_row_costs_no_search(
     tmp_path: Path, desk: Desk, make: Made, embedder: HttpEmbedder, damage: str
@@ -179,22 +150,6 @@ async def test_a_damaged_row_costs_no_search(
     assert second.state().embedded == 3
 
 
-async def test_vectors_of_another_size_than_the_questions_cost_no_search(
-    desk: Desk, make: Made, embedder: HttpEmbedder, vendor: LoopbackEmbeddings
-) -> None:
-    first = make(embedder)
-    await first.search(desk.workspace, "state")
-    await first.vectors.done()
-    vendor.dimension = 48
-    desk.put("sing.py", "def sing(job):\n    return job.state\n")
-    later = HttpEmbedder(vendor.url, KEY)
-    second = make(later)
-    await second.search(desk.workspace, "state")
-    await second.vectors.done()
-    assert (await second.search(desk.workspace, "walk")).places[0].path == "walk.py"
-    await later.close()
-
-
 async def test_a_file_that_is_gone_has_no_vectors_any_more(desk: Desk, make: Made) -> None:
     index = make(HashingEmbedder())
     await index.search(desk.workspace, "state")
@@ -203,16 +158,6 @@ async def test_a_file_that_is_gone_has_no_vectors_any_more(desk: Desk, make: Mad
     await index.search(desk.workspace, "state")
     await index.vectors.done()
     assert index.state().embedded == 2
-
-
-async def test_a_model_in_a_folder_makes_them(tmp_path: Path, desk: Desk, make: Made) -> None:
-    model = LocalEmbedder(bert_folder(tmp_path / "model"))
-    index = make(model)
-    await index.search(desk.workspace, "state")
-    await index.vectors.done()
-    assert index.state().embedded == 3
-    assert (await index.search(desk.workspace, "walk")).places[0].path == "walk.py"
-    await model.close()
 
 
 def _waiting(event: asyncio.Event) -> Callable[[Sequence[str]], Awaitable[object] | None]:

@@ -38,15 +38,6 @@ async def test_a_part_is_what_the_whole_file_would_show(desk: Desk, monkeypatch:
     assert (part.status, part.data, part.error, part.text) == (plain.status, plain.data, plain.error, plain.text)
 
 
-async def test_bytes_that_are_no_text_are_replaced_and_flagged(desk: Desk, monkeypatch: pytest.MonkeyPatch):
-    desk.put("big.log", b"good\nb\xffd\ngood\n")
-    monkeypatch.setattr(overlay, "MAX_BYTES", 0)
-    bad = await desk("Read", path="big.log", start_line=2, limit=1)
-    assert bad.data["content"] == "2\tb\ufffdd"
-    assert bad.data["replaced"] is True
-    assert "replaced" not in (await desk("Read", path="big.log", start_line=3)).data
-
-
 async def test_a_slice_of_a_file_larger_than_the_bound_costs_little_memory(desk: Desk):
     line = b"a line of a log that somebody keeps\n"
     path = desk.root / "big.log"
@@ -91,13 +82,6 @@ async def test_even_parts_have_a_bound_and_binaries_stay_binaries(desk: Desk, mo
     refused = await desk("Read", path="huge.log")
     assert refused.error is not None
     assert "use Grep" in refused.error.message
-
-
-async def test_what_is_open_in_the_editor_is_read_from_there(desk: Desk, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(overlay, "MAX_BYTES", 0)
-    path = desk.put("a.txt", "on the disk\n")
-    desk.documents.open(path, "in the editor\n")
-    assert (await desk("Read", path="a.txt")).data["content"] == "1\tin the editor"
 
 
 @pytest.mark.parametrize("size", [40, 64, 100, 1 << 20])

@@ -104,10 +104,3 @@ async def test_a_symlink_put_in_the_way_is_not_followed(desk: Desk, tmp_path: Pa
     (outside / "a").unlink()
     assert await code(desk.workspace.put_back(place, b"x", over=None)) == "ACCESS_DENIED"
     assert list(outside.iterdir()) == []
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
-async def test_what_is_read_only_stays(desk: Desk):
-    path = desk.put("a", b"now")
-    path.chmod(0o444)
-    assert await code(desk.workspace.put_back(await at(desk, "a"), b"x", over=b"now")) == "ACCESS_DENIED"

@@ -9,7 +9,6 @@ import pytest
 
 from codelaw.adapters.workspace.overlay import splices
 from codelaw.domain.edits import Splice, spliced
-from codelaw.tools.changing.diffs import MAX_MIDDLE
 
 PIECES = ["a\n", "b\n", "c\r\n", "😀\n", "é", "\r", "\n", "\r\n", "", "x\u2028y\n", "long line of text\n"]
 
@@ -36,10 +35,3 @@ def test_only_what_differs_is_replaced() -> None:
     assert splices(before, before.replace("return x", "return x + 1")) == (Splice(22, 22, " + 1"),)
     two = splices(before, before.replace("f(x)", "g(x)").replace("end", "the end"))
     assert [(part.end - part.start, part.text) for part in two] == [(1, "g"), (0, "the ")]
-
-
-def test_a_large_change_is_one_part() -> None:
-    before = "".join(f"{number}\n" for number in range(MAX_MIDDLE + 100))
-    parts = splices(before, before.replace("\n", "!\n"))
-    assert len(parts) == 1
-    assert spliced(before, parts) == before.replace("\n", "!\n")

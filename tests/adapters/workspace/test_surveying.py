@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.workspace import surveying
 from codelaw.domain.files import Located, Survey
 from codelaw.permissions.policy import denied_to
 from codelaw.permissions.rules import parse
@@ -71,55 +70,6 @@ def age(root: Path) -> None:
         later(path)
 
 
-async def test_what_nobody_has_touched_is_told_once(desk: Desk) -> None:
-    for name in ("a.py", "b/c.py", "b/d/e.py"):
-        desk.put(name, name)
-    age(desk.root)
-    follower = Follower(desk.workspace, desk.root)
-    first = await follower.look()
-    assert first.whole
-    assert first.changed.keys() == {"a.py", "b/c.py", "b/d/e.py"}
-    second = await follower.look()
-    assert (second.whole, second.changed, second.gone) == (False, {}, frozenset())
-
-
-async def test_what_has_just_changed_is_told_once_more(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For its time may be that of its next change, too."""
-    monkeypatch.setattr(surveying, "TICK_NS", 60_000_000_000)
-    monkeypatch.setattr(surveying, "COARSE_NS", 60_000_000_000)
-    old, new = desk.put("old.py", "old"), desk.put("new.py", "new")
-    later(old)
-    later(desk.root)
-    follower = Follower(desk.workspace, desk.root)
-    first = await follower.look()
-    assert (first.changed["old.py"], first.changed["new.py"]) == (old.stat().st_ctime, surveying.NEVER)
-    assert (await follower.look()).changed.keys() == {"new.py"}
-    later(new)
-    assert (await follower.look()).changed == {"new.py": new.stat().st_ctime}
-    assert (await follower.look()).changed == {}
-
-
-async def test_a_change_in_place_of_the_same_size_is_seen_at_once(desk: Desk) -> None:
-    desk.put("a.py", "0000")
-    follower = Follower(desk.workspace, desk.root)
-    for number in range(50):
-        desk.put("a.py", f"{number:04}")
-        await follower.look()
-        assert follower.texts == {"a.py": f"{number:04}".encode()}
-
-
-async def test_a_file_that_comes_and_goes_within_a_tick_is_seen(desk: Desk) -> None:
-    desk.put("b/a.py", "a")
-    follower = Follower(desk.workspace, desk.root)
-    for number in range(50):
-        made = desk.put(f"b/{number}.py", "made")
-        await follower.look()
-        assert follower.texts.keys() == {"b/a.py", f"b/{number}.py"}
-        made.unlink()
-        await follower.look()
-        assert follower.texts.keys() == {"b/a.py"}
-
-
 async def test_only_folders_that_have_changed_are_listed_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(20):
         desk.put(f"part{number}/a.py", "a")
@@ -145,23 +95,6 @@ async def test_only_folders_that_have_changed_are_listed_again(desk: Desk, monke
     assert listed == [str(desk.root / "part7")]
 
 
-@pytest.mark.parametrize("name", [".gitignore", "b/.gitignore", ".git/info/exclude"])
-async def test_a_rule_that_changes_hides_and_shows(desk: Desk, name: str) -> None:
-    repository(desk.root)
-    for path in ("b/a.py", "b/c.txt"):
-        desk.put(path, "text")
-    age(desk.root)
-    follower = Follower(desk.workspace, desk.root)
-    await follower.look()
-    for text, shown in (("*.txt\n", {"b/a.py"}), ("*.csv\n", {"b/a.py", "b/c.txt"}), ("*.tx?\n", {"b/a.py"})):
-        desk.put(name, text)
-        await follower.look()
-        assert {path for path in follower.texts if path.startswith("b/") and "." in path[2:]} == shown
-    (desk.root / name).unlink()
-    await follower.look()
-    assert follower.texts.keys() == {"b/a.py", "b/c.txt"}
-
-
 async def test_a_rule_above_the_folder_counts(tmp_path: Path) -> None:
     repository(tmp_path)
     desk = make_desk(folder(tmp_path / "work" / "inner"))
@@ -176,20 +109,6 @@ async def test_a_rule_above_the_folder_counts(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / ".git")
     await follower.look()
     assert follower.texts.keys() == {"a.py", "b.txt"}
-
-
-async def test_a_folder_that_becomes_a_link_leads_nowhere(desk: Desk, tmp_path: Path) -> None:
-    desk.put("a/b.py", "inside")
-    (tmp_path / "outside").mkdir()
-    (tmp_path / "outside" / "b.py").write_text("outside")
-    age(desk.root)
-    follower = Follower(desk.workspace, desk.root)
-    await follower.look()
-    shutil.rmtree(desk.root / "a")
-    (desk.root / "a").symlink_to(tmp_path / "outside")
-    (desk.root / "loop").symlink_to(desk.root)
-    await follower.look()
-    assert follower.texts == {}
 
 
 async def test_what_a_rule_denies_is_not_told_and_another_view_begins_anew(desk: Desk) -> None:

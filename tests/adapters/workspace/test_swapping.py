@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from codelaw.domain.errors import ToolFailure
-from codelaw.permissions.policy import CallFacts, Rules, judge
 from tests.fakes.desk import Desk, folder, make_desk
 
 SECRET = "SECRET" + "MARK"
@@ -46,13 +45,6 @@ def desk(tmp_path: Path, outside: Path) -> Desk:
     (desk.root / "environ").symlink_to("/proc/self/environ")
     os.mkfifo(desk.root / "fifo")
     return desk
-
-
-async def test_the_law_may_be_written(desk: Desk):
-    """It is the user's word to the agent and holds no permissions: a change of it is asked about like any other."""
-    assert (await desk("Write", path="CODE_LAW.md", content="Tests first.\n")).status == "success"
-    facts = CallFacts("Write", "write", "CODE_LAW.md")
-    assert judge(facts, mode="agent", rules=Rules()).action == "ask"
 
 
 # ------------------------------------------------------------------------------------- swapped between check and use

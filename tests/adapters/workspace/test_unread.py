@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from codelaw.adapters.workspace import search
-from codelaw.adapters.workspace.search import left_out
 from codelaw.permissions.policy import Denied
 from codelaw.permissions.rules import parse
 from codelaw.tools.base import run_tool
@@ -106,17 +105,6 @@ async def test_no_search_opens_what_is_denied(desk: Desk, opened: Opened, argume
     assert opened.take() <= {"other"}
 
 
-async def test_what_is_withheld_changes_no_fact_of_an_answer(desk: Desk) -> None:
-    desk.put("a.txt", "needle\n")
-    facts: list[Any] = []
-    for secret in ("nothing\n", "needle\n" * 500, "\0"):
-        desk.put("x.env", secret)
-        desk.put("secrets/key", secret)
-        found = await grep(desk, pattern="needle")
-        facts.append((found.status, found.data, found.text))
-    assert facts[0] == facts[1] == facts[2]
-
-
 async def test_more_denied_files_than_can_be_named_are_not_opened_either(
     desk: Desk, opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,11 +115,3 @@ async def test_more_denied_files_than_can_be_named_are_not_opened_either(
         opened.watch(desk.root / f"d{number}/a.env")
     assert (await grep(desk, pattern="needle")).data["total"] == 5
     assert opened.take() == set()
-
-
-def test_a_folder_stands_for_files_that_are_all_denied() -> None:
-    listed = ["/w/a", "/w/s/1", "/w/s/d/2", "/w/t/1", "/w/t/open", "/w/n\n"]
-    assert left_out(["/w"], listed[:-1], lambda path: "/s/" in path or path == "/w/t/1") == ("/w/s", "/w/t/1")
-    assert left_out(["/w"], ["/w/a"], lambda path: False) == ()
-    # Names that no glob could spell are left to the search that opens only what it may.
-    assert left_out(["/w"], listed, lambda path: path.endswith("\n")) is None

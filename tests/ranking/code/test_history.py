@@ -26,21 +26,6 @@ def test_a_file_is_found_by_what_was_said_when_it_changed() -> None:
     assert places(FRAME, question, limit=3, hints=Hints(reported(history, question)))[0].path == "b.py"
 
 
-def test_a_commit_of_few_files_says_more_of_each_than_one_of_many() -> None:
-    history = recorded(
-        [LoggedCommit("Retry uploads", ("a.py", "b.py")), LoggedCommit("Retry uploads", ("c.py",))], FILES
-    )
-    said = reported(history, asked("retry uploads"))
-    assert said["c.py"] > said["a.py"] == said["b.py"] > 0
-
-
-def test_several_commits_say_a_little_more_than_the_best_of_them() -> None:
-    one = LoggedCommit("Retry uploads", ("a.py",))
-    other = LoggedCommit("Walk on", ("b.py",))
-    once, twice = (reported(recorded([*[one] * n, other], FILES), asked("retry"))["a.py"] for n in (1, 2))
-    assert 0 < twice < 2 * once
-
-
 def test_sweeping_commits_files_that_are_gone_and_trailers_say_nothing() -> None:
     many = tuple(f"{n}.py" for n in range(MOST_FILES + 1))
     changes = [

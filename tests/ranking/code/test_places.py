@@ -63,10 +63,6 @@ def test_parts_of_identifiers_and_other_forms_of_words_are_found(frame: Frame) -
     assert found(frame, "money")[0].path == "shop/checkout.py"
 
 
-def test_the_path_counts(frame: Frame) -> None:
-    assert best_files(frame, asked("mailing: be more polite"), 1) == ["shop/mailing.py"]
-
-
 def test_the_kind_narrows_what_is_found(frame: Frame) -> None:
     assert {one.path for one in found(frame, "total_price", kind="definition")} == {"shop/basket.py"}
     assert {one.path for one in found(frame, "total_price", kind="use")} == {"shop/checkout.py"}
@@ -90,10 +86,6 @@ def test_the_first_line_and_names_written_as_code_weigh_more() -> None:
     weights = {word: question.weights[term] for term, word in question.words.items() if term in question.weights}
     assert weights["parser"] > weights["keep"] > weights["tokenizer"] > weights["reads"]
     assert question.names == {"tokenizer"}
-
-
-def test_addresses_and_numbers_of_issues_are_not_looked_for() -> None:
-    assert asked("crash, see https://example.org/parser #123").weights == asked("crash, see").weights
 
 
 def test_a_digest_comes_back_from_the_disk_as_it_was() -> None:
@@ -121,12 +113,6 @@ def test_the_garbage_collector_does_not_visit_chunks_and_symbols(digest: Digest)
 def test_what_is_no_digest_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError):
         unpacked(data)
-
-
-@pytest.mark.parametrize("cut", [1, 10, -1])
-def test_a_torn_digest_is_refused(cut: int) -> None:
-    with pytest.raises(ValueError):
-        unpacked(digested("a.py", "x = 1\n").packed()[:cut])
 
 
 @given(st.lists(st.tuples(st.integers(0, 120), st.integers(1, 90), st.sampled_from(["function", "class", "variable"]))))
@@ -202,14 +188,6 @@ def test_what_the_users_of_a_file_say_counts_for_an_edited_one_too() -> None:
 def test_a_question_how_is_answered_by_documents_and_one_where_by_code(frame: Frame) -> None:
     assert found(frame, "How do I get a receipt?")[0].path == "README.md"
     assert found(frame, "Where is the receipt sent?")[0].path == "shop/mailing.py"
-
-
-def test_what_was_done_asks_for_what_does_it() -> None:
-    made = {
-        path: digested(path, text) for path, text in {"a.py": "class Packer:\n    x = 1\n", "b.py": "y = 2\n"}.items()
-    }
-    assert found(framed(made), "Where is it packed?")[0].path == "a.py"
-    assert found(framed(made), "packed") == []
 
 
 @pytest.mark.parametrize(

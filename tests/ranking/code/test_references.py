@@ -21,18 +21,7 @@ def test_a_file_is_worth_what_its_users_are() -> None:
     assert known.mean(np.array([9.0, 2.0, 4.0, 7.0])).tolist() == pytest.approx([3.0, 0, 0, 0])
 
 
-def test_a_name_that_few_use_says_more() -> None:
-    rare, common = "def rarely(): pass\n", "def commonly(): pass\n"
-    known = references(digests(rare + common, "rarely()\n", *["commonly()\n"] * 4))
-    one, other = known.mean(np.array([0.0, 1.0, 0, 0, 0, 0])), known.mean(np.array([0.0, 0, 1.0, 0, 0, 0]))
-    assert one[0] > other[0] > 0
-
-
 def test_a_name_that_many_define_says_nothing() -> None:
     known = references(digests(*["def main(): pass\n"] * (MOST_DEFINERS + 1), "main()\n"))
     assert not known.standing.any()
     assert not len(known.users)
-
-
-def test_nothing_uses_nothing() -> None:
-    assert references([]).mean(np.zeros(0)).tolist() == []

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from codelaw.ranking.code import symbols
-from codelaw.ranking.code.symbols import has_grammar, is_document, read
+from codelaw.ranking.code.symbols import is_document, read
 
 SAMPLES = {
     "a.py": ('LIMIT = 1\nclass A:\n    """Why."""\n\n    def f(self):\n        pass\n', "LIMIT:0-1 A:1-6 f:4-6"),
@@ -72,13 +72,3 @@ def test_a_grammar_that_cannot_be_loaded_is_as_good_as_none(monkeypatch: pytest.
         assert [one.name for one in read("a.go", "func Draw() {\n}\n").symbols] == ["Draw"]
     finally:
         symbols._reader.cache_clear()
-
-
-def test_which_files_have_a_grammar() -> None:
-    assert has_grammar("a.py")
-    assert not has_grammar("a.lua")
-
-
-def test_a_broken_text_is_read_as_far_as_it_goes() -> None:
-    found = read("a.py", "def whole():\n    pass\n\ndef torn(:\n\udc80\0")
-    assert "whole" in [one.name for one in found.symbols]
