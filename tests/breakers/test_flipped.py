@@ -101,7 +101,8 @@ async def everything(path: Path) -> tuple[dict[str, Any], list[str], list[str]]:
         found |= {f"{chat_id} event {event.seq}": event.event for event in events or ()}
         for turn in (f"t{number}" for number in range(TURNS)):
             name = f"{chat_id} {turn}"
-            found[f"{name} result"] = await read(name, lambda store, one=chat_id, r=turn: store.result(one, f"r{r}"))
+            results = await read(name, lambda store, one=chat_id, r=turn: store.results(one, [f"r{r}"]))
+            found[f"{name} result"] = results or None
             found[f"{name} changes"] = await read(name, lambda store, one=chat_id, r=turn: store.changes(one, r))
         if chat is not None:
             found |= {f"{chat_id} message {message.id}": message for message in chat.messages}
