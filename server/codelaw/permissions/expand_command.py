@@ -26,9 +26,7 @@ _RUNNERS = listed(
 )
 """They run the command that follows in their arguments."""
 
-_SHELLS = frozenset(
-    ["sh", "bash", "zsh", "dash", "ksh", "mksh", "fish", "ash", "csh", "tcsh", "rbash", "pwsh", "powershell"]
-)
+_SHELLS = listed("sh bash zsh dash ksh mksh fish ash csh tcsh rbash pwsh powershell")
 """They run text."""
 
 _INTERPRETER = re.compile(
@@ -40,14 +38,18 @@ _INTERPRETER = re.compile(
 _BUILTINS = frozenset({"source", "."})
 _RUNS_BUILTINS = frozenset({"command", "builtin", "time"})
 _SOURCES = _SHELLS | frozenset({"source", "."})
-_BY_SUBCOMMAND: dict[str, frozenset[str]] = {
-    **dict.fromkeys(("docker", "podman", "nerdctl"), frozenset({"run", "exec", "compose", "container", "create"})),
-    "kubectl": frozenset({"exec", "run", "debug"}),
-    **dict.fromkeys(("uv", "poetry", "pipenv", "hatch", "pdm", "rye", "pixi"), frozenset({"run", "tool", "x", "exec"})),
-    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), frozenset({"exec", "x", "dlx", "explore", "node"})),
-    **dict.fromkeys(("bundle", "rbenv", "pyenv", "asdf", "mise", "direnv", "lerna"), frozenset({"exec", "x"})),
-    **dict.fromkeys(("conda", "mamba", "micromamba", "volta", "op"), frozenset({"run"})),
-    "git": frozenset({"bisect", "filter-branch", "submodule", "hook"}),
+_BY_SUBCOMMAND = {
+    name: listed(words)
+    for names, words in {
+        "docker podman nerdctl": "run exec compose container create",
+        "kubectl": "exec run debug",
+        "uv poetry pipenv hatch pdm rye pixi": "run tool x exec",
+        "npm pnpm yarn bun": "exec x dlx explore node",
+        "bundle rbenv pyenv asdf mise direnv lerna": "exec x",
+        "conda mamba micromamba volta op": "run",
+        "git": "bisect filter-branch submodule hook",
+    }.items()
+    for name in names.split()
 }
 """Programs that run the command in their arguments only behind one of these words."""
 _TEXTUAL = listed(
@@ -56,11 +58,11 @@ _TEXTUAL = listed(
     " gdb lldb rsync scp sftp start-stop-daemon doas sudo unbuffer"
 )
 """Programs of which an argument may be a whole command line."""
-_EDITORS = frozenset(["vi", "vim", "nvim", "view", "ex", "ed", "emacs", "kak"])
-_STANDARD_INPUT: dict[str, frozenset[str]] = {
-    **dict.fromkeys(("at", "batch", "make", "gmake", "ed", "ex", "expect"), frozenset()),
-    "crontab": frozenset({"-l", "-r"}),
-    "parallel": frozenset({":::", "::::"}),
+_EDITORS = listed("vi vim nvim view ex ed emacs kak")
+_STANDARD_INPUT = {
+    **dict.fromkeys(listed("at batch make gmake ed ex expect"), listed("")),
+    "crontab": listed("-l -r"),
+    "parallel": listed("::: ::::"),
 }
 """Programs that run, or lay down for later, what they read, unless there is one of these words."""
 _CALL = re.compile(

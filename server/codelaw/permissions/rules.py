@@ -235,7 +235,8 @@ def parse(
     tool, specifier = match[1], match[2]
     served = tool.startswith(SERVED)
     if tools is not None and tool not in tools and not served:
-        raise RuleError(_unknown(tool, tools))
+        meant = next((f": it is spelt {name}" for name in tools if name.casefold() == tool.casefold()), "")
+        raise RuleError(f"there is no tool {tool}{meant}")
     if specifier is None or specifier.strip() in _BLANKET:
         if specifier == "":
             raise RuleError("the parentheses are empty")
@@ -269,11 +270,6 @@ def parse_all(
 def escape_path(path: str) -> str:
     """A pattern that matches `path` alone."""
     return re.sub(r"([*?\[{])", r"[\1]", path.replace("\\", "\\\\"))
-
-
-def _unknown(tool: str, tools: Iterable[str]) -> str:
-    meant = next((name for name in tools if name.casefold() == tool.casefold()), None)
-    return f"there is no tool {tool}" + (f": it is spelt {meant}" if meant else "")
 
 
 def _names_served(written: str, tool: str) -> bool:

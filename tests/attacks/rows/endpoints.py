@@ -48,24 +48,9 @@ def event(kind: str, **more: object) -> bytes:
     return f"event: {kind}\ndata: {json.dumps({'type': kind, **more})}\n\n".encode()
 
 
-def start(**usage: object) -> bytes:
-    counts = {"input_tokens": 1, "output_tokens": 1, **usage}
-    text = json.dumps(
-        {
-            "id": "m",
-            "type": "message",
-            "role": "assistant",
-            "content": [],
-            "model": "x",
-            "stop_reason": None,
-            "usage": counts,
-        }
-    )
-    return (
-        f'event: message_start\ndata: {{"type": "message_start", "message": {text}}}\n\n'.replace('"@', "")
-        .replace('@"', "")
-        .encode()
-    )
+def start() -> bytes:
+    message = {"id": "m", "type": "message", "role": "assistant", "content": [], "model": "x", "stop_reason": None}
+    return event("message_start", message={**message, "usage": {"input_tokens": 1, "output_tokens": 1}})
 
 
 OPENED = {
@@ -303,8 +288,7 @@ def counted(**usage: object) -> Action:
 
     async def act(_: World) -> list[str]:
         heard: list[bytes] = []
-        model_url = endpoint(sends(whole(**usage)), heard)
-        async with model_url as url:
+        async with endpoint(sends(whole(**usage)), heard) as url:
             model = AnthropicModel("k", url)
             try:
                 async with asyncio.timeout(150):
@@ -314,11 +298,7 @@ def counted(**usage: object) -> Action:
             finally:
                 await model.close()
         count: object = reply.usage.output_tokens
-        return (
-            []
-            if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= 10**9
-            else [f"{count!r} was believed"]
-        )
+        return [] if type(count) is int and 0 <= count <= 10**9 else [f"{count!r} was believed"]
 
     return act
 

@@ -45,7 +45,7 @@ class CommandLimits:
     def command(self, argv: Sequence[str], *, apart: bool) -> list[str]:
         """What to start instead of `argv`. `apart`: in a user namespace of its own, where processes are counted."""
         tasks = ""
-        if apart and _version() >= _COUNTED_APART:
+        if apart and tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= _COUNTED_APART:
             # Shells differ in the letter; outside a namespace the user's other programs would count.
             tasks = f"ulimit -u {self.processes} || ulimit -p {self.processes}; "
         script = f"{{ ulimit -f {self.file_size * _MEGA // _BLOCK}; {tasks}echo 500 > /proc/self/oom_score_adj; }}"
@@ -84,12 +84,6 @@ class CommandLimits:
         if _TOO_MANY.search(said):
             return f"A command may have at most {self.processes} processes (tools.bash.processes)."
         return ""
-
-
-def _version() -> tuple[int, ...]:
-    if sys.platform != "linux":
-        return (0,)
-    return tuple(int(part) for part in re.findall(r"\d+", os.uname().release)[:2])
 
 
 def _taken(process: int, most: int) -> tuple[int, int]:

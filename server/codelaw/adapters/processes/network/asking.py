@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codelaw.domain.safety.hosts import Address, read_host
 
@@ -53,13 +53,9 @@ class ProxyRequest:
 
     @property
     def place(self) -> str:
-        """`host:port`."""
-        return place_of(self.host, self.port)
-
-
-def place_of(host: str | Address, port: int) -> str:
-    """`host:port`, with brackets around an IPv6 address."""
-    return f"[{host}]:{port}" if not isinstance(host, str) and host.version == 6 else f"{host}:{port}"
+        """`host:port`, with brackets around an IPv6 address."""
+        shown = f"[{self.host}]" if not isinstance(self.host, str) and self.host.version == 6 else self.host
+        return f"{shown}:{self.port}"
 
 
 def read_head(head: bytes) -> ProxyRequest:
@@ -95,10 +91,8 @@ def read_head(head: bytes) -> ProxyRequest:
     path = rest[len(authority) :]
     _require("#" not in path, "its address has a fragment")
     path = path if path.startswith("/") else f"/{path}"
-    named = place_of(host, port).removesuffix(":80")
-    return ProxyRequest(
-        method, host, port, tunnel=False, head=_passed_on(method, path, named, fields), body=_body(fields)
-    )
+    asked = ProxyRequest(method, host, port, tunnel=False, body=_body(fields))
+    return replace(asked, head=_passed_on(method, path, asked.place.removesuffix(":80"), fields))
 
 
 def _require(holds: object, why: str) -> None:

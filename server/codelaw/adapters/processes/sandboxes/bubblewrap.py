@@ -16,7 +16,6 @@ from codelaw.adapters.processes.rules.withheld import ChangedError
 from codelaw.adapters.processes.sandboxes import landlock, seccomp
 from codelaw.adapters.processes.sandboxes.means import Confined, SandboxMeans, environment_inside
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
-from codelaw.adapters.programs import find_program
 
 KEPT_CAPABILITIES = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER")
 """Of root, which without them could not write a workspace that belongs to somebody else."""
@@ -25,11 +24,6 @@ _SPARE_DESCRIPTORS = 512
 _KERNEL = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "tty")
 """Below `/proc`: there root sets what the kernel does for everybody, such as the program that is fed with cores."""
 _KERNEL_SECRETS = ("kcore", "keys", "key-users", "kmsg", "kallsyms", "timer_list")
-
-
-def find_bwrap(environment: Mapping[str, str], folders: Sequence[Path]) -> str | None:
-    """The program on PATH; one inside a workspace is not trusted to lock anybody in (S-8)."""
-    return find_program("bwrap", environment, folders)
 
 
 def confine(

@@ -18,6 +18,7 @@ from codelaw.adapters.processes.rules.profile import Profile, ProfilePlace
 from codelaw.adapters.processes.sandboxes import bubblewrap, landlock, seatbelt, seccomp, trial
 from codelaw.adapters.processes.sandboxes.means import Confined, Kind, SandboxMeans
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
+from codelaw.adapters.programs import find_program
 
 TRIAL_SECONDS = 60.0
 """Far beyond what a trial takes on a busy machine: one that is broken off counts as a sandbox that does not hold."""
@@ -45,9 +46,9 @@ def find_means(
 
 def _find_bubblewrap(scratch: Scratch, folders: Sequence[Path], environment: Mapping[str, str]) -> SandboxMeans | str:
     """What it can do here, or why it cannot be used."""
-    program = bubblewrap.find_bwrap(environment, folders)
+    program = find_program("bwrap", environment, folders)  # one inside a workspace is not trusted (S-8)
     if program is None:
-        inside = bubblewrap.find_bwrap(environment, [])
+        inside = find_program("bwrap", environment, [])
         return f"{inside} lies in the workspace" if inside else "bubblewrap (bwrap) is not installed"
     status = Path(program).stat()
     file = (program, status.st_dev, status.st_ino, status.st_mtime_ns)

@@ -94,8 +94,7 @@ def private_environment(environment: Mapping[str, str], profile: Profile, scratc
 def _rules(profile: Profile, scratch: Scratch) -> tuple[list[str], list[str]]:
     """What can be written, and what else can be read."""
     drawn: dict[Path, Access] = {place.path: place.access for place in profile.places}
-    drawn |= {Path("/dev"): "hidden"}
-    drawn |= {scratch.root(): "hidden", scratch.root() / "seen": "write"}
+    drawn |= {Path("/dev"): "hidden", scratch.root(): "hidden", scratch.private(): "write"}
     # Asked once for every entry of the folders around what is hidden, of which a temporary folder has thousands.
     inside: dict[Path, list[Path]] = defaultdict(list)
     for place in drawn:
@@ -111,32 +110,30 @@ def _rules(profile: Profile, scratch: Scratch) -> tuple[list[str], list[str]]:
         if access in ("write", "read") and not any(drawn[place] in ("hidden", "private") for place in below):
             allowed[access].append(str(path))
             # Nothing below can be shut, only opened: a writable folder in one that can be read.
-            for place in below:
-                if drawn[place] == "write" and access == "read":
-                    allowed["write"].append(str(place))
+            opened = [str(place) for place in below if drawn[place] == "write" and access == "read"]
+            allowed["write"] += opened
             return
-        entries: list[os.DirEntry[str]] | None = None
-        if access not in ("hidden", "private"):
-            try:
-                with os.scandir(path) as found:
-                    entries = list(found)
-            except FileNotFoundError:
-                return  # it held something hidden, and went meanwhile
-            except PermissionError:
-                access = "hidden"  # somebody else's: what is not hidden in it is not known, so none of it is seen
-        if entries is None:
-            for place in below:
-                nearest = next(parent for parent in place.parents if parent in drawn or parent == path)
-                if nearest == path:
-                    allow(place, access)
-            return
-        left -= len(entries)
+        try:
+            inner = None if access in ("hidden", "private") else _unlinked(path)
+        except FileNotFoundError:
+            return  # it held something hidden, and went meanwhile
+        except PermissionError:
+            inner, access = None, "hidden"  # somebody else's: what is not hidden in it is not known, so none is seen
+        if inner is None:
+            around = {place: next(one for one in place.parents if one in drawn or one == path) for place in below}
+            inner = [place for place in below if around[place] == path]
+        else:
+            left -= len(inner)
         if left < 0:
             raise OSError("the folders around what is hidden have too many entries")
-        for entry in entries:
-            if not entry.is_symlink():
-                allow(Path(entry.path), access)
+        for one in inner:
+            allow(one, access)
 
     allow(Path("/"), "read")
     allowed["write"] += [f"/dev/{name}" for name in DEVICES if Path("/dev", name).exists()]
     return allowed["write"], allowed["read"]
+
+
+def _unlinked(folder: Path) -> list[Path]:
+    with os.scandir(folder) as found:
+        return [Path(entry.path) for entry in found if not entry.is_symlink()]

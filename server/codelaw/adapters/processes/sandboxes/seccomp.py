@@ -89,13 +89,12 @@ open_tree_attr 467 467
 """
 """Calls and their numbers on x86_64 and on aarch64."""
 
-_MISSING = ("io_uring_setup", "io_uring_enter", "io_uring_register", "clone3")
+_MISSING = "io_uring_setup io_uring_enter io_uring_register clone3"
 """As if the kernel were older: programs have another way. What `clone3` is asked for, a filter cannot see."""
 _REFUSED = (
-    *("add_key", "request_key", "keyctl", "userfaultfd", "bpf", "perf_event_open", "setns", "open_by_handle_at"),
-    *("mount", "umount2", "pivot_root", "open_tree", "open_tree_attr", "move_mount", "mount_setattr"),
-    *("fsopen", "fsconfig", "fsmount", "fspick", "kexec_load", "kexec_file_load", "init_module", "finit_module"),
-    *("delete_module", "swapon", "swapoff", "reboot", "acct"),
+    "add_key request_key keyctl userfaultfd bpf perf_event_open setns open_by_handle_at mount umount2 pivot_root"
+    " open_tree open_tree_attr move_mount mount_setattr fsopen fsconfig fsmount fspick kexec_load kexec_file_load"
+    " init_module finit_module delete_module swapon swapoff reboot acct"
 )
 _MODES = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "mknod": 1, "mknodat": 2}
 """Which argument is a mode."""
@@ -163,9 +162,9 @@ def steps(machine: str | None = None, *, unix: bool = True, internet: bool = Tru
         if number is not None:
             out.extend([(_EQUAL, 0, len(body), number), *body])
 
-    for call in _MISSING:
+    for call in _MISSING.split():
         on(call, [_fail(errno.ENOSYS)])
-    for call in _REFUSED:
+    for call in _REFUSED.split():
         on(call, [_fail(errno.EPERM)])
     families = ((_UNIX,) if unix else ()) + ((_INET, _INET6) if internet else ())
     route = [(_EQUAL, 0, 3, _NETLINK), _argument(2), (_EQUAL, 0, 1, _ROUTE), _give(_ALLOW)]
