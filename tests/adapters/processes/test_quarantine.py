@@ -194,6 +194,15 @@ async def test_what_an_earlier_command_has_committed_is_no_more_known(around: Wo
     assert aside(result, around) == [".vscode"]
 
 
+async def test_where_git_cannot_be_asked_nothing_is_known_and_the_watch_goes_on(around: World, run: Run):
+    tracked(around)
+    (around.own / "quarantine").mkdir()
+    (around.own / "quarantine/sha1.git").touch()
+    result = await run("git checkout -q other -- .vscode; sleep 1; test -e .vscode || mkdir .vscode; sleep 1; ls -A")
+    assert ".vscode" not in result.stdout.split()
+    assert aside(result, around) == [".vscode"]
+
+
 async def test_an_object_that_is_a_pipe_holds_nobody_up(around: World, run: Run):
     tracked(around)
     result = await run(

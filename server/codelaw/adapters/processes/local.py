@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import signal
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from codelaw.adapters.crash_journal.crash_journal import MARK, CrashJournal
+from codelaw.adapters.crash_journal.guardian_child import end_marked
 from codelaw.adapters.processes.child import Child, Feed, within
 from codelaw.adapters.processes.limits import CommandLimits, size_of
 from codelaw.adapters.processes.quarantine.watching import TOO_OFTEN
@@ -34,8 +34,8 @@ DRAIN_SECONDS = 0.2
 """How long the output of a command that has ended is waited for when a grandchild keeps the pipe."""
 GRACE_SECONDS = 0.2
 """Between SIGTERM and SIGKILL."""
-STRAY_LOOKS = 3
-"""Through all processes, for those that a call has left behind."""
+STRAY_LOOKS = 2
+"""Through all processes, for those that a call has left behind: in the midst of an exec one has no environment."""
 KILL_SECONDS = 1.0
 """Between SIGKILL and giving up."""
 
@@ -235,7 +235,7 @@ class LocalProcesses:
             # A descendant that left the group may still hold the pipes: ours are closed, so that it cannot hold us.
             child.close()
             if self._means.kind != "bubblewrap":  # with which no process outlives the first one
-                await asyncio.to_thread(_end_strays, f"{MARK}={mark}".encode())
+                await asyncio.to_thread(_end_strays, mark)
         finally:
             if self._leftovers is not None and self._means.kind != "bubblewrap":
                 self._leftovers.unguard(child.pid)
@@ -332,23 +332,8 @@ async def _until(
         await asyncio.gather(*waiting, return_exceptions=True)
 
 
-def _end_strays(mark: bytes) -> None:
-    """Kill the processes of a call that have left its group, as daemons do; where `/proc` tells of them.
-
-    More than once: one may be born while the others are looked through, and in the midst of an exec it has no
-    environment.
-    """
-    for _ in range(STRAY_LOOKS):
-        again = False
-        for entry in Path("/proc").glob("[0-9]*/environ"):
-            try:
-                environment = entry.read_bytes()
-                again = again or not environment
-                if mark in environment.split(b"\0"):
-                    os.kill(int(entry.parent.name), signal.SIGKILL)
-                    again = True
-            except OSError:
-                # Another user's, or gone by now.
-                continue
-        if not again:
-            return
+def _end_strays(mark: str) -> None:
+    """Kill the processes of a call that have left its group, as daemons do; where `/proc` tells of them."""
+    if os.path.exists("/proc/self/environ"):  # noqa: PTH110 - never raises
+        for _ in range(STRAY_LOOKS):
+            end_marked([f"{MARK}={mark}".encode()])

@@ -13,7 +13,6 @@ import os
 import shutil
 import stat
 import sys
-import threading
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
@@ -118,9 +117,11 @@ class Keeping:
     """The quarantine in a folder of codelaw's own; used from threads, touches the disk."""
 
     def __init__(self, folder: Path) -> None:
+        """Lets go of what is old."""
         self.folder = folder
-        self._lock = threading.Lock()
-        self._tidied = False
+        for number, about in enumerate(sorted(folder.glob("*/about.json"), reverse=True)):
+            if number >= MOST_ENTRIES or time.time() - about.stat().st_mtime > DAYS * 86_400:
+                shutil.rmtree(about.parent, ignore_errors=True)
 
     def take(self, parent: int, name: str, path: Path) -> Path | None:
         """Move the entry `name` of an open folder here; `path` is how it is called. None where it is gone already.
@@ -128,9 +129,9 @@ class Keeping:
         Raises:
             OSError: it cannot be moved, and lies where it lay.
         """
-        self._tidy()
         entry = self.folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(4).hex()}"
-        entry.mkdir(mode=0o700, parents=True)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        entry.mkdir(mode=0o700)
         try:
             with folder_at(entry) as into:
                 _move(parent, name, into, name)
@@ -175,18 +176,6 @@ class Keeping:
                 text = "(no text, or a long one)" if content is None else content[:SHOWN_CHARACTERS]
             found[file.relative_to(place.parent).as_posix()] = text
         return found
-
-    def _tidy(self) -> None:
-        """Once for each server: let go of what is old."""
-        with self._lock:
-            if self._tidied:
-                return
-            self._tidied = True
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        kept = sorted(entry for entry in self.folder.iterdir() if (entry / "about.json").exists())
-        for number, entry in enumerate(reversed(kept)):
-            if number >= MOST_ENTRIES or time.time() - (entry / "about.json").stat().st_mtime > DAYS * 86_400:
-                shutil.rmtree(entry, ignore_errors=True)
 
 
 def _move(source: int, name: str, target: int, new: str) -> None:

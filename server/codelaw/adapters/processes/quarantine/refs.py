@@ -192,8 +192,9 @@ class RefsBefore:
     def _load(self, common: Path, ids: set[str]) -> None:
         wanted = sorted(one for one in ids if one not in self._objects)
         self._objects |= dict.fromkeys(wanted, ("", b""))
-        for one, kind, content in self.refs.objects(common / "objects", wanted, self.folders) if wanted else ():
-            self._objects[one] = kind, content
+        with contextlib.suppress(OSError):  # what git cannot be asked is not known
+            for one, kind, content in self.refs.objects(common / "objects", wanted, self.folders) if wanted else ():
+                self._objects[one] = kind, content
 
 
 def _packed(file: Path) -> list[str]:
