@@ -93,8 +93,8 @@ async def test_a_commit_is_told_by_any_of_its_names(root: Path):
     assert shown.message.endswith("The first\n\nwith a body")
     newest = await asked.commit("HEAD")
     assert newest is not None
-    assert await asked.changed_in(newest) == ["a", "b"]
-    assert "-one\n+two" in await asked.diff_of(newest, ["a"])
+    assert await asked.changed(newest) == ["a", "b"]
+    assert "-one\n+two" in await asked.diff(["a"], newest)
 
 
 async def test_of_a_merge_the_difference_from_its_first_parent_is_told(root: Path):
@@ -108,7 +108,7 @@ async def test_of_a_merge_the_difference_from_its_first_parent_is_told(root: Pat
     assert await asked.open()
     merge = await asked.commit("HEAD")
     assert merge is not None
-    assert await asked.changed_in(merge) == ["b"]
+    assert await asked.changed(merge) == ["b"]
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ async def test_no_setting_of_the_repository_starts_a_program(root: Path, tmp_pat
     assert "-two\n+three" in await asked.diff(["a"])
     shown = await asked.commit(first)
     assert shown is not None
-    assert "+one" in await asked.diff_of(shown, ["a"])
+    assert "+one" in await asked.diff(["a"], shown)
     assert not mark.exists(), mark.read_text()
 
 
@@ -216,12 +216,12 @@ async def test_no_git_is_started_in_a_submodule(root: Path, tmp_path: Path):
     git(root, "add", "inner")
     asked = repository(root)
     assert await asked.open()
-    assert "+Subproject commit" in await asked.staged_diff(["inner"])
+    assert "+Subproject commit" in await asked.diff(["inner"], "staged")
     assert "+Subproject commit" in await asked.diff(["inner"])
     commit(root, "second")
     shown = await asked.commit("HEAD")
     assert shown is not None
-    assert "+Subproject commit" in await asked.diff_of(shown, ["inner"])
+    assert "+Subproject commit" in await asked.diff(["inner"], shown)
     assert not mark.exists(), mark.read_text()
 
 
@@ -239,8 +239,8 @@ async def test_a_path_that_was_a_folder_or_became_one_tells_nothing_of_what_lies
     assert shown is not None
     git(root, "reset", "-q", "--soft", "HEAD~")
     for reported in (
-        await asked.diff_of(shown, ["is", "was", "b"]),
-        await asked.staged_diff(["is", "was", "b"]),
+        await asked.diff(["is", "was", "b"], shown),
+        await asked.diff(["is", "was", "b"], "staged"),
         await asked.diff(["is", "was", "b"]),
     ):
         assert "+two" in reported

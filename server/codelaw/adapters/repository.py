@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from codelaw.adapters.asking import started
 from codelaw.adapters.programs import find_program, own_environment
@@ -69,6 +70,10 @@ class Commit:
     """With author and date above."""
 
 
+Change = Commit | Literal["not committed", "staged"]
+"""What differs: a commit from the one before, the files from the last one, or what the next one would have."""
+
+
 class Repository:
     """The repository of a workspace folder; git is found outside all of `folders` (S-8)."""
 
@@ -97,34 +102,35 @@ class Repository:
             return False
         return await asyncio.to_thread(_holds, top, self._root)
 
-    async def changed(self) -> list[str]:
-        """The files that differ from the last commit, staged or not, as paths below the folder."""
-        out = await self._ask("diff", await self._base(), *_LISTED, ".")
-        return [path for path in out.split("\0") if path]
-
-    async def diff(self, paths: Sequence[str]) -> str:
-        """What is different in these files from the last commit, as `git diff HEAD` says it."""
-        return await self._difference(("diff", await self._base()), paths)
-
-    async def staged(self) -> list[str]:
-        """The files of which the next commit has another text, as paths below the folder."""
-        out = await self._ask("diff", "--cached", await self._base(), *_LISTED, ".")
-        return [path for path in out.split("\0") if path]
+    async def changed(self, what: Change = "not committed") -> list[str]:
+        """The files that differ, as paths below the folder; of a merge, those that differ from its first parent."""
+        return _names(await self._ask(*await self._asked(what), *_LISTED, "."))
 
     async def staged_elsewhere(self) -> int:
         """How many more files are staged outside of the folder."""
         wide = tuple(option for option in _LISTED if option != "--relative")
-        out = await self._ask("diff", "--cached", await self._base(), *wide)
-        return out.count("\0") - len(await self.staged())
+        staged = await self._ask(*await self._asked("staged"), *wide)
+        return len(_names(staged)) - len(await self.changed("staged"))
 
-    async def staged_diff(self, paths: Sequence[str]) -> str:
-        """What the next commit changes in these files, as `git diff --cached` says it."""
-        return await self._difference(("diff", "--cached", await self._base()), paths)
+    async def diff(self, paths: Sequence[str], what: Change = "not committed") -> str:
+        """What is different in these files and in no others, as git says it.
+
+        Git takes a path for all below it too: one that is a file on one side and a folder on the other is left out.
+        """
+        asked, wanted = await self._asked(what), paths[:MOST_PATHS]
+        if not wanted:
+            return ""
+        reported = await self._ask(*asked, *_LISTED, *wanted)
+        if len(reported.encode()) >= MAX_OUTPUT:
+            raise ToolFailure("EXECUTION_ERROR", "git names too many files.")
+        others = set(reported.split("\0")) - set(wanted)
+        folders = {name[:at] for name in others for at, letter in enumerate(name) if letter == "/"}
+        only = [path for path in wanted if path not in folders]
+        return (await self._ask(*asked, *_PLAIN, *only)).lstrip("\n") if only else ""
 
     async def unknown(self) -> list[str]:
         """The files that no commit knows and nobody ignores, as paths below the folder."""
-        out = await self._ask(*_UNKNOWN)
-        return [path for path in out.split("\0") if path]
+        return _names(await self._ask(*_UNKNOWN))
 
     async def subjects(self, count: int) -> list[str]:
         """The first lines of the newest commits, newest first; none before the first commit."""
@@ -146,15 +152,6 @@ class Repository:
             return None
         return Commit(sha, message.strip())
 
-    async def changed_in(self, commit: Commit) -> list[str]:
-        """The files that a commit changed; of a merge, those that differ from its first parent."""
-        out = await self._ask(*_shown(commit), *_LISTED, ".")
-        return [path for path in out.split("\0") if path]
-
-    async def diff_of(self, commit: Commit, paths: Sequence[str]) -> str:
-        """What a commit changed in these files."""
-        return (await self._difference(_shown(commit), paths)).lstrip("\n")
-
     async def head(self) -> str:
         """The id of the last commit; empty before the first one."""
         try:
@@ -170,28 +167,12 @@ class Repository:
         arguments = (*LOG, "-n", str(count), "--end-of-options", head, "--", ".")
         return reported_by(await self._ask(*arguments, whole=False))
 
-    async def _difference(self, asked: Sequence[str], paths: Sequence[str]) -> str:
-        """What is different in these files and in no others.
-
-        Git takes a path for all below it too: one that is a file on one side and a folder on the other is left out.
-        """
-        wanted = paths[:MOST_PATHS]
-        if not wanted:
-            return ""
-        reported = await self._ask(*asked, *_LISTED, *wanted)
-        if len(reported.encode()) >= MAX_OUTPUT:
-            raise ToolFailure("EXECUTION_ERROR", "git names too many files.")
-        others = set(reported.split("\0")) - set(wanted)
-        folders = {name[:at] for name in others for at, letter in enumerate(name) if letter == "/"}
-        only = [path for path in wanted if path not in folders]
-        return await self._ask(*asked, *_PLAIN, *only) if only else ""
-
-    async def _base(self) -> str:
-        """The last commit; before the first one the empty tree."""
-        try:
-            return (await self._ask(*_VERIFY, "HEAD^{commit}")).strip()
-        except ToolFailure:
-            return (await self._ask("hash-object", "-t", "tree", "--stdin")).strip()
+    async def _asked(self, what: Change) -> tuple[str, ...]:
+        """What git is asked for; before the first commit all differs from the empty tree."""
+        if isinstance(what, Commit):
+            return ("show", "--format=", "--diff-merges=first-parent", "--no-show-signature", what.id)
+        base = await self.head() or (await self._ask("hash-object", "-t", "tree", "--stdin")).strip()
+        return ("diff", *(["--cached"] if what == "staged" else []), base)
 
     async def _ask(self, *arguments: str, most: int = MAX_OUTPUT, whole: bool = True, errors: str = "replace") -> str:
         """What git prints; where it need not be whole, what it has printed when the time is over.
@@ -227,8 +208,8 @@ def reported_by(log: str) -> list[tuple[str, list[str]]]:
     return found
 
 
-def _shown(commit: Commit) -> tuple[str, ...]:
-    return ("show", "--format=", "--diff-merges=first-parent", "--no-show-signature", commit.id)
+def _names(listed: str) -> list[str]:
+    return [path for path in listed.split("\0") if path]
 
 
 def _quiet(settings: Mapping[str, str]) -> dict[str, str]:

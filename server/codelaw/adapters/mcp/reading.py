@@ -77,26 +77,24 @@ def _tool(server: str, one: Mapping[str, Any]) -> ServedTool | None:
 
 
 def prompts(server: str, found: Sequence[Mapping[str, Any]]) -> tuple[ServedPrompt, ...]:
+    """Of two with one name the first counts, as of resources."""
     kept: dict[str, ServedPrompt] = {}
     for one in found[:TOOLS]:
-        name = str(one.get("name") or "")
-        if 0 < len(name) <= NAME_CHARACTERS:
-            arguments = tuple(str(each.get("name"))[:NAME_CHARACTERS] for each in objects(one.get("arguments")))
-            words = str(one.get("description") or "")[:WORDS]
-            kept.setdefault(name, ServedPrompt(server, name, words, arguments[:ARGUMENTS]))
-    return tuple(sorted(kept.values(), key=lambda prompt: prompt.name))
+        arguments = [_word(each, "name", NAME_CHARACTERS) for each in objects(one.get("arguments"))][:ARGUMENTS]
+        name = _word(one, "name", NAME_CHARACTERS + 1)
+        kept.setdefault(name, ServedPrompt(server, name, _word(one, "description"), tuple(arguments)))
+    return tuple(kept[name] for name in sorted(kept) if 0 < len(name) <= NAME_CHARACTERS)
 
 
 def resources(server: str, found: Sequence[Mapping[str, Any]]) -> tuple[ServedResource, ...]:
     kept: dict[str, ServedResource] = {}
     for one in found[:TOOLS]:
-        uri = str(one.get("uri") or "")
-        if 0 < len(uri) <= WORDS:
-            name = str(one.get("name") or "")[:NAME_CHARACTERS]
-            words = str(one.get("description") or "")[:WORDS]
-            kind = str(one.get("mimeType") or "")[:NAME_CHARACTERS]
-            kept.setdefault(uri, ServedResource(server, uri, name, words, kind))
-    return tuple(sorted(kept.values(), key=lambda resource: resource.uri))
+        uri, (name, kind) = (
+            _word(one, "uri", WORDS + 1),
+            (_word(one, key, NAME_CHARACTERS) for key in ("name", "mimeType")),
+        )
+        kept.setdefault(uri, ServedResource(server, uri, name, _word(one, "description"), kind))
+    return tuple(kept[uri] for uri in sorted(kept) if 0 < len(uri) <= WORDS)
 
 
 def instructions(server: str, said: object) -> tuple[ServedInstructions, ...]:
@@ -215,8 +213,8 @@ def _object(value: object) -> dict[str, Any] | None:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
-def _word(block: Mapping[str, Any], key: str) -> str:
-    return str(block.get(key) or "")[:WORDS]
+def _word(block: Mapping[str, Any], key: str, most: int = WORDS) -> str:
+    return str(block.get(key) or "")[:most]
 
 
 def _kind(kind: object, block: Mapping[str, Any]) -> str:

@@ -7,7 +7,6 @@ import json
 import logging
 import time
 from collections.abc import AsyncIterator, Coroutine, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
@@ -36,6 +35,7 @@ from codelaw.adapters.models.catalog import path_of
 from codelaw.adapters.models.endpoints import Misbehaved, TooLarge, cause_of, dig, guards, place_of, retry_after
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import FailureKind, ModelRequest, Platform, Usage
+from codelaw.ports.cancelling import give_cancel
 
 Client = anthropic.AsyncAnthropic | AsyncAnthropicBedrockMantle | AsyncAnthropicVertex
 T = TypeVar("T")
@@ -49,8 +49,7 @@ _CONNECT = 30.0
 _MODELS = 1000
 _NO_METHOD = frozenset({404, 405, 501})
 LEFT_SECONDS = 0.5
-"""After which work that does not end after a cancel is left behind."""
-_AGAIN_SECONDS = 0.05
+"""After which work that does not end after a cancel is not waited for."""
 
 
 _log = logging.getLogger(__name__)
@@ -258,8 +257,6 @@ class Endpoint:
                 kind, message = "invalid", f"The base URL is not valid: {cause_of(error.__cause__ or error)}"
             case anthropic.APIConnectionError():
                 kind, message = "network", f"No connection to {self.place}: {cause_of(error)}"
-            case Abandoned():
-                kind, message = "network", f"The request to {self.place} was given up by the HTTP library."
             case httpx2.HTTPError() | httpx2.StreamError():
                 kind, message = "network", f"The connection to {self.place} broke: {cause_of(error)}"
             case json.JSONDecodeError() | UnicodeDecodeError() | MalformedEvent() | TooLarge() | RecursionError():
@@ -288,10 +285,6 @@ class Endpoint:
         return message
 
 
-class Abandoned(Exception):
-    """The work was cancelled, and not by its caller."""
-
-
 async def apart(work: Coroutine[Any, Any, T]) -> T:
     """What `work` gives. A cancel of the caller ends it, however often that takes.
 
@@ -299,31 +292,19 @@ async def apart(work: Coroutine[Any, Any, T]) -> T:
     that would be taken for a cancel of the user's, or take one for its own (R-8).
 
     Raises:
-        Abandoned: the library has cancelled it and not taken that back.
+        NetworkError: the library has cancelled it and not taken that back.
     """
-    task = asyncio.create_task(work)
+    task = asyncio.create_task(work, name="a request to the model")
     try:
         await asyncio.wait([task])
     except asyncio.CancelledError:
-        await _ended(task)
+        give_cancel(task)
+        task.add_done_callback(_heard)
+        await asyncio.wait([task], timeout=LEFT_SECONDS)
         raise
     if task.cancelled():
-        raise Abandoned
+        raise httpx2.NetworkError("the HTTP library gave the request up")
     return task.result()
-
-
-async def _ended(task: asyncio.Task[Any]) -> None:
-    loop = asyncio.get_running_loop()
-    until = loop.time() + LEFT_SECONDS
-    while not task.done() and loop.time() < until:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await asyncio.wait([task], timeout=_AGAIN_SECONDS)
-    if task.done():
-        _heard(task)
-    else:
-        _log.warning("a request to the model does not end after its cancel; it is left behind")
-        task.add_done_callback(_heard)
 
 
 def _heard(task: asyncio.Task[Any]) -> None:

@@ -42,7 +42,7 @@ async def pending(
     if not await repository.open():
         message = "There is no git, or no repository that holds this folder."
         raise Refusal("nothing_to_commit", message, "Open a folder of a repository.")
-    staged = await repository.staged()
+    staged = await repository.changed("staged")
     elsewhere = await repository.staged_elsewhere()
     only_staged = bool(staged) or elsewhere > 0
     changed = staged if only_staged else await repository.changed()
@@ -57,7 +57,7 @@ async def pending(
             "A permission rule keeps it from the model" if withheld else "What is staged lies outside of the workspace"
         )
         raise Refusal("nothing_to_commit", f"{why}.", "Write this message yourself.")
-    diff = await (repository.staged_diff(seen) if only_staged else repository.diff(seen))
+    diff = await repository.diff(seen, "staged" if only_staged else "not committed")
     return PendingCommit(
         text=_reported(seen, seen_new, diff),
         staged=only_staged,

@@ -60,10 +60,10 @@ async def _of_folder(
     commit = None if name == DIFF else await repository.commit(name)
     if commit is None and name != DIFF:
         return None
-    changed = await repository.changed() if commit is None else await repository.changed_in(commit)
+    changed = await repository.changed(commit or "not committed")
     prefix = "" if len(workspace.folders) == 1 else f"{folder.name}/"
     seen = [path for path in changed if await may_be_seen(f"{prefix}{path}", workspace, denied)]
-    diff = await repository.diff(seen) if commit is None else await repository.diff_of(commit, seen)
+    diff = await repository.diff(seen, commit or "not committed")
     over = len(seen) - MOST_PATHS
     more = f"\n({over} more files are changed.)" if over > 0 else ""
     head = "" if commit is None else f"{commit.message}\n\n"
