@@ -23,26 +23,26 @@ class ChatModel(Protocol):
         """
         ...
 
-    async def count(self, request: ModelRequest) -> int | None:
+    async def count(self, request: ModelRequest) -> int | None:  # noqa: ARG002 - where nobody counts
         """The input tokens of a request as its vendor counts them; None where nobody does. No model is asked (W-4).
 
         Raises:
             ModelFailure: the vendor was asked and did not say.
         """
-        ...
+        return None
 
-    async def fill(self, request: ModelRequest) -> Usage | None:
+    async def fill(self, request: ModelRequest) -> Usage | None:  # noqa: ARG002 - where there is no cache
         """Read a request into its vendor's cache and answer nothing; what was billed, or None where nobody can.
 
         Raises:
             ModelFailure: as for `reply`.
         """
-        ...
+        return None
 
     async def warm(self) -> None:
         """Load what the first reply needs; asks no model."""
-        ...
+        return
 
     async def close(self) -> None:
         """Give connections back."""
-        ...
+        return

@@ -155,9 +155,6 @@ def _seen(message: ApiMessage) -> frozenset[str]:
 
 
 def _message(message: ApiMessage, images: Mapping[str, bytes]) -> bytes:
-    if len(message.blocks) == 1 and type(block := message.blocks[0]) is TextBlock and not block.breakpoint:
-        # Nearly all messages of a long chat: the shortest way to the same bytes.
-        return _bytes(f'{{"role":"{message.role}","content":[{{"type":"text","text":{_quote(block.text)}}}]}}')
     blocks = ",".join(_block(block, images) for block in message.blocks)
     return _bytes(f'{{"role":"{message.role}","content":[{blocks}]}}')
 

@@ -15,6 +15,7 @@ from codelaw.adapters.models.offline_summary import summary_of
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call
 from codelaw.domain.models import Delta, Heard, ModelReply, ModelRequest, TextDelta, Usage
+from codelaw.ports.model import ChatModel
 
 _INTRODUCTION = (
     "I am codelaw's offline reader, not a language model: I search the workspace and quote what I find. For answers "
@@ -35,7 +36,7 @@ _Action = tuple[str, str, Mapping[str, Any]]
 """A thought, a tool and its arguments."""
 
 
-class OfflineModel:
+class OfflineModel(ChatModel):
     """A `ChatModel` that is deterministic and asks nobody."""
 
     async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> ModelReply:
@@ -47,18 +48,6 @@ class OfflineModel:
         sent = [*request.system, *(block for message in request.messages for block in message.blocks)]
         size = sum(estimate(getattr(block, "text", "")) for block in sent)
         return ModelReply(text, "tool_use" if calls else "end_turn", Usage(size, output_tokens=estimate(text)), calls)
-
-    async def count(self, request: ModelRequest) -> int | None:
-        """None: nobody counts."""
-
-    async def fill(self, request: ModelRequest) -> Usage | None:
-        """None: there is no cache."""
-
-    async def warm(self) -> None:
-        """Nothing to load."""
-
-    async def close(self) -> None:
-        """Nothing to give back."""
 
 
 def _decide(request: ModelRequest) -> tuple[str, tuple[Call, ...]]:

@@ -17,11 +17,14 @@ before each, `repeat` how often the reply is given (0: for ever). `broken_calls`
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
-from typing import Any
+from typing import Literal
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
 
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.messages import Call
@@ -37,9 +40,10 @@ from codelaw.domain.models import (
     ThinkingDelta,
     Usage,
 )
+from codelaw.ports.model import ChatModel
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
 class ScriptedReply:
     """One reply of a script; `stop_reason` None is `tool_use` with calls and `end_turn` without."""
 
@@ -59,11 +63,11 @@ class ScriptedReply:
     """How often this reply is given; 0 is for ever."""
 
 
-class ScriptedModel:
+class ScriptedModel(ChatModel):
     """A `ChatModel` that gives the replies of a script in order and keeps the requests it saw."""
 
     def __init__(self, script: Sequence[ScriptedReply]) -> None:
-        self._replies = _unfold(script)
+        self._replies = chain.from_iterable(repeat(one, *([one.repeat] if one.repeat else [])) for one in script)
         self.requests: list[ModelRequest] = []
 
     @classmethod
@@ -107,52 +111,19 @@ class ScriptedModel:
         stop = scripted.stop_reason or ("tool_use" if called else "end_turn")
         return ModelReply(scripted.text, stop, usage, scripted.calls, scripted.broken_calls)
 
-    async def count(self, request: ModelRequest) -> int | None:
-        """None: nobody counts."""
 
-    async def fill(self, request: ModelRequest) -> Usage | None:
-        """None: there is no cache."""
-
-    async def warm(self) -> None:
-        """Nothing to load."""
-
-    async def close(self) -> None:
-        """Nothing to give back."""
-
-
-def read_script(text: str) -> tuple[ScriptedReply, ...]:
+def read_script(text: str) -> list[ScriptedReply]:
     """The replies of a script file's text.
 
     Raises:
         ValueError: it is not JSON, or a reply has an unknown field or a wrong type.
     """
     try:
-        return tuple(_read_reply(**entry) for entry in json.loads(text)["replies"])
-    except (TypeError, KeyError) as error:
-        message = f"This is not a script: {error}"
-        raise ValueError(message) from error
-
-
-def _read_reply(
-    calls: Sequence[Mapping[str, Any]] = (),
-    broken_calls: Sequence[Mapping[str, Any]] = (),
-    usage: Mapping[str, int] | None = None,
-    **plain: Any,
-) -> ScriptedReply:
-    return ScriptedReply(
-        calls=tuple(Call(**call) for call in calls),
-        broken_calls=tuple(BrokenCall(**call) for call in broken_calls),
-        usage=None if usage is None else Usage(**usage),
-        **plain,
-    )
-
-
-def _unfold(script: Iterable[ScriptedReply]) -> Iterator[ScriptedReply]:
-    for scripted in script:
-        given = 0
-        while scripted.repeat == 0 or given < scripted.repeat:
-            given += 1
-            yield scripted
+        return TypeAdapter(dict[Literal["replies"], list[ScriptedReply]]).validate_json(text)["replies"]
+    except (ValidationError, KeyError) as error:
+        found = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": "it has no replies"}
+        where = ".".join(map(str, found["loc"]))
+        raise ValueError(f"This is not a script: {where}: {found['msg']}") from None
 
 
 def _deltas(scripted: ScriptedReply) -> list[Delta]:
