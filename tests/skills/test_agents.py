@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from codelaw.app.extensions.agents import LONGEST_BODY, agent, name_of
 from codelaw.domain.extensions import AgentSheet, Sheet
-from codelaw.skills.agents import LONGEST_BODY, agent, name_of
 
 
 def read(text: str, name: str = "file") -> AgentSheet:

@@ -17,8 +17,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCResponse, jsonrpc_message_adapter
 from pydantic_core import from_json
 
-from codelaw.adapters.mcp.bounds import LINE_BYTES, Admission, mended
-from codelaw.adapters.mcp.http import client_for
+from codelaw.adapters.mcp.bounds import LINE_BYTES, Admission, client_for, mended
 from codelaw.adapters.mcp.login import login
 from codelaw.adapters.mcp.means import ServerFailure, ServerMeans
 from codelaw.adapters.mcp.pins import check
