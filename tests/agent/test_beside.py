@@ -10,7 +10,7 @@ import pytest
 
 from codelaw.agent.chat.retrieved_context import SpanLimits
 from codelaw.domain.errors import Refusal
-from codelaw.domain.memories import Hit
+from codelaw.domain.memories import MessageHit
 from tests.agent.conftest import Bench
 
 BLOCK = "<earlier-messages>"
@@ -76,7 +76,7 @@ class Stuck:
         self.searched = asyncio.Event()
         self.cancelled = False
 
-    async def hits(self, *_: object, **__: object) -> tuple[Hit, ...]:
+    async def hits(self, *_: object, **__: object) -> tuple[MessageHit, ...]:
         self.searched.set()
         if self.trouble is not None:
             raise self.trouble

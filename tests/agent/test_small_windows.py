@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from codelaw.agent.compaction.compaction_plan import SMALL, TURNS, Cause, plan
-from codelaw.agent.compaction.watermark import Ended, waits
+from codelaw.agent.compaction.watermark import CompactionEnd, waits
 from codelaw.context.sections import message_tokens
 from codelaw.transcript.transcript import due
 from tests.agent.planning import Running, checkpoint, inputs_of
@@ -31,7 +31,7 @@ class Played:
 def played(window: int, answer: int, lines: int, *, keep: int = 10) -> Played:
     """Turns with two Reads of so many lines and an answer of so many tokens; the model counts as we do."""
     made, reported = Running(inputs_of(window, system=2_000, keep_rounds=keep)), Played()
-    last: Ended | None = None
+    last: CompactionEnd | None = None
     for turn in range(PLAYED):
         size = made.now.tokens
         beside = message_tokens(made.question)
@@ -43,7 +43,7 @@ def played(window: int, answer: int, lines: int, *, keep: int = 10) -> Played:
             planned = plan(state, inputs, cause)
             if planned.changes:
                 made.transcript = made.transcript.reshaped(checkpoint(planned, f"c{turn}", inputs), ())
-            last = Ended("", made.now.tokens)
+            last = CompactionEnd("", made.now.tokens)
             if planned.archived:
                 reported.summaries.append((turn, len(planned.kept)))
             else:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.agent.compaction.watermark import Ended
+from codelaw.agent.compaction.watermark import CompactionEnd
 from codelaw.agent.turn.window_plan import (
     FULL_HINT,
     LADDER,
@@ -105,7 +105,7 @@ def test_paused_compactions_leave_the_history_alone_even_where_demoting_would_pa
 def test_one_that_would_come_too_soon_waits_until_the_view_has_grown_by_a_tenth():
     made = due_chat()
     made.settled = made.transcript.newest_turn
-    made.compactions = Compactions(newest=Ended("", made.now.tokens))
+    made.compactions = Compactions(newest=CompactionEnd("", made.now.tokens))
     assert before_first_step(made.now, "", 0.0) is None
     made.round(WINDOW // 10)
     assert isinstance(before_first_step(made.now, "", 0.0), Compact)
@@ -114,7 +114,7 @@ def test_one_that_would_come_too_soon_waits_until_the_view_has_grown_by_a_tenth(
 def test_in_danger_none_waits():
     made = due_chat(rounds=40)
     made.settled = made.transcript.newest_turn
-    made.compactions = Compactions(newest=Ended("", made.now.tokens))
+    made.compactions = Compactions(newest=CompactionEnd("", made.now.tokens))
     assert not made.now.fits
     assert isinstance(before_first_step(made.now, "", 0.0), Compact)
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from codelaw.domain.errors import Refusal
-from codelaw.domain.memories import Hit, Passage
+from codelaw.domain.memories import MessageHit, Passage
 from codelaw.ports.memories import Vector
 
 
@@ -100,7 +100,7 @@ class MemoryIndex:
         vector: Vector | None = None,
         limit: int = 50,
         without: Collection[str] = (),
-    ) -> Sequence[Hit]:
+    ) -> Sequence[MessageHit]:
         raise Refusal("store_unavailable", "Nothing is searched here.")
 
     def _chat(self, passage: int) -> str:

@@ -9,7 +9,7 @@ from codelaw.domain.events import ChatEvent, ToolCallEvent, TurnEnded, TurnStart
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.transcript.chat_file.markdown import transcript
 from codelaw.transcript.chat_file.story import block_body, stories
-from codelaw.transcript.repair.sanitise import sanitised
+from codelaw.transcript.repair.repairs import sanitised
 from codelaw.transcript.transcript import own
 
 TASK = Call("task_1", "Task", {"kind": "explore", "prompt": "look"})

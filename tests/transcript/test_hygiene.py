@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from codelaw.domain.messages import Message
 from codelaw.transcript.repair.hygiene import MISSING, hygiene, paired
-from codelaw.transcript.repair.repairs import Repairs
-from codelaw.transcript.repair.sanitise import sanitised
+from codelaw.transcript.repair.repairs import Repairs, sanitised
 from tests.transcript.histories import (
     MARK,
     acted,

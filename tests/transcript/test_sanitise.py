@@ -10,8 +10,7 @@ import pytest
 
 from codelaw.domain.messages import Call, Fragment, Message, Metadata, Role
 from codelaw.transcript.repair.hygiene import hygiene
-from codelaw.transcript.repair.repairs import Repairs
-from codelaw.transcript.repair.sanitise import sanitised
+from codelaw.transcript.repair.repairs import Repairs, sanitised
 from tests.transcript.histories import acted, answered, asked, whole_turn
 from tests.transcript.wire import problem
 

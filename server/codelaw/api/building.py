@@ -14,7 +14,7 @@ from codelaw.context.system.modules import pin
 from codelaw.context.tokens import estimate
 from codelaw.domain.chats import Strategy
 from codelaw.domain.errors import Refusal
-from codelaw.domain.memories import Hit
+from codelaw.domain.memories import MessageHit
 from codelaw.domain.messages import Fragment, Message
 from codelaw.domain.reports import BudgetLine, Dropped
 from codelaw.templates.render import render
@@ -203,16 +203,16 @@ def _material(
 
 def _hits(
     search: Search | None, question: str, history: Sequence[Message], spoken: Sequence[ApiMessage], shown: set[str]
-) -> list[Hit]:
+) -> list[MessageHit]:
     """What answers the question among the messages that are not shown."""
     places = [place for place, message in enumerate(history) if message.id not in shown]
     if search is None:
         return _by_words(question, [history[place] for place in places])
     found = search(question, [spoken[place] for place in places])
-    return [Hit(history[places[place]].id, score) for place, score in found]
+    return [MessageHit(history[places[place]].id, score) for place, score in found]
 
 
-def _by_words(question: str, messages: Sequence[Message]) -> list[Hit]:
+def _by_words(question: str, messages: Sequence[Message]) -> list[MessageHit]:
     """The messages that share words with a question, best first."""
     from codelaw.ranking.dates import tells_time  # noqa: PLC0415 - with numpy, which only a search needs
     from codelaw.ranking.passages import split  # noqa: PLC0415 - as above
@@ -229,7 +229,7 @@ def _by_words(question: str, messages: Sequence[Message]) -> list[Hit]:
     if not said:
         return []
     frame = MessageFrame.empty().extended(said, counts, [*map(len, passages)], [*map(packed, passages)])
-    return [Hit(one.id, one.score, one.similarity) for one in rank(frame, question)]
+    return [MessageHit(one.id, one.score, one.similarity) for one in rank(frame, question)]
 
 
 def _memories(memories: Sequence[str], room: int) -> list[str]:

@@ -17,7 +17,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class MessageHit:
     """A message that answers a question: an anchor (B-4)."""
 
     message_id: str

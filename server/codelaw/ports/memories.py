@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from codelaw.domain.memories import Candidate, Category, Hit, Memory, MemoryScope, Passage, Places, Recalled, Saved
+from codelaw.domain.memories import (
+    Candidate,
+    Category,
+    Memory,
+    MemoryScope,
+    MessageHit,
+    Passage,
+    Places,
+    Recalled,
+    Saved,
+)
 
 Vector = bytes
 """Float32, little-endian, of length 1: the dot product of two is their cosine."""
@@ -68,7 +78,7 @@ class MessageIndex(Protocol):
         vector: Vector | None = None,
         limit: int = 50,
         without: Collection[str] = (),
-    ) -> Sequence[Hit]:
+    ) -> Sequence[MessageHit]:
         """The messages of a chat that answer a question best, best first: words, vectors and days fused.
 
         What is not indexed yet of that chat is indexed first, some hundred messages at most. A vector is compared with

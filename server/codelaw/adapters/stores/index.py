@@ -19,7 +19,7 @@ from codelaw.adapters.stores.rows import passage_rows
 from codelaw.adapters.stores.rows.codec import legible
 from codelaw.adapters.stores.rows.database import Session
 from codelaw.adapters.stores.rows.passage_rows import UNCLAIMED, UNEMBEDDED, Key, Prepared, chosen_chat, drop_others
-from codelaw.domain.memories import Hit, Passage
+from codelaw.domain.memories import MessageHit, Passage
 from codelaw.ports.memories import Vector
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class SqlIndex(SqlRepository):
         vector: Vector | None = None,
         limit: int = 50,
         without: Collection[str] = (),
-    ) -> Sequence[Hit]:
+    ) -> Sequence[MessageHit]:
         await self.index(chat_id, BEFORE_SEARCH)
         if self._frames is None:
             self._frames = await asyncio.to_thread(_frames)
@@ -199,7 +199,7 @@ def _frames() -> Frames:
 
 def _ranked(
     frame: MessageFrame, question: str, vector: Vector | None, limit: int, without: frozenset[str]
-) -> tuple[Hit, ...]:
+) -> tuple[MessageHit, ...]:
     import numpy as np  # noqa: PLC0415
 
     from codelaw.ranking.scoring import rank  # noqa: PLC0415
@@ -207,4 +207,4 @@ def _ranked(
     numbers = None if vector is None else np.frombuffer(vector, "<f4")
     found = rank(frame, question, numbers, datetime.now(UTC).astimezone().date())
     kept = (item for item in found if item.id not in without)
-    return tuple(Hit(item.id, item.score, item.similarity) for item in islice(kept, limit))
+    return tuple(MessageHit(item.id, item.score, item.similarity) for item in islice(kept, limit))

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from codelaw.agent.compaction.compaction_plan import Cause, CompactionPlan, plan, report_of, shown_tokens
 from codelaw.agent.compaction.summarising import Audience, Summariser, SummaryCalls
-from codelaw.agent.compaction.watermark import Ended, ended, held_up
+from codelaw.agent.compaction.watermark import CompactionEnd, ended, held_up
 from codelaw.agent.hooks.running import Hooks
 from codelaw.agent.inputs.surroundings import as_sent, layered
 from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
@@ -85,7 +85,7 @@ class Compacting:
     fewest: int | None = None
     """Rounds that stayed, fewer than `keepRounds`, when that was told last."""
     _flight: RunningCompaction | None = field(default=None, repr=False)
-    _last: tuple[int, Ended | None] | None = field(default=None, repr=False)
+    _last: tuple[int, CompactionEnd | None] | None = field(default=None, repr=False)
     """How the newest one ended, and the generation of the history for which that is known."""
 
     @property
@@ -109,7 +109,7 @@ class Compacting:
             self._flight = RunningCompaction(job.run())
         return self._flight
 
-    async def newest(self) -> Ended | None:
+    async def newest(self) -> CompactionEnd | None:
         """How the newest one has ended, also after a restart; None when that says nothing of the view (K-8)."""
         past = self.past
         if self._last is None or self._last[0] != past.generation:

@@ -125,7 +125,7 @@ _SAFETY = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class SummaryPrompt:
     """What a summary is asked for with."""
 
     inputs: TurnInputs
@@ -137,7 +137,7 @@ class Prompt:
     """Tokens that it must fit into, with the answer; None where it was cut to fit."""
 
     @classmethod
-    def fresh(cls, inputs: TurnInputs, system: str, said: Sequence[Message] = ()) -> Prompt:
+    def fresh(cls, inputs: TurnInputs, system: str, said: Sequence[Message] = ()) -> SummaryPrompt:
         """A conversation of its own, which was cut to fit."""
         around = Gathered((text_section("L1", "summariser", system),))
         return cls(inputs, History.of(said), around, React(), inputs.settings.summary_model or inputs.model_name)
@@ -188,7 +188,7 @@ class Summariser:
                 return await self._in_stages(archived, self._limit(failure, archived))
         return await self._in_stages(archived, None)
 
-    def _extending(self, history: History, archived: Sequence[Message], *, warm: bool) -> tuple[Prompt, str]:
+    def _extending(self, history: History, archived: Sequence[Message], *, warm: bool) -> tuple[SummaryPrompt, str]:
         """A prompt that begins as the chat's last ones did: L1, L2, summaries, rounds (K-4)."""
         inputs = self.inputs
         summaries = history.summaries.messages if history.summaries else ()
@@ -199,7 +199,7 @@ class Summariser:
             until = border(sent, len(archived))
             shown = sent if until is not None else archived
         past, around = History.of([*summaries, *shown]), Gathered(inputs.system, inputs.law)
-        prompt = Prompt(inputs, past, around, inputs.dialect, inputs.model_name, window=inputs.limits.window)
+        prompt = SummaryPrompt(inputs, past, around, inputs.dialect, inputs.model_name, window=inputs.limits.window)
         return prompt, self._instruction(until)
 
     async def _in_stages(self, archived: Sequence[Message], limit: int | None) -> str:
@@ -227,7 +227,7 @@ class Summariser:
             said = [message for round_ in part for message in round_.messages]
             draft = Message("draft", "", "user", render("draft", draft=text)) if text else None
             begun = [draft, *said] if draft is not None else said
-            prompt = Prompt.fresh(self.inputs, render("summariser"), self._trimmed(begun, room))
+            prompt = SummaryPrompt.fresh(self.inputs, render("summariser"), self._trimmed(begun, room))
             text = await self._good(prompt, self._instruction(), said)
         return text
 
@@ -239,7 +239,7 @@ class Summariser:
     def _size(self, message: Message) -> int:
         return self.inputs.corrected(message_tokens(message))
 
-    async def _good(self, prompt: Prompt, wanted: str, source: Sequence[Message]) -> str:
+    async def _good(self, prompt: SummaryPrompt, wanted: str, source: Sequence[Message]) -> str:
         """Ask, and ask once more when the reply cannot be used."""
         size = sum(map(message_tokens, source))
         asked = wanted

@@ -7,7 +7,7 @@ import logging
 import time
 from dataclasses import dataclass, field, replace
 
-from codelaw.agent.compaction.summarising import Prompt, SummaryCalls
+from codelaw.agent.compaction.summarising import SummaryCalls, SummaryPrompt
 from codelaw.agent.inputs.surroundings import estimated, recent_room
 from codelaw.agent.inputs.turn_context import TurnInputs
 from codelaw.agent.recording.history import Past
@@ -136,7 +136,7 @@ class _Update:
         """The new summary, by one call in a fresh conversation."""
         system, asked = await asyncio.to_thread(request_texts, part, limit_tokens)
         most = limit_tokens * _OUTPUT
-        reply = await self.calls.reply(Prompt.fresh(self.inputs, system).request(asked, most))
+        reply = await self.calls.reply(SummaryPrompt.fresh(self.inputs, system).request(asked, most))
         return await asyncio.to_thread(check, reply, limit_tokens=most, count=estimate)
 
     @property

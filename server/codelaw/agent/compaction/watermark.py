@@ -17,7 +17,7 @@ _NAMES = {"question": "your message", "scratchpad": "the steps of this turn", "t
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class CompactionEnd:
     """How the newest compaction of a chat ended."""
 
     turn_id: str
@@ -26,7 +26,7 @@ class Ended:
     """Of the whole view."""
 
 
-def ended(transcript: Transcript, turn_id: str, report: CompactionReport | None) -> Ended | None:
+def ended(transcript: Transcript, turn_id: str, report: CompactionReport | None) -> CompactionEnd | None:
     """The end that a report tells of; None when the view is not what that compaction left.
 
     That is so after a failure, a cancel, and when its checkpoint was undone.
@@ -34,12 +34,12 @@ def ended(transcript: Transcript, turn_id: str, report: CompactionReport | None)
     if report is None:
         return None
     if report.checkpoint_id is None:
-        return Ended(turn_id, report.tokens_after) if report.reason in _IDLE else None
+        return CompactionEnd(turn_id, report.tokens_after) if report.reason in _IDLE else None
     known = report.checkpoint_id in {checkpoint.id for checkpoint in transcript.checkpoints}
-    return Ended(turn_id, report.tokens_after) if known else None
+    return CompactionEnd(turn_id, report.tokens_after) if known else None
 
 
-def grown(state: HistoryState, inputs: TurnInputs, last: Ended | None, *, view: int, beside: int) -> int | None:
+def grown(state: HistoryState, inputs: TurnInputs, last: CompactionEnd | None, *, view: int, beside: int) -> int | None:
     """Tokens that a view of `view` tokens has more than when its history was last reshaped; None: it never was.
 
     `beside` is what of the view is neither L1 nor law nor history, in estimated tokens. All of it follows from what is
@@ -55,7 +55,7 @@ def grown(state: HistoryState, inputs: TurnInputs, last: Ended | None, *, view: 
     return more if since_settled is None else min(more, since_settled)
 
 
-def waits(state: HistoryState, inputs: TurnInputs, last: Ended | None, *, view: int, beside: int) -> bool:
+def waits(state: HistoryState, inputs: TurnInputs, last: CompactionEnd | None, *, view: int, beside: int) -> bool:
     """Whether a compaction that nobody asked for has to wait: it would do again what the last one did (K-8).
 
     Never in danger: a view that leaves no room for an answer is not to wait.

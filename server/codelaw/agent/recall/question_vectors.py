@@ -18,7 +18,7 @@ from codelaw.domain.errors import EmbeddingFailure
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from codelaw.domain.memories import Hit
+    from codelaw.domain.memories import MessageHit
     from codelaw.memory.background import Chance
     from codelaw.ports.memories import Embedder, MessageIndex, Vector
 
@@ -167,7 +167,7 @@ _WITH_FLOOR = 500
 class Retrieved:
     """The messages found, best first."""
 
-    hits: tuple[Hit, ...]
+    hits: tuple[MessageHit, ...]
     words_only: str = ""
     """Why they were found by their words and days alone, though there is an embedder; empty when they were not."""
     late: bool = False

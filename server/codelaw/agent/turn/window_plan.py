@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.compaction.compaction_plan import Cause, plan, savings
-from codelaw.agent.compaction.watermark import GROWTH, Ended, waits
+from codelaw.agent.compaction.watermark import GROWTH, CompactionEnd, waits
 from codelaw.agent.inputs.surroundings import NARROWED, estimated
 from codelaw.agent.model_calls.recovery import TOO_LONG_HINT
 from codelaw.context.shortening.economy import thin
@@ -109,7 +109,7 @@ class Compactions:
     """Somebody's runs now."""
     paused: bool = False
     """Automatic ones have failed too often (K-7)."""
-    newest: Ended | None = None
+    newest: CompactionEnd | None = None
     """How the newest one ended; looked up near the window only."""
 
 

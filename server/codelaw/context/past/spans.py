@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from codelaw.context.escaping import quoted
 from codelaw.context.observations.text import shown
 from codelaw.context.tokens import estimate
-from codelaw.domain.memories import Hit
+from codelaw.domain.memories import MessageHit
 from codelaw.domain.messages import Fragment, Message
 from codelaw.domain.safety.own_tags import escape
 from codelaw.templates.render import render
@@ -159,7 +159,7 @@ def filled(
 def spans_fragment(
     transcript: Transcript,
     shown_ids: AbstractSet[str],
-    hits: Sequence[Hit],
+    hits: Sequence[MessageHit],
     *,
     radius: int,
     budget_tokens: int,

@@ -72,7 +72,7 @@ def middle_out(text: str, head: int, tail: int, where: str = "") -> str:
     return text if left <= 0 else f"{text[:head]}\n… {left} characters left out{where} …\n{text[-tail:]}"
 
 
-class _Rule(NamedTuple):
+class _HistoryRule(NamedTuple):
     """What is kept of the data of a tool."""
 
     fields: tuple[str, ...]
@@ -82,7 +82,7 @@ class _Rule(NamedTuple):
     """Who writes what is kept of its other large data."""
 
 
-def _by_rule(rule: _Rule, data: Mapping[str, Any], params: Mapping[str, Any]) -> Json:
+def _by_rule(rule: _HistoryRule, data: Mapping[str, Any], params: Mapping[str, Any]) -> Json:
     kept: Json = {}
     for name in rule.fields:
         value = data.get(name, params.get(name))
@@ -187,30 +187,30 @@ _READ_FIELDS = (
     *("path", "start_line", "end_line", "total_lines", "mtime", "size"),
     *("source", "version", "cut_lines", "note"),
 )
-_EDIT = _Rule(_CHANGE_FIELDS, {"diagnostics": DIAGNOSTICS}, _change)
-_RULES: Mapping[str, _Rule] = {
-    "LS": _Rule(("path", "total", "folders", "files"), {"entries": LISTED}),
-    "Glob": _Rule(("pattern", "path", "total", "reason"), {"files": LISTED}),
-    "Grep": _Rule(("pattern", "path", "total", "files", "reason"), {"matches": MATCHES}),
-    "Read": _Rule(_READ_FIELDS, body=_read),
+_EDIT = _HistoryRule(_CHANGE_FIELDS, {"diagnostics": DIAGNOSTICS}, _change)
+_RULES: Mapping[str, _HistoryRule] = {
+    "LS": _HistoryRule(("path", "total", "folders", "files"), {"entries": LISTED}),
+    "Glob": _HistoryRule(("pattern", "path", "total", "reason"), {"files": LISTED}),
+    "Grep": _HistoryRule(("pattern", "path", "total", "files", "reason"), {"matches": MATCHES}),
+    "Read": _HistoryRule(_READ_FIELDS, body=_read),
     "Edit": _EDIT,
     "MultiEdit": _EDIT,
     "Write": _EDIT,
-    "web_fetch": _Rule(("url", "final_url", "status", "content_type", "title", "content")),
-    "Bash": _Rule(("command", "description", "exit_code", "seconds", "unsaved", "changed"), body=_bash),
-    "TodoWrite": _Rule(("recap",)),
-    "Diagnostics": _Rule(("path", "total", "errors", "version"), {"diagnostics": LISTED}),
-    "Definition": _Rule(("symbol", "total"), {"places": LISTED}),
-    "References": _Rule(("symbol", "total"), {"places": LISTED}),
-    "search_code": _Rule(("query", "path", "total", "note"), {"places": LISTED}),
-    "Outline": _Rule(("path", "total"), {"symbols": LISTED}),
-    "memory_save": _Rule(("outcome", "id", "text", "category", "scope")),
-    "memory_search": _Rule(("query", "total"), {"memories": LISTED}),
-    "find_tools": _Rule(("query", "total"), body=_found),
-    "load_skill": _Rule(("name", "folder", "file", "by"), {"files": LISTED}, _skill),
-    "Task": _Rule(("kind", "ended", "steps", "tokens"), {"changed": REPORTED}, _report),
-    "Rename": _Rule(("symbol", "new_name", "failed", "left"), body=_changes),
-    "QuickFix": _Rule(("title", "failed", "left"), body=_changes),
+    "web_fetch": _HistoryRule(("url", "final_url", "status", "content_type", "title", "content")),
+    "Bash": _HistoryRule(("command", "description", "exit_code", "seconds", "unsaved", "changed"), body=_bash),
+    "TodoWrite": _HistoryRule(("recap",)),
+    "Diagnostics": _HistoryRule(("path", "total", "errors", "version"), {"diagnostics": LISTED}),
+    "Definition": _HistoryRule(("symbol", "total"), {"places": LISTED}),
+    "References": _HistoryRule(("symbol", "total"), {"places": LISTED}),
+    "search_code": _HistoryRule(("query", "path", "total", "note"), {"places": LISTED}),
+    "Outline": _HistoryRule(("path", "total"), {"symbols": LISTED}),
+    "memory_save": _HistoryRule(("outcome", "id", "text", "category", "scope")),
+    "memory_search": _HistoryRule(("query", "total"), {"memories": LISTED}),
+    "find_tools": _HistoryRule(("query", "total"), body=_found),
+    "load_skill": _HistoryRule(("name", "folder", "file", "by"), {"files": LISTED}, _skill),
+    "Task": _HistoryRule(("kind", "ended", "steps", "tokens"), {"changed": REPORTED}, _report),
+    "Rename": _HistoryRule(("symbol", "new_name", "failed", "left"), body=_changes),
+    "QuickFix": _HistoryRule(("title", "failed", "left"), body=_changes),
 }
 
 

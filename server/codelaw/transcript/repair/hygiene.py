@@ -17,8 +17,17 @@ from dataclasses import replace
 from functools import partial
 
 from codelaw.domain.messages import Call, Message, Metadata
-from codelaw.transcript.repair.repairs import STOPPED, Ids, Repairs, legal, result_message, unmarked
-from codelaw.transcript.repair.sanitise import OMITTED, sanitised, says_nothing
+from codelaw.transcript.repair.repairs import (
+    OMITTED,
+    STOPPED,
+    Ids,
+    Repairs,
+    legal,
+    result_message,
+    sanitised,
+    says_nothing,
+    unmarked,
+)
 
 _TOOL_NAME = re.compile(r"[\w.-]+")
 """Wider than what vendors take: the text dialect lets a model write other names, and the native one spells them."""
