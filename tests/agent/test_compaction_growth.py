@@ -42,21 +42,6 @@ def explained(reported: list[CompactionReport]) -> None:
             assert "your message" in report.message
 
 
-async def test_a_compaction_that_finds_nothing_to_archive_says_so_once_and_not_at_every_turn(bench: Bench):
-    settings: dict[str, Any] = {**KEEPING_TEN, "model": {"contextWindow": 2 * WINDOW}}
-    await small(bench, **settings)
-    chat = await long_turns(bench, range(5), size=13_800)
-    for number in range(5, 8):
-        bench.vendor.play(bench.finish("short", usage=usage(52_000)))
-        await bench.turn(ask(number), chat)
-        if number == 6:
-            await bench.reopen(**settings)
-    (report,) = reports(bench)
-    assert (report.compacted, report.reason) == (False, "rounds_not_enough")
-    assert f"could not come down to {2 * LOW_WATER}" in report.message
-    assert f"the newest {report.rounds_kept} rounds (context.keepRounds keeps them)" in report.message
-
-
 async def test_what_a_person_has_restored_is_not_archived_again_at_once(bench: Bench):
     await small(bench)
     chat = None

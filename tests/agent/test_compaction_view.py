@@ -178,36 +178,6 @@ async def test_after_a_restart_the_next_request_is_the_same_bytes(bench: Bench):
     fine(bench)
 
 
-async def test_facts_of_the_archive_are_computed_and_not_the_models(bench: Bench):
-    """Times, changed files, commands with their exit codes, failed tools and identifiers (K-5)."""
-    await small(bench, context={"keepRounds": 1}, permissions={"default": "allow"})
-    (bench.root / "mod.py").write_text("def rare_symbol_name():\n    return 1\n")
-    bench.vendor.play(
-        bench.act("Read", {"path": "mod.py"}),
-        bench.act("Edit", {"path": "mod.py", "old_string": "return 1", "new_string": "return 2"}),
-        bench.act("Bash", {"command": "echo TESTSRUN; exit 3"}),
-        bench.act("Read", {"path": "not_there.py"}),
-        bench.finish("done"),
-    )
-    chat = (await bench.turn(ask(0))).chat_id
-    await talk(bench, 2, size=50, chat=chat, start=1)
-    assert (await bench.session.compact(chat)).compacted
-    text = (await bench.session.archive(chat)).text
-    assert "[Start Time]" not in text
-    assert "[Cutoff Time]" not in text
-    assert "`mod.py`" in text
-    assert "`a.py`" not in text, "what the model made up about files is not kept"
-    assert "echo TESTSRUN; exit 3" in text
-    assert "3" in text[text.index("echo TESTSRUN; exit 3") :][:60]
-    assert "not_there.py" in text
-    assert "rare_symbol_name" in text
-    assert "SUMMARYCANARY1Z" in text
-    places = [
-        text.index(word) for word in ("Objectives", "Technical Context", "Completed", "Key Insights", "File System")
-    ]
-    assert places == sorted(places)
-
-
 async def test_the_todo_recap_outlives_a_compaction(bench: Bench):
     await small(bench, context={"keepRounds": 1})
     todos = {"todos": [{"content": "TODOCANARY", "status": "in_progress"}]}
@@ -218,38 +188,3 @@ async def test_the_todo_recap_outlives_a_compaction(bench: Bench):
     bench.vendor.play(bench.finish("x"))
     await bench.turn(ask(3), chat)
     assert "TODOCANARY" in user_texts(bench.sent())[-1], "it is said again"
-
-
-async def test_a_chat_with_a_summary_can_change_dialects(bench: Bench):
-    await small(bench, context={"keepRounds": 2})
-    bench.vendor.play(bench.act("LS", {}), bench.finish("ok"))
-    chat = (await bench.turn(ask(0))).chat_id
-    await talk(bench, 3, size=50, chat=chat, start=1)
-    await bench.session.compact(chat)
-    bench.dialect = "native" if bench.dialect == "react" else "react"
-    await bench.reopen(**SMALL)
-    bench.vendor.play(bench.act("LS", {}), bench.finish("x", times=0))
-    await bench.turn(ask(4), chat)
-    assert asked_in(bench.sent()) == [2, 3, 4]
-    assert "SUMMARYCANARY1Z" in system(bench.sent())
-    await talk(bench, 3, size=50, chat=chat, start=5)
-    assert (await bench.session.compact(chat)).compacted
-    fine(bench)
-
-
-async def test_a_window_too_small_for_a_turn_breaks_no_compaction(bench: Bench):
-    """Whatever it answers, the record is whole and the chat goes on in a larger window."""
-    chat = await talk(bench, 14, size=500)
-    before = (await bench.session.read(chat)).messages
-    await bench.reopen(context={"maxWindow": 2_000})
-    try:
-        report = await bench.session.compact(chat)
-    except Refusal as refusal:
-        assert refusal.code in {"window_too_small", "context_overflow"}  # noqa: PT017 - either is an answer
-    else:
-        assert report.reason in {"manual", "summary_failed"}
-    await bench.reopen()
-    record = (await bench.session.read(chat)).messages
-    assert tuple(message for message in record if message.role != "summary") == before
-    bench.vendor.play(bench.finish("x"))
-    assert (await bench.turn(ask(14), chat)).stop_reason == "finished"

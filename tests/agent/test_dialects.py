@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -160,26 +159,4 @@ async def test_a_child_is_spoken_to_as_its_own_model_wants(bench: Bench):
         (THINKS, "native"), (UNKNOWN, "react"), (THINKS, "native"),
     ]  # fmt: skip
     assert THOUGHT in system(bench.sent(-3))
-    fine(bench)
-
-
-async def test_a_child_switches_for_itself_and_those_after_the_switch_begin_with_it(bench: Bench):
-    await opened(bench, dialect="react")
-    order = {"kind": "explore", "prompt": "Look"}
-    task = VendorReply(text=f"Thought: t\nAction: Task[{json.dumps(order)}]")
-    native = VendorReply(text="I ask.", calls=({"name": "Task", "input": order},))
-    bench.vendor.play(
-        task,
-        REFUSED,
-        VendorReply(text="It saw."),
-        REFUSED,
-        native,
-        VendorReply(text="Again."),
-        VendorReply(text="Done."),
-    )
-    result = await bench.turn("Go.")
-    assert (result.stop_reason, result.answer) == ("finished", "Done.")
-    seen = [asked(bench, number) for number in range(-7, 0)]
-    assert seen == ["react", "react", "native", "react", "native", "native", "native"]
-    assert [one.code for one in result.notices] == ["dialect_switched"] * 2
     fine(bench)

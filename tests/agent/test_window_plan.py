@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,7 +27,6 @@ from codelaw.agent.turn.window_plan import (
     before_first_step,
     heard,
     next_action,
-    shrunk,
     unkept,
 )
 from codelaw.domain.errors import ModelFailure
@@ -95,13 +93,6 @@ def test_few_messages_are_never_compacted():
     assert before_first_step(due_chat(rounds=1).now, "", 0.0) is None
 
 
-def test_paused_compactions_leave_the_history_alone_even_where_demoting_would_pay():
-    made = due_chat()
-    made.round(10, read("a.py", 900)).round(10).round(10)
-    made.compactions = Compactions(paused=True)
-    assert before_first_step(made.now, "", LONG) is None
-
-
 def test_one_that_would_come_too_soon_waits_until_the_view_has_grown_by_a_tenth():
     made = due_chat()
     made.settled = made.transcript.newest_turn
@@ -145,14 +136,6 @@ def test_a_vendor_without_a_cache_is_always_cold():
     assert isinstance(before_first_step(made.now, "", LONG), Demote)
 
 
-@pytest.mark.parametrize("settings", [{"economy": False}, {"strategy": "full"}])
-def test_no_batch_goes_where_it_saves_nothing(settings: dict[str, Any]):
-    made = chat(**settings)
-    for _ in range(6):
-        made.round(500, read("a.py", 200), bash("make"))
-    assert before_first_step(made.now, "", LONG) is None
-
-
 def test_no_batch_goes_below_three_tenths_of_the_window():
     assert before_first_step(long_ago(chat(window=200_000)).now, "", LONG) is None
     assert isinstance(before_first_step(long_ago(chat()).now, "", LONG), Demote)
@@ -190,27 +173,6 @@ def test_finished_rounds_give_way_before_anything_of_the_turn():
     assert names(actions) == ["Compact", "Send"]
     assert made.scratchpad is pad
     assert progress.ladder == LADDER, "the window was not in danger"
-
-
-def test_the_first_view_of_a_turn_that_fits_is_not_archived_again():
-    made = chat(13, 1_900)
-    assert made.now.near
-    assert made.now.fits
-    assert names(made.play(FitProgress())[0]) == ["Send"]
-
-
-def test_finished_rounds_are_tried_again_only_when_the_view_has_grown_and_there_is_more_to_archive():
-    made = chat(10, 1_500).step(*(read(f"f{number}.py", 330) for number in range(2)))
-    actions, progress = made.play(replace(FitProgress(), archived_at=made.now.tokens - 100))
-    assert names(actions) == ["Send"], "it has not grown"
-    actions, progress = made.play(replace(FitProgress(), archived_at=made.now.tokens - WINDOW // 10))
-    assert names(actions) == ["Compact", "Send"]
-    assert progress.archived_at is not None
-    made = Running(inputs_of(WINDOW)).round(20_000, bash("make", lines=1)).step(read("a.py", 330))
-    assert made.now.near
-    again = next_action(made.now, replace(FitProgress(), archived_at=0))
-    assert isinstance(again[0], Send), "nothing is left to archive"
-    assert again[1].archived_at == made.now.tokens
 
 
 def test_a_turn_that_is_long_by_itself_is_shortened_in_one_step_to_the_low_water_mark():
@@ -337,13 +299,6 @@ def test_without_a_number_the_view_comes_down_to_half():
     assert learned.inputs.limits.window == int(sent * 0.9)
     assert learned.progress.refused is not None
     assert learned.progress.refused.goal == sent // 2
-
-
-def test_a_window_only_shrinks_and_a_summary_model_of_its_own_keeps_its_own():
-    inputs = inputs_of(WINDOW, summary_model="other")
-    assert shrunk(inputs, WINDOW * 2).limits.window == WINDOW
-    assert shrunk(inputs, 0).limits.window == 512
-    assert shrunk(inputs, 9_000).summary_window == WINDOW
 
 
 def test_numbers_that_cannot_be_are_not_believed_and_the_same_view_is_sent_once_more():

@@ -8,10 +8,7 @@ from codelaw.context.system.law import (
     LawText,
     assemble,
     choose,
-    choose_beside,
-    is_law_name,
     names_of,
-    root_files,
     text_of,
 )
 from codelaw.context.system.modules import system_sections
@@ -106,17 +103,6 @@ def test_which_file_is_the_law():
     assert choose(["readme", "code_law.md", "CODE_LAW.md", "Code_Law.md"]) == "CODE_LAW.md"
     assert choose(["code_law.md", "Code_law.md"]) == "Code_law.md"
     assert choose(["CODE_LAW.md.bak", "law.md"]) is None
-
-
-def test_which_file_counts_beside_it():
-    names = ["agents.MD", "CLAUDE.md", "CODE_LAW.md", "README.md"]
-    assert choose_beside(names, ("AGENTS.md", "CLAUDE.md")) == "agents.MD"
-    assert choose_beside(names, ("CLAUDE.md", "AGENTS.md")) == "CLAUDE.md"
-    assert choose_beside(["AGENTS.md", "agents.md"], ("AGENTS.md",)) == "AGENTS.md"
-    assert choose_beside(names, ()) is None
-    assert root_files(("code_law.md", "AGENTS.md")) == ("AGENTS.md",)
-    assert is_law_name("Agents.md", ("AGENTS.md",))
-    assert not is_law_name("AGENTS.md", ())
 
 
 def test_law_is_verbatim_and_labelled_by_folder_only_when_there_are_several():

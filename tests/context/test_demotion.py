@@ -16,7 +16,7 @@ from codelaw.context.escaping import json_line
 from codelaw.context.sections import action_text
 from codelaw.context.shortening.demotion import LONG, demotable, demoted
 from codelaw.domain.checkpoints import Demotion
-from codelaw.domain.messages import Call, KeptItem, KeptItems, Message, Metadata
+from codelaw.domain.messages import KeptItem, KeptItems, Message, Metadata
 from codelaw.domain.models import CallBlock, ModelReply, TextBlock
 from tests.context.spoken import Spoken, bash, edit, read
 
@@ -65,19 +65,6 @@ def test_what_failed_still_says_how():
     assert body["error"] == {"code": "EXECUTION_ERROR", "message": "The command ended with exit code 1."}
     assert body["shortened"].startswith("Bash make very")
     assert next(iter(body)) == "status", "the native dialect tells a failed result by its beginning"
-
-
-def test_a_long_path_is_told_by_its_end_and_a_long_command_by_its_beginning():
-    far = "server/deep/down/in/some/folder/of/this/project/parser.py"
-    spoken = Spoken().turn("t", read(far), bash("pytest -q tests/" + "x" * 80))
-    lines = [
-        json.loads(message.content)["shortened"]
-        for message in demoted(spoken.record, all_of(spoken.record))
-        if message.role == "tool"
-    ]
-    assert lines[0].startswith("Read …")
-    assert "this/project/parser.py 1-100" in lines[0]
-    assert lines[1].startswith("Bash pytest -q tests/xxx")
 
 
 def test_long_arguments_become_marks_and_the_action_is_still_one():
@@ -144,15 +131,6 @@ def test_the_action_is_found_however_it_was_written(before):
     assert [call.tool for call in again.calls] == ["Write"]
     assert again.calls[0].arguments == short.metadata.calls[0].arguments
     assert len(short.content) < 300
-
-
-def test_words_that_only_look_like_the_call_are_left_alone():
-    call = Call("c", "Write", {"path": "a", "content": "z" * 400})
-    content = f'Action: Write[{{"path": "b", "content": "{"w" * 400}"}}]'
-    said = Message("m", "t", "assistant", content, Metadata(calls=(call,)))
-    (short,) = demoted([said], all_of([said]))
-    assert short.content == content
-    assert len(short.metadata.calls[0].arguments["content"]) < LONG
 
 
 def test_a_result_without_a_ref_is_not_demoted_because_nothing_brings_it_back():

@@ -258,14 +258,3 @@ def test_what_stands_behind_an_older_question_is_stale_but_for_the_newest_profil
     freed = total(spoken.record) - total(demoted(spoken.record, set(chosen)))
     bare = long_chat()
     assert freed > total(bare.record) - total(demoted(bare.record, set(planned(bare, cold=True)))) + 1_000
-
-
-def test_what_stands_behind_a_result_goes_with_it_and_stays_with_the_working_set():
-    spoken = Spoken().turn("t", read("old.py"), *(bash(f"step {number}") for number in range(20)), read("new.py"))
-    rules = Fragment("agents:AGENTS.md", WORDS)
-    results = [place for place, message in enumerate(spoken.record) if message.metadata.tool_name == "Read"]
-    for place in results:
-        facts = replace(spoken.record[place].metadata, asides=(rules,))
-        spoken.record[place] = replace(spoken.record[place], metadata=facts)
-    shown = demoted(spoken.record, set(planned(spoken, cold=True)))
-    assert [bool(shown[place].metadata.asides) for place in results] == [False, True]

@@ -134,17 +134,6 @@ def test_a_sliding_window_that_its_summary_leaves_half_empty_is_filled_with_the_
     assert not any(entry.name == "not summarised" for entry in history.dropped)
 
 
-def test_a_sliding_window_begins_where_its_summary_ends_also_behind_archived_and_withdrawn_rounds():
-    thread = ThreadSummary("so far", "t9", 0.0)
-    selection = Selection("sliding-window", thread=thread)
-    transcript = chat(30).summarised(thread)
-    assert shown(transcript.without("t12"), selection) == [10, 11, *range(13, 30)]
-    archive = Message("s", "t19", "summary", "ARCHIVE")
-    cut = transcript.reshaped(Checkpoint("c", "t20", 0.0, 20, archive), ())
-    assert shown(cut, selection) == list(range(20, 30))
-    assert "ARCHIVE" in project(cut, selection).summaries.rendered, "what lies between stands in the archive's summary"
-
-
 @pytest.mark.parametrize("name", ["summary+recent", "sliding-window"])
 def test_the_rolling_summary_stands_before_the_rounds_and_older_archives_are_part_of_it(name: Resolved):
     transcript = chat(30)
@@ -159,14 +148,6 @@ def test_the_rolling_summary_stands_before_the_rounds_and_older_archives_are_par
     assert [message.id for message in history.summaries.messages] == ["thread_t19"]
     assert "what was said so far" in history.summaries.rendered
     assert not any(entry.name == "not summarised" for entry in history.dropped)
-
-
-def test_an_archive_that_knows_more_than_the_rolling_summary_stays_beside_it():
-    transcript = chat(30)
-    transcript = transcript.reshaped(Checkpoint("c", "t25", 0.0, 25, Message("s", "t24", "summary", "ARCHIVE")), ())
-    thread = ThreadSummary("so far", "t9", 0.0)
-    history = project(transcript.summarised(thread), Selection("summary+recent", thread=thread))
-    assert [message.id for message in history.summaries.messages] == ["s", "thread_t9"]
 
 
 def test_a_rolling_summary_of_a_turn_that_was_withdrawn_is_not_shown():

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from codelaw.context.past.strategies import round_tokens
 from codelaw.context.past.thread import SlidingWindow, due, is_request, limit, request_texts, unsummarised
@@ -98,40 +94,12 @@ def test_a_quarter_of_a_sliding_window_leaves_at_once_and_nobody_is_asked_before
     assert due(chat(1), recent_min=4, above=0, room=10_000, window=SlidingWindow(20, 1)) is None
 
 
-@given(
-    words=st.lists(st.integers(1, 400), min_size=1, max_size=30),
-    most=st.integers(1, 12),
-    share=st.integers(1, 3_000),
-    recent_min=st.integers(0, 8),
-)
-def test_with_summaries_written_in_time_no_round_falls_between_summary_and_window(words, most, share, recent_min):
-    transcript = Transcript()
-    for number, count in enumerate(words):
-        transcript = transcript.ended(chat(1, count).messages, f"t{number}", 0.0)
-        said = tuple(replace(one, id=f"{one.id}_{number}", turn_id=f"t{number}") for one in transcript.messages[-2:])
-        transcript = replace(transcript, messages=(*transcript.messages[:-2], *said))
-        window = SlidingWindow(most, share)
-        while (part := due(transcript, recent_min=recent_min, above=2_000, room=10**9, window=window)) is not None:
-            transcript = transcript.summarised(ThreadSummary("so far", part.covers, 0.0))
-        behind = unsummarised(transcript, recent_min=0)
-        assert len(behind) <= max(1, most)
-        assert len(behind) == 1 or sum(map(round_tokens, behind)) <= share
-
-
 def test_more_than_one_call_takes_is_summed_up_bit_by_bit_the_oldest_first():
     transcript, covered = chat(20), []
     while (part := due(transcript, recent_min=4, above=10, room=700)) is not None:
         covered += asked_in(part.said)
         transcript = transcript.summarised(ThreadSummary("so far", part.covers, 0.0))
     assert covered == list(range(18))
-
-
-def test_a_round_too_long_for_one_call_loses_its_middle():
-    transcript = chat(4, words=20_000)
-    part = due(transcript, recent_min=2, above=10, room=1_000)
-    assert part.covers == "t0"
-    assert "ASK0X" in part.said
-    assert len(part.said) < 4_000
 
 
 def test_results_and_arguments_are_told_in_a_line_and_nothing_can_pass_for_an_order():

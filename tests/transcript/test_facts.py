@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call, Message, Metadata
@@ -125,16 +122,6 @@ def test_a_damaged_result_never_raises(content: str):
     assert found.commands == ()
 
 
-@given(
-    st.recursive(
-        st.none() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
-    )
-)
-def test_any_json_as_a_result_is_read(value: Any):
-    found = facts(broken(json.dumps({"status": "success", "data": value, "error": value})), {})
-    fact_lines(found, 200, estimate)
-
-
 # --- sizes
 
 
@@ -161,28 +148,6 @@ def test_what_must_be_said_may_pass_the_budget_up_to_a_bound():
     assert all(f"room/module_{number}.py" in whole(lines.files) for number in range(30))
     assert all(f"test_{number}.py" in whole(lines.commands) for number in range(15))
     assert 300 < estimate(whole(lines.files) + whole(lines.commands)) <= 1000
-
-
-def test_many_files_are_folded_by_place():
-    lines = fact_lines(many(40, 0, 0), 500, estimate).files
-    assert len(lines) == 7
-    assert lines[0].startswith("`server/part0/{room/module_0.py room/module_7.py")
-
-
-def test_of_thousands_the_newest_stand_and_the_rest_is_a_number():
-    lines = fact_lines(many(5000, 900, 100), 600, estimate)
-    assert lines.files[-1].startswith("and ")
-    assert "module_4999.py" in whole(lines.files)
-    assert lines.commands[-1].endswith("none of which failed")
-    assert any(line.endswith(" that failed") for line in lines.commands)
-    assert estimate(whole(lines.files) + whole(lines.commands) + whole(lines.failures)) <= 700
-
-
-def test_newest_commands_come_first_and_old_ones_are_counted():
-    lines = fact_lines(many(0, 1, 100), 200, estimate).commands
-    assert lines[0].startswith("`pytest tests/test_0.py")
-    assert lines[1] == "`ls folder_99`: exit 0"
-    assert lines[-1] == f"and {101 - len(lines) + 1} more, none of which failed"
 
 
 def test_what_a_file_is_for_stands_behind_its_path():

@@ -102,19 +102,6 @@ def test_nothing_a_user_said_is_lost(history: list[Message]):
         assert all(words in spelt for words in user_words(history))
 
 
-@QUICK
-@given(misplaced)
-def test_all_but_results_keeps_its_order(history: list[Message]):
-    clean, _ = sanitised(history)
-    after, repairs = paired(clean)
-    kept = {message.id for message in after}
-    stays = [message.id for message in clean if message.role != "tool" and message.id in kept]
-    assert [message.id for message in after if message.role != "tool"] == stays
-    gone = [message for message in clean if message.role != "tool" and message.id not in kept]
-    assert all(message.role == "assistant" and message.metadata.calls for message in gone)
-    assert repairs["dropped_empty"] == len(gone)
-
-
 @THOROUGH
 @given(misplaced)
 def test_the_counts_add_up(history: list[Message]):
@@ -183,14 +170,6 @@ def test_after_a_limit_no_result_is_left_whose_call_was_cut():
     after, repairs = hygiene(history, 1)
     assert [message.id for message in after] == ["ask_t2", "end_t2"]
     assert repairs == Repairs(moved=1, limited=4)
-
-
-def test_a_result_that_stands_before_the_limit_is_brought_to_its_call_behind_it():
-    early = observed("t2", "a")
-    history = [asked("t1"), early, answered("t1"), asked("t2"), acted("t2", 1, "a"), answered("t2")]
-    after, repairs = hygiene(history, 1)
-    assert early in after
-    assert repairs["added"] == 0
 
 
 def test_steers_between_a_call_and_its_results_stand_behind_them():

@@ -83,18 +83,6 @@ def test_spellings_of_one_path_are_one_and_neighbours_stand_together():
     assert text == "Paths: `server/app/{room/six.py room/two.py room/one.py}`"
 
 
-def test_calls_in_the_text_are_not_counted_twice():
-    call = Call("c", "Grep", {"pattern": "only_once"})
-    assert names_in(
-        [thought('Thought: x\nAction: Grep[{"pattern": "only_once"}]', call), thought("twice_a twice_a")]
-    ) == {
-        "only_once",
-        "twice_a",
-    }
-    react = index([thought('Thought: x\nAction: Grep[{"pattern": "some_name"}]', call)], 200, estimate)
-    assert "some_name" not in react
-
-
 def names_in(messages: list[Message]) -> set[str]:
     return set(symbols(index(messages, 300, estimate)))
 
@@ -103,17 +91,6 @@ def test_words_numbers_noise_and_earlier_summaries_are_no_names():
     noise = "plain words and/or 2026-01-02 12.5.1 ______ " + "a1B2" * 20 + " \\nreal_name\\t"
     old = Message("s", "t", "summary", "archived_name")
     assert names_in([old, thought(noise)]) == {"real_name"}
-
-
-def test_damaged_messages_never_raise():
-    odd = [
-        Message("r", "t", "tool", "[" * 50_000, Metadata(call_id="c")),
-        Message("r", "t", "tool", "no json", Metadata(call_id="c")),
-        thought("x", Call("c", "Bash", {"command": 3, "path": None, "edits": [[[["deep_name"]]]]})),
-        thought("x", Call("c", "Bash", None)),  # pyright: ignore[reportArgumentType]
-        user("\ud800 lone_surrogate"),
-    ]
-    assert names_in(odd) == {"deep_name", "lone_surrogate"}
 
 
 def test_names_by_place_belong_to_the_text_they_stand_in():

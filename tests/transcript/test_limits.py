@@ -64,17 +64,6 @@ def test_summaries_stay():
     assert limited(after, 1)[0] is after
 
 
-def test_what_stands_before_the_first_question_belongs_to_it():
-    history = [answered("t0"), *whole_turn("t1"), *whole_turn("t2")]
-    assert limited(history, 2)[0] is history
-    assert list(limited(history, 1)[0]) == whole_turn("t2")
-
-
-def test_a_history_without_a_question_has_nothing_to_cut_at():
-    history = [answered("t0"), noted("t0", 1)]
-    assert limited(history, 1)[0] is history
-
-
 @settings(max_examples=100, deadline=None)
 @given(wellformed(), st.integers(0, 7))
 def test_a_limited_history_is_the_newest_end_of_the_whole_one(history: list[Message], turns: int):

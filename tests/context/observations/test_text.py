@@ -77,11 +77,6 @@ def test_what_a_read_notes_is_told_once():
     )
 
 
-def test_an_empty_file_has_no_body():
-    data = {"path": "a.py", "start_line": 1, "end_line": 0, "total_lines": 0, "content": ""}
-    assert reported("Read", ToolResult("success", data, "a.py is empty.")) == "Read a.py: empty"
-
-
 def test_matches_stand_below_their_files():
     rows = [("a.py", 3, "x = 1"), ("b c.py", 1, "\tx"), ("a.py", 9, "x")]
     matches = [{"file": file, "line": line, "text": text} for file, line, text in rows]
@@ -151,12 +146,6 @@ def test_a_change_is_its_diff():
     ]
     cut_diff = {**data, "diff_truncated": True}
     assert "diff cut, changed lines 1-1" in reported("Edit", ToolResult("success", cut_diff, "")).splitlines()[0]
-
-
-def test_a_dry_run_is_told_as_one():
-    data = {"path": "a.py", "applied": False, "edits": 2, "dry_run": True, "diff": ""}
-    shown = reported("MultiEdit", ToolResult("partial", data, "Dry run, nothing written: +1 -0 lines in a.py."))
-    assert shown == "MultiEdit a.py, partial: 2 edits; dry run, nothing written"
 
 
 def test_changes_of_several_files_stand_below_their_names():

@@ -151,7 +151,6 @@ class _Compaction:
     inputs: TurnInputs
     cause: Cause
     audience: Audience
-    _began: float = 0.0
     _started: float = 0.0
     """By the loop's clock, which never jumps."""
     _failed: bool = False
@@ -161,7 +160,7 @@ class _Compaction:
     """Tokens before and after in the view of another strategy than `layered`."""
 
     async def run(self) -> CompactionReport:
-        self._began, self._started = time.time(), asyncio.get_running_loop().time()
+        self._started = asyncio.get_running_loop().time()
         if self.cause.asked_for:
             self.of.failures = 0
         self._phase("started")
@@ -203,20 +202,18 @@ class _Compaction:
             return self._report(planned.idle)
         if not planned.archived:
             return await self._swap(planned, None, planned.idle)
-        if self._paused:
+        if self.of.paused and not self.cause.asked_for:  # the model has failed too often (K-7)
             return await self._cut(planned, "automatic summaries are paused after failures in a row")
         self._phase("summarising")
         parts = sizes(self.inputs.limits.window, self.inputs.settings.index_tokens)
-        calls = SummaryCalls(self.inputs.model, self.audience)
-        writer = Summariser(self.inputs, parts, calls)
-        text: str | None = None
-        problem, timed_out = "", False
+        writer = Summariser(self.inputs, parts, SummaryCalls(self.inputs.model, self.audience))
+        text, problem = None, ""
         try:
             async with asyncio.timeout(self.inputs.settings.summary_timeout_seconds):
-                warm = self.inputs.caches and not state.cold(self._began, self.inputs.ttl)
+                warm = self.inputs.caches and not state.cold(time.time(), self.inputs.ttl)
                 text = await writer.write(planned.history, planned.archived_view, warm=warm)
         except TimeoutError:
-            timed_out = True
+            problem = TIMED_OUT
         except BadSummary as bad:
             problem = f"the model's summary could not be used: {bad}"
         except ModelFailure as failure:
@@ -226,9 +223,8 @@ class _Compaction:
             return await self._swap(planned, text, self.cause.reason)
         self.of.failures += not self.cause.asked_for
         self._failed = True
-        if timed_out:
-            self.audience.warned("summary_timed_out", TIMED_OUT)
-            self._pause()
+        if problem is TIMED_OUT:
+            self._warn(TIMED_OUT, "summary_timed_out")
             return await self._swap(planned, None, "summary_timed_out", TIMED_OUT)
         if planned.tokens_before <= (self.inputs.room if self.cause.goal is None else self.cause.goal):
             message = f"The history was left as it is: {problem}."
@@ -249,17 +245,9 @@ class _Compaction:
         past, id_ = self.of.past, uuid4().hex[:12]
         summary = await asyncio.to_thread(self._summary, planned, text, id_) if planned.archived else None
         by: SummarySource = "none" if text is None else "model"
-        checkpoint = Checkpoint(
-            id=id_,
-            first_kept=planned.first_kept,
-            at=time.time(),
-            rounds_archived=len(planned.archived),
-            summary=summary,
-            by=by,
-            demotions=planned.demotions,
-        )
+        first, count = planned.kept[0].turn_id, len(planned.archived)
         try:
-            await past.reshape(checkpoint)
+            await past.reshape(Checkpoint(id_, first, time.time(), count, summary, by, planned.demotions))
             # The new view is made here, away from the event loop; the report counts it.
             await asyncio.to_thread(past.history, layered(self.inputs))
             self._shown = await asyncio.to_thread(shown_tokens, planned, past.transcript, self.inputs, id_)
@@ -322,16 +310,8 @@ class _Compaction:
         self._phase("failed", report)
         return report
 
-    @property
-    def _paused(self) -> bool:
-        """Whether the model is not asked, although something has to be done: it has failed too often (K-7)."""
-        return self.of.paused and not self.cause.asked_for
-
-    def _warn(self, message: str) -> None:
-        self.audience.warned("summary_failed", message)
-        self._pause()
-
-    def _pause(self) -> None:
+    def _warn(self, message: str, code: str = "summary_failed") -> None:
+        self.audience.warned(code, message)
         if self.of.failures == FAILURES:
             message = f"Automatic compaction is paused after {FAILURES} failures in a row; ask for one to start again."
             self.audience.warned("compaction_paused", message)

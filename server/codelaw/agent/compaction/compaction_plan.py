@@ -79,24 +79,22 @@ class CompactionPlan:
         return bool(self.archived or self.demotions)
 
     @property
-    def first_kept(self) -> str:
-        """The turn that the view begins with."""
-        return self.kept[0].turn_id
-
-    @property
     def archived_view(self) -> tuple[Message, ...]:
         """The archived messages as the model has seen them."""
         gone = {round_.turn_id for round_ in self.archived}
-        shown = self.history.rounds.messages if self.history.rounds else ()
-        return tuple(message for message in shown if message.turn_id in gone)
+        return tuple(message for message in _messages(self.history) if message.turn_id in gone)
 
     @property
     def kept_view(self) -> tuple[Message, ...]:
         """The messages that the view goes on to show in full."""
         gone = {round_.turn_id for round_ in self.archived}
         thinned = {demotion.message_id for demotion in self.demotions}
-        shown = self.history.rounds.messages if self.history.rounds else ()
+        shown = _messages(self.history)
         return tuple(message for message in shown if message.turn_id not in gone and message.id not in thinned)
+
+
+def _messages(history: History) -> Sequence[Message]:
+    return history.rounds.messages if history.rounds else ()
 
 
 def plan(state: HistoryState, inputs: TurnInputs, cause: Cause) -> CompactionPlan:
@@ -105,7 +103,7 @@ def plan(state: HistoryState, inputs: TurnInputs, cause: Cause) -> CompactionPla
     `state` is seen as `layered` shows it.
     """
     history, rounds = state.view, state.transcript.kept
-    shown = history.rounds.messages if history.rounds else ()
+    shown = _messages(history)
     before = inputs.fixed + cause.beside
     before += history.summaries.tokens if history.summaries else 0
     view = before + (history.rounds.tokens if history.rounds else 0)

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from codelaw.agent.dialects.base import Dialect, stripped
 from codelaw.agent.dialects.react import React
@@ -23,7 +24,7 @@ from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.events import CompactionEvent, NoticeEvent
 from codelaw.domain.messages import Message
-from codelaw.domain.models import Delta, ModelReply, ModelRequest, Usage
+from codelaw.domain.models import ModelReply, ModelRequest, Usage
 from codelaw.ports.model import ChatModel
 from codelaw.templates.render import render
 from codelaw.transcript.summaries.summary import Border, Sizes, border, instruction
@@ -84,13 +85,9 @@ class SummaryCalls:
             ModelFailure: none could be had.
         """
         recovery = Recovery()
-
-        def unheard(delta: Delta) -> None:
-            pass
-
         while True:
             try:
-                reply = await self.model.reply(request, unheard)
+                reply = await self.model.reply(request, lambda _: None)
             except ModelFailure as failure:
                 self._spend(failure.usage)
                 if failure.kind == "items" and (bare := stripped(request)) != request:
@@ -179,22 +176,23 @@ class Summariser:
             BadSummary: unusable twice, or too long even in stages.
             ModelFailure: the model did not answer.
         """
+        limit = None
         if self.inputs.settings.summary_model in {None, self.inputs.model_name}:
             try:
                 return await self._good(*self._extending(history, archived, warm=warm), archived)
             except ModelFailure as failure:
                 if failure.kind != "overflow":
                     raise
-                return await self._in_stages(archived, self._limit(failure, archived))
-        return await self._in_stages(archived, None)
+                limit = self._limit(failure, archived)
+        return await self._in_stages(archived, limit)
 
     def _extending(self, history: History, archived: Sequence[Message], *, warm: bool) -> tuple[SummaryPrompt, str]:
         """A prompt that begins as the chat's last ones did: L1, L2, summaries, rounds (K-4)."""
         inputs = self.inputs
         summaries = history.summaries.messages if history.summaries else ()
         shown, until = archived, None
-        last = history.rounds.messages[-1].turn_id if history.rounds else ""
-        sent = [message for message in history.rounds.messages if message.turn_id != last] if history.rounds else []
+        said: Sequence[Message] = history.rounds.messages if history.rounds else ()
+        sent = [message for message in said if message.turn_id != said[-1].turn_id]
         if warm and len(sent) > len(archived) and sum(map(message_tokens, archived)) >= WORTH_READING:
             until = border(sent, len(archived))
             shown = sent if until is not None else archived
@@ -220,13 +218,11 @@ class Summariser:
         """Folded, oldest first, in parts of at most `room` tokens; long messages may lose their middle."""
         results = {Demotion(message.id, part) for message in archived for part in ("result", "arguments")}
         parts = self._parts(rounds(demoted(archived, results)), room)
-        if len(parts) > STAGES:
-            parts = [*parts[: STAGES - 1], [round_ for part in parts[STAGES - 1 :] for round_ in part]]
+        parts = [*parts[: STAGES - 1], list(chain.from_iterable(parts[STAGES - 1 :]))]
         text = ""
-        for part in parts:
+        for part in filter(None, parts):
             said = [message for round_ in part for message in round_.messages]
-            draft = Message("draft", "", "user", render("draft", draft=text)) if text else None
-            begun = [draft, *said] if draft is not None else said
+            begun = [Message("draft", "", "user", render("draft", draft=text)), *said] if text else said
             prompt = SummaryPrompt.fresh(self.inputs, render("summariser"), self._trimmed(begun, room))
             text = await self._good(prompt, self._instruction(), said)
         return text
