@@ -71,7 +71,7 @@ def checkpoint(planned: CompactionPlan, id_: str, inputs: TurnInputs) -> Checkpo
     if planned.archived:
         room = sizes(inputs.limits.window, inputs.settings.index_tokens).total
         summary = Message(f"s_{id_}", planned.archived[-1].turn_id, "summary", prose(room * 3 // 4))
-    return Checkpoint(id_, planned.first_kept, 0.0, len(planned.archived), summary, "model", planned.demotions)
+    return Checkpoint(id_, planned.kept[0].turn_id, 0.0, len(planned.archived), summary, "model", planned.demotions)
 
 
 @dataclass
