@@ -7,16 +7,14 @@ from typing import Any, cast
 
 import pytest
 
-from codelaw.agent.turn.approval import ApprovalPrompt, Gate
+from codelaw.agent.turn.approval import Gate
 from codelaw.app.ruling import policy
 from codelaw.domain.files import Folder
-from codelaw.domain.messages import Call
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion
 from codelaw.permissions.policy import CallFacts, Rules, judge
 from codelaw.permissions.rules import parse
 from codelaw.permissions.sensitive_files import MOST_NAMED, bare_piece, named_paths
 from codelaw.settings.model import Settings
-from codelaw.tools.base import Preview
 
 EVERYTHING = Rules(
     allow=tuple(parse(text) for text in ("Edit", "Edit(**)", "Bash", "Bash(touch:*)", "Bash(cp:*)", "Bash(git:*)")),
@@ -185,8 +183,7 @@ async def test_on_windows_every_command_is_asked_once(posix: bool, tmp_path: Pat
     gate = Gate(rules, user, store=cast("Any", None), always=[])
     facts = CallFacts("Bash", "execute", "git diff")
     assert (await gate.judge(facts)).action == ("allow" if posix else "ask")
-    asked = ApprovalPrompt("git diff", Preview(command="git diff"), decision=await gate.judge(facts))
-    await gate.ask(facts, Call("k", "Bash", {}), asked, chat_id="c", turn_id="t")
+    await gate.ask(facts, ApprovalQuestion("c", "t", "k", "Bash", "git diff", "execute", command="git diff"))
     (question,) = user.asked
     assert question.always_asked is False
     assert [option.kind for option in question.options] == (

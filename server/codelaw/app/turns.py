@@ -191,13 +191,15 @@ class TurnMaker:
         law = await find_law(self._workspace, denied, settings.law.files)
         beside = (laws.restricted(law.documents),) if restricted else ()
         law = replace(law, layer=()) if restricted else law
+        by_name = {kind.name: kind for kind in kinds}
+        agents = Agents(by_name, mode, settings.agents.max_steps, settings.agents.max_tokens)
         inputs = self._inputs(asked, model, facts, toolbox, system)
         inputs = replace(
             inputs,
             law=law.layer,
             beside=beside,
             skills=shelf,
-            agents=Agents(kinds, mode, settings.agents.max_steps, settings.agents.max_tokens) if kinds else None,
+            agents=agents if kinds else None,
         )
         notices = [*brought.notices, *said.notices, *law.notices, *([RESTRICTED] if restricted else [])]
         notices += [notice for notice in (shelf.problems, kind_problem) if notice is not None]

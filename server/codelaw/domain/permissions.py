@@ -74,7 +74,7 @@ class ApprovalQuestion:
     tool: str
     title: str
     risk: Risk
-    options: tuple[ApprovalOption, ...]
+    options: tuple[ApprovalOption, ...] = ()
     diff: str | None = None
     command: str | None = None
     always_asked: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Generator
+from collections.abc import Awaitable, Coroutine, Generator
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol, TypeVar
 
@@ -27,6 +27,17 @@ async def outlast(work: asyncio.Future[Any]) -> bool:
 
 
 T = TypeVar("T")
+
+
+async def to_the_end(work: Awaitable[T]) -> T:
+    """Await `work` whatever happens, so that a store and memory always say the same; a cancel is raised after it."""
+    doing = asyncio.ensure_future(work)
+    if not await outlast(doing):
+        return doing.result()
+    if not doing.cancelled() and (error := doing.exception()) is not None:
+        _log.warning("what was to be finished after a cancel has failed: %s", error)
+    raise asyncio.CancelledError
+
 
 AGAIN_SECONDS = 1.0
 """After which a cancel is given again, to work that has gone on: whatever took it must not hold the chat."""

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from codelaw.agent.effects.undoing import CannotUndo, Step, undone
-from codelaw.agent.recording.history import to_the_end
 from codelaw.domain.edits import BINARY, DAMAGED, LOST, CheckpointFile, KeptChange
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileImage
+from codelaw.ports.cancelling import to_the_end
 from codelaw.tools.changing.matching import same_lines
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ class FileUndo:
             await self.journal.settle(number, written.text)
         if not same_lines(written.text, text):
             raise CannotUndo("was not undone in all its parts, as you wished")
-        await to_the_end(asyncio.ensure_future(self.mark()))
+        await to_the_end(self.mark())
 
     async def _put(
         self,
@@ -213,7 +213,7 @@ class FileUndo:
             await self.mark()
             return content != now
 
-        return await to_the_end(asyncio.ensure_future(put()))
+        return await to_the_end(put())
 
     async def mark(self) -> None:
         """Remember that they are undone."""

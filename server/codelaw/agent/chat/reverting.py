@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from codelaw.agent.chat.file_undo import FileUndo, placed
 from codelaw.agent.effects.journal import StoredJournal
 from codelaw.agent.effects.undoing import CannotUndo, opened
-from codelaw.agent.recording.history import to_the_end
 from codelaw.domain.edits import (
     FOLDER,
     RESTORED,
@@ -28,6 +27,7 @@ from codelaw.domain.edits import (
 )
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.events import CompactionEvent, NoticeEvent
+from codelaw.ports.cancelling import to_the_end
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
@@ -190,10 +190,10 @@ async def _alone(chat: AgentChat) -> AsyncGenerator[None]:
     try:
         await _refuse_compaction(chat)
         try:
-            await to_the_end(asyncio.ensure_future(store.begin_revert(chat.chat.id)))
+            await to_the_end(store.begin_revert(chat.chat.id))
             yield
         finally:
-            await to_the_end(asyncio.ensure_future(store.end_revert(chat.chat.id)))
+            await to_the_end(store.end_revert(chat.chat.id))
     finally:
         chat.release()
 

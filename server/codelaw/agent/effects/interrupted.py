@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from codelaw.agent.effects.journal import StoredJournal
-from codelaw.agent.recording.history import to_the_end
 from codelaw.domain.edits import DAMAGED, KeptChange
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.events import NoticeEvent, Numbers
 from codelaw.domain.files import FileImage
+from codelaw.ports.cancelling import to_the_end
 from codelaw.tools.watching import CLOCK, MAX_READ, MAX_SECONDS, MAX_VISITS, placed
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ async def settle_interrupted(held: HeldImages, store: ChatStore, workspace: Work
             return False
         return True
 
-    await to_the_end(asyncio.ensure_future(held.settle(settle)))
+    await to_the_end(held.settle(settle))
 
 
 @dataclass(slots=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.effects.undoing import sealed, sealed_text
-from codelaw.agent.recording.history import to_the_end
 from codelaw.domain.chats import Notice
 from codelaw.domain.edits import BINARY, FOLDER, LOST, KeptChange
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.safety.redaction import Redaction
+from codelaw.ports.cancelling import to_the_end
 from codelaw.ports.journal import HeldFile
 
 if TYPE_CHECKING:
@@ -51,17 +51,8 @@ class StoredJournal:
         odd = before is not None and before.replaced and image is not None
         if odd and image is not None:
             text = (await asyncio.to_thread(_read, image.content)).text
-        kept = KeptChange(
-            number=0,
-            turn_id=self.turn_id,
-            call_id=self.call_id,
-            path=place.shown,
-            uri=place.uri,
-            before=text,
-            after=after,
-            bom=before is not None and before.bom,
-            mode=None if image is None else image.mode,
-        )
+        bom, mode = before is not None and before.bom, None if image is None else image.mode
+        kept = replace(self._change(place, text, after), bom=bom, mode=mode)
         self._touch(place)
         number = await self.store.plan_change(self.chat_id, sealed(kept, self.redaction))
         if odd:
@@ -99,7 +90,7 @@ class StoredJournal:
             return await to_the_end(holding)
         except asyncio.CancelledError:
             if not holding.cancelled() and holding.exception() is None:
-                await to_the_end(asyncio.ensure_future(self.held.release(holding.result())))
+                await to_the_end(self.held.release(holding.result()))
             raise
         except OSError as error:
             why = f"what it may change cannot be kept for an undo ({error.strerror})"
@@ -132,17 +123,11 @@ class StoredJournal:
 
     def noted(self, place: Located, what: Literal["folder", "lost"], *, was: bool, there: bool) -> KeptChange:
         """The same, as it is kept."""
-        return KeptChange(
-            number=0,
-            turn_id=self.turn_id,
-            call_id=self.call_id,
-            path=place.shown,
-            uri=place.uri,
-            before="" if was else None,
-            after="" if there else None,
-            encoding=FOLDER if what == "folder" else LOST,
-            state="done",
-        )
+        change = self._change(place, "" if was else None, "" if there else None)
+        return replace(change, encoding=FOLDER if what == "folder" else LOST, state="done")
+
+    def _change(self, place: Located, before: str | None, after: str | None) -> KeptChange:
+        return KeptChange(0, self.turn_id, self.call_id, place.shown, place.uri, before, after)
 
     def touched(self) -> Sequence[Located]:
         """The files that the turn has changed by now."""
@@ -162,14 +147,8 @@ class StoredJournal:
         """A change that was made already, as it is kept."""
         was, now = _both(before, after)
         reported = was or now
-        kept = KeptChange(
-            number=0,
-            turn_id=self.turn_id,
-            call_id=self.call_id,
-            path=place.shown,
-            uri=place.uri,
-            before=None if was is None else was.text,
-            after=None if now is None else now.text,
+        kept = replace(
+            self._change(place, None if was is None else was.text, None if now is None else now.text),
             encoding="utf-8" if reported is None else reported.encoding,
             bom=was is not None and was.bom,
             mode=None if before is None else before.mode,

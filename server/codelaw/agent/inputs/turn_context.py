@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.spelling import MOST
@@ -129,19 +128,15 @@ class Kind:
     """None: that of the turn where the model is, else the vendor's (P-6)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Agents:
-    """The kinds of one turn, and the limits of its children."""
+    """The kinds of one turn by their names, and the limits of its children."""
 
-    kinds: tuple[Kind, ...]
+    kinds: Mapping[str, Kind]
     mode: Mode
     steps: int
     tokens: int
     """What one child may use."""
-
-    @cached_property
-    def by_name(self) -> dict[str, Kind]:
-        return {kind.name: kind for kind in self.kinds}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from codelaw.agent.inputs.turn_context import HistoryState
 from codelaw.context.builder import after
@@ -17,6 +16,7 @@ from codelaw.context.past.projection import ARCHIVE, project
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.errors import Refusal
 from codelaw.domain.results import observation_of
+from codelaw.ports.cancelling import to_the_end
 from codelaw.transcript.repair.hygiene import hygiene
 from codelaw.transcript.transcript import Transcript, own
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from codelaw.domain.models import Ttl, Usage
     from codelaw.ports.store import ChatStore
 
-T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 
@@ -149,7 +148,7 @@ class Past:
                 if checkpoint is not None:
                     self._settle(settled)
 
-        await to_the_end(asyncio.ensure_future(write()))
+        await to_the_end(write())
 
     def refused(self, items: AbstractSet[str]) -> tuple[Demotion, ...]:
         """What leaves out, from now on, the kept items that begin with one of `items` (P-5)."""
@@ -185,7 +184,7 @@ class Past:
                 self.transcript = self.transcript.summarised(summary)
                 return True
 
-        return await to_the_end(asyncio.ensure_future(write()))
+        return await to_the_end(write())
 
     async def restore(self, checkpoint_id: str | None) -> None:
         """Undo a checkpoint, the newest without an id, and those after it (K-3).
@@ -208,7 +207,7 @@ class Past:
                 self.transcript = replace(self.transcript, checkpoints=after.checkpoints)
                 self._settle(settled)
 
-        await to_the_end(asyncio.ensure_future(write()))
+        await to_the_end(write())
         await self.recall()
 
     async def withdraw(self, turn_id: str) -> None:
@@ -225,7 +224,7 @@ class Past:
                 self.transcript = self.transcript.without(turn_id)
                 self._settle(settled)
 
-        await to_the_end(asyncio.ensure_future(write()))
+        await to_the_end(write())
 
     def _settle(self, turn_id: str) -> None:
         """What was billed up to that turn says nothing of the view as it is now (W-2)."""
@@ -260,16 +259,3 @@ def with_summaries(record: Sequence[Message], checkpoints: Sequence[Checkpoint])
         reported += summaries.pop(message.turn_id, [])
         reported.append(message)
     return tuple(reported)
-
-
-async def to_the_end(writing: asyncio.Future[T]) -> T:
-    """Await `writing` whatever happens, so that the store and the memory always say the same."""
-    try:
-        return await asyncio.shield(writing)
-    except asyncio.CancelledError:
-        while not writing.done():
-            with suppress(asyncio.CancelledError):
-                await asyncio.wait([writing])
-        if not writing.cancelled() and (error := writing.exception()) is not None:
-            _log.warning("what was to be finished after a cancel has failed: %s", error)
-        raise

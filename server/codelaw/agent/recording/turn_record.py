@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from codelaw.agent.dialects.scanning import GrowingText
-from codelaw.agent.recording.history import to_the_end
 from codelaw.context.escaping import json_line
 from codelaw.context.pictures import without_pictures
 from codelaw.context.shortening.compressor import compress
@@ -21,6 +20,7 @@ from codelaw.domain.events import Event, NoticeEvent, of_child
 from codelaw.domain.messages import Call, Fragment, Message, Metadata, Note
 from codelaw.domain.models import CacheMiss, Prices, Usage
 from codelaw.domain.results import FileChange, ToolResult
+from codelaw.ports.cancelling import to_the_end
 from codelaw.transcript.repair.repairs import final_message, open_calls, result_message
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from codelaw.agent.compaction.compacting import Compacting
 from codelaw.agent.dialects.native import Native
 from codelaw.agent.inputs.turn_context import Kind
-from codelaw.agent.recording.history import Past, to_the_end
+from codelaw.agent.recording.history import Past
 from codelaw.agent.recording.turn_record import TurnRecord
 from codelaw.agent.turn.call import report as report_call
 from codelaw.agent.turn.pending import PendingMessages
@@ -24,6 +24,7 @@ from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.extensions import BuiltInAgent
 from codelaw.domain.messages import Message, Metadata
 from codelaw.domain.results import ToolError, ToolResult
+from codelaw.ports.cancelling import to_the_end
 from codelaw.templates.render import render
 from codelaw.tools.bounds import cut_middle
 from codelaw.tools.categories import SEARCH, offered_in
@@ -161,20 +162,20 @@ class ChildTurns:
     agents: Agents
 
     def reads_only(self, kind: str) -> bool:
-        known = self.agents.by_name.get(kind)
+        known = self.agents.kinds.get(kind)
         return known is None or reads_only(known, self.agents.mode, self.above.inputs.toolbox)
 
     async def run(self, order: Order) -> ToolResult:
-        kind = self.agents.by_name.get(order.kind)
+        kind = self.agents.kinds.get(order.kind)
         if kind is None:
-            raise ToolFailure("INVALID_PARAM", f"kind is one of: {', '.join(self.agents.by_name)}.")
+            raise ToolFailure("INVALID_PARAM", f"kind is one of: {', '.join(self.agents.kinds)}.")
         run = self._run_of(kind, order)
         record = run.record
         await record.begin()
         ending = await TurnLoop(run).ending()
         changed = {change.path for change in record.changes}
         self.above.environment.ledger.heard(run.environment.ledger, changed)
-        await to_the_end(asyncio.ensure_future(_closed(run, ending)))
+        await to_the_end(_closed(run, ending))
         if ending.stop == "cancelled":
             raise asyncio.CancelledError
         said, changes = record.record, record.changes

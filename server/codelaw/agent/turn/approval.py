@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from codelaw.domain.chats import Mode
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion, Decision, Grant, PathUse, Risk
+from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion, Decision, Grant, PathUse
 from codelaw.domain.safety.sensitive_files import who_obeys
 from codelaw.permissions.options import Folders, home, in_force, kept_rule, options_for
 from codelaw.permissions.policy import CallFacts, Default, Denied, Rules, denied_to, judge
@@ -21,11 +21,9 @@ from codelaw.tools.paths import located
 
 if TYPE_CHECKING:
     from codelaw.agent.recording.recorder import Recorder
-    from codelaw.domain.messages import Call
     from codelaw.ports.editor import Approver
     from codelaw.ports.store import ChatStore
     from codelaw.ports.workspace import Workspace
-    from codelaw.tools.base import Preview
 
 _STRICTNESS = {"allow": 0, "ask": 1, "deny": 2}
 LONG_SUBJECT = 1000
@@ -44,18 +42,6 @@ class Verdict:
     def allowed(self) -> bool:
         """Whether the call may run."""
         return self.decision.action == "allow"
-
-
-@dataclass(frozen=True, slots=True)
-class ApprovalPrompt:
-    """What the user is told of a call that needs their word."""
-
-    title: str
-    preview: Preview
-    description: str = ""
-    """The model's own words for it."""
-    decision: Decision | None = None
-    """Why it is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,31 +128,17 @@ class Gate:
         """What rules deny to that tool; None where no rule speaks of it."""
         return denied_to(tool, paths, self.policy.deny)
 
-    async def ask(self, facts: CallFacts, call: Call, asked: ApprovalPrompt, *, chat_id: str, turn_id: str) -> Verdict:
-        """Put the question to the user; a standing answer becomes a grant, and of S-8's files none is offered."""
+    async def ask(self, facts: CallFacts, question: ApprovalQuestion) -> Verdict:
+        """Put the question to the user, with its options; a standing answer becomes a grant.
+
+        Of S-8's files none is offered.
+        """
         folder, _ = home(facts, self.folders)
         kept = kept_rule(facts, self.folders) if folder else None
-        always_asked = asked.decision is not None and asked.decision.always_asked
-        once = always_asked or self.policy.all_asked or (facts.tool == "Bash" and self.policy.commands_always_asked)
-        every = options_for(facts, only_once=once)
+        unread = facts.tool == "Bash" and self.policy.commands_always_asked
+        every = options_for(facts, only_once=question.always_asked or self.policy.all_asked or unread)
         options = tuple(option for option in every if kept or option.kind != "allow_always")
-        risk: Risk = "execute" if facts.effect == "execute" else "write"
-        question = ApprovalQuestion(
-            chat_id=chat_id,
-            turn_id=turn_id,
-            call_id=call.id,
-            tool=call.tool,
-            title=asked.title,
-            risk=risk,
-            options=options,
-            diff=asked.preview.diff,
-            command=asked.preview.command,
-            text=asked.preview.text,
-            description=asked.description,
-            why=_why(facts, asked.decision),
-            always_asked=always_asked,
-        )
-        answer: ApprovalAnswer = await self.approver.ask(question)
+        answer: ApprovalAnswer = await self.approver.ask(replace(question, options=options))
         chosen = next((option for option in options if option.id == answer.option_id), None)
         if chosen is None or chosen.kind == "reject":
             why = "dismissed" if answer.option_id is None else "rejected"
@@ -181,16 +153,16 @@ class Gate:
             else:
                 self.grants.append(grant)
             if self.recorder is not None:
-                self.recorder.granted(grant, chat_id)
+                self.recorder.granted(grant, question.chat_id)
         return Verdict(Decision("allow", "user", chosen.kind), answer.comment, answer.by)
 
 
-def _why(facts: CallFacts, decision: Decision | None) -> str:
+def why_asked(facts: CallFacts, decision: Decision) -> str:
     """Why it is asked: which program obeys a file that would be changed (S-8), else what the rules said."""
     program = who_obeys(facts.subject) if facts.effect == "write" and facts.subject is not None else None
     if program is not None:
         return f"{program} obeys this file: what is written there may run outside of codelaw."
-    return decision.rule if decision is not None else ""
+    return decision.rule
 
 
 async def with_git(workspace: Workspace, facts: CallFacts, path: str | None) -> CallFacts:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from codelaw.agent.effects.journal import journal_of
 from codelaw.agent.hooks.running import CallHooks
 from codelaw.agent.recording.redacting import refuse_marks
-from codelaw.agent.turn.approval import ApprovalPrompt, refusal, spelled, strictness, with_git
+from codelaw.agent.turn.approval import refusal, spelled, strictness, why_asked, with_git
 from codelaw.agent.turn.live_call import LiveOutput, ServerAsking
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.events import CallStatus, ToolCallEvent
-from codelaw.domain.permissions import Decision
+from codelaw.domain.permissions import ApprovalQuestion, Decision
 from codelaw.domain.results import failure
 from codelaw.domain.safety.unseen import title
 from codelaw.permissions.options import home
@@ -195,8 +195,21 @@ class CallRun:
         diff = preview.diff[:SHOWN_DIFF] if preview.diff is not None else None
         self._report("awaiting_approval", diff=diff, decision=decision)
         heading = title(f"Subagent {record.agent}: {heading}" if record.parent else heading, TITLE)
-        prompt = ApprovalPrompt(heading, preview, title(self.tool.described(self.arguments), DESCRIBED), decision)
-        verdict = await self.run.gate.ask(self.facts, self.call, prompt, chat_id=record.chat_id, turn_id=record.id)
+        question = ApprovalQuestion(
+            record.chat_id,
+            record.id,
+            self.call.id,
+            self.call.tool,
+            heading,
+            "execute" if self.facts.effect == "execute" else "write",
+            diff=preview.diff,
+            command=preview.command,
+            text=preview.text,
+            description=title(self.tool.described(self.arguments), DESCRIBED),
+            why=why_asked(self.facts, decision),
+            always_asked=decision.always_asked,
+        )
+        verdict = await self.run.gate.ask(self.facts, question)
         self.decisions.append(verdict.decision)
         return verdict
 

@@ -25,6 +25,7 @@ from codelaw.context.observations.layout import foreign
 from codelaw.domain.chats import Notice, TurnError
 from codelaw.domain.errors import ModelFailure, Refusal, RefusalCode, ToolFailure
 from codelaw.domain.events import CallStatus, RetryEvent, TodoEvent, UsageEvent
+from codelaw.domain.messages import Call
 from codelaw.domain.results import ToolResult, failure
 from codelaw.templates.render import render
 from codelaw.tools.finding.find_tools import CALL_TOOL, unwrapped
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from codelaw.agent.turn.model_call import ModelAttempt
     from codelaw.agent.turn.running import TurnRun
     from codelaw.context.sections import View
-    from codelaw.domain.messages import Call, Fragment, Message
+    from codelaw.domain.messages import Fragment, Message
     from codelaw.domain.permissions import Decision
     from codelaw.tools.toolbox import Toolbox
 
@@ -273,12 +274,8 @@ def planned(item: Call | InvalidCall, toolbox: Toolbox) -> PlannedCall:
     return PlannedCall(replace(item, arguments=read.arguments) if read.renamed else item, reported=read.reported)
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    call: Call
-    result: ToolResult
-    decision: Decision | None
-    """The last one made about the call; None when it never came to a judgement."""
+_Outcome = tuple[Call, ToolResult, "Decision | None"]
+"""A call, its result, and the last decision about it; None when it never came to a judgement."""
 
 
 @dataclass(slots=True)
@@ -346,7 +343,7 @@ class Executor:
         result = await hooks.commented(call, result, decision)
         if planned.reported:
             result = replace(result, text=" ".join(filter(None, (result.text, planned.reported))))
-        return _Outcome(call, result, decision)
+        return call, result, decision
 
     async def _result(self, call: Call, hooks: CallHooks, decisions: list[Decision]) -> ToolResult:
         toolbox = self.run.inputs.toolbox
@@ -368,7 +365,7 @@ class Executor:
         return replace(result, text=render("repeated", times=times)) if times >= WARN_AFTER else result
 
     async def _conclude(self, outcome: _Outcome, caller: Message) -> None:
-        record, call, result = self.run.record, outcome.call, outcome.result
+        record, (call, result, _) = self.run.record, outcome
         behind: tuple[Fragment, ...] = ()
         try:
             try:
@@ -385,9 +382,9 @@ class Executor:
         self._report_end(outcome)
 
     def _report_end(self, outcome: _Outcome) -> None:
-        result = outcome.result
+        call, result, decision = outcome
         refused = result.error is not None and result.error.code == "PERMISSION_DENIED"
         status: CallStatus = "rejected" if refused else "failed" if result.status == "error" else "completed"
         diff = "\n".join(change.diff for change in result.changes if change.diff) or None
         summary = result.error.message if result.error else result.text
-        report(self.run, outcome.call, status, summary=summary, diff=diff, decision=outcome.decision)
+        report(self.run, call, status, summary=summary, diff=diff, decision=decision)
