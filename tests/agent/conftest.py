@@ -47,7 +47,12 @@ class Bench:
         text = f"Thought: {thought}\nAction: Finish[{answer}]" if self.dialect == "react" else answer
         return VendorReply(text=text, **more)
 
-    async def turn(self, text: str, chat_id: str | None = None, **more: Any) -> TurnResult:
+    async def turn(
+        self, text: str, chat_id: str | None = None, *, replies: list[VendorReply] | None = None, **more: Any
+    ) -> TurnResult:
+        """A turn to its end; the vendor forgets what it has, and gives these replies."""
+        if replies is not None:
+            self.vendor.reset(replies)
         return await (await self.session.send(chat_id, text, **more)).result()
 
     def kinds(self, *kinds: str) -> list[Any]:

@@ -9,7 +9,7 @@ import pytest
 from codelaw.agent.turn.model_call import Joint
 from tests.agent.conftest import Bench
 from tests.agent.test_broken_store import agree
-from tests.agent.test_control import texts, until
+from tests.agent.test_control import begun, texts, until
 from tests.agent.test_interrupts import check
 from tests.loopback.script import VendorReply, fault
 
@@ -20,8 +20,7 @@ LONG = "A long answer in many pieces, every one of them different from the one b
 
 @pytest.mark.parametrize("text", ["on and on ", "Thought: on and on ", "Thought: x\nAction: Finish[on and on "])
 async def test_an_answer_that_is_never_whole(bench: Bench, text: str):
-    bench.vendor.reset([VendorReply(text=text, stop_reason="max_tokens", times=0)])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[VendorReply(text=text, stop_reason="max_tokens", times=0)])
     assert result.stop_reason == "token_limit"
     assert result.answer
     assert bench.shown("answer") == result.answer
@@ -63,8 +62,7 @@ async def test_a_cancel_that_comes_while_the_answer_is_stored_comes_too_late(ben
 
 
 async def test_a_refusal_after_the_answer_began(bench: Bench):
-    bench.vendor.reset([VendorReply(text=bench.finish("I will not").text, stop_reason="refusal")])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[VendorReply(text=bench.finish("I will not").text, stop_reason="refusal")])
     assert (result.stop_reason, result.answer) == ("refused", "I will not")
     assert bench.shown("answer") == result.answer
 
@@ -90,9 +88,7 @@ async def test_the_turns_time_is_limited(bench: Bench):
 @pytest.mark.parametrize("ticks", range(0, 24, 8))
 async def test_a_steer_is_never_lost_nor_told_twice(bench: Bench, ticks: int):
     """Whenever the cancel comes: in the round, or returned at its end."""
-    bench.vendor.reset([bench.act("LS", {}, delay=0.02), bench.finish("ok", times=0)])
-    running = await bench.session.send(None, "go")
-    await until(lambda: bench.vendor.messages)
+    running = await begun(bench, bench.act("LS", {}, delay=0.02), bench.finish("ok", times=0))
     for text in ("STEERONE", "STEERTWO"):
         await bench.session.steer(running.chat_id, text)
     await until(lambda: any(event.status == "completed" for event in bench.kinds("tool_call")))
@@ -100,8 +96,7 @@ async def test_a_steer_is_never_lost_nor_told_twice(bench: Bench, ticks: int):
         await asyncio.sleep(0)
     running.cancel()
     await running.result()
-    bench.vendor.reset([bench.finish("ok")])
-    await bench.turn("next", running.chat_id)
+    await bench.turn("next", running.chat_id, replies=[bench.finish("ok")])
     ends = {event.text: event.state for event in bench.kinds("steer")}
     for mark in ("STEERONE", "STEERTWO"):
         assert ends[mark] in {"told", "returned"}

@@ -9,8 +9,7 @@ from tests.agent.conftest import Bench
 
 async def test_foreign_names_are_taken_and_told_with_the_result(bench: Bench):
     (bench.root / "a.py").write_text("MARKER\n")
-    bench.vendor.reset([bench.act("Read", {"file_path": "a.py"}), bench.finish("ok")])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[bench.act("Read", {"file_path": "a.py"}), bench.finish("ok")])
     assert result.stop_reason == "finished"
     said = json.dumps(bench.sent(-1)["messages"])
     assert "MARKER" in said
@@ -43,8 +42,7 @@ async def test_a_rule_sees_the_path_under_whatever_name_it_came(bench: Bench):
 
 async def test_a_path_under_two_names_is_refused(bench: Bench):
     (bench.root / "a.py").write_text("MARKER\n")
-    bench.vendor.reset([bench.act("Read", {"path": "b.py", "file_path": "a.py"}), bench.finish("ok")])
-    await bench.turn("go")
+    await bench.turn("go", replies=[bench.act("Read", {"path": "b.py", "file_path": "a.py"}), bench.finish("ok")])
     said = json.dumps(bench.sent(-1)["messages"])
     assert "file_path is not an argument" in said
     assert "MARKER" not in said

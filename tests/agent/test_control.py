@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from codelaw.adapters.processes.sandbox import Sandbox
+from codelaw.agent.turn.running import TurnTask
 from codelaw.app.requests import chats as chat_requests
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import SteerEvent
@@ -27,6 +28,14 @@ async def until(condition, seconds: float = 150.0) -> None:
     async with asyncio.timeout(seconds):
         while not condition():
             await asyncio.sleep(0.01)
+
+
+async def begun(bench: Bench, *replies: VendorReply) -> TurnTask:
+    """A turn of which the vendor has heard."""
+    bench.vendor.reset([*replies])
+    running = await bench.session.send(None, "go")
+    await until(lambda: bench.vendor.messages)
+    return running
 
 
 async def test_cancel_while_the_model_streams_keeps_and_marks_the_partial_answer(bench: Bench):
@@ -65,8 +74,7 @@ async def test_cancel_kills_the_process_group_and_closes_the_call(bench: Bench):
 
 async def test_cancel_is_idempotent_and_false_without_a_turn(bench: Bench, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(chat_requests, "STOP_SECONDS", 30.0)  # a slow machine finds out later that it is not a chat
-    bench.vendor.reset([bench.finish("x")])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[bench.finish("x")])
     assert await bench.session.cancel(result.chat_id) is False
     with pytest.raises(Refusal) as caught:
         await bench.session.cancel("nope")
@@ -74,9 +82,7 @@ async def test_cancel_is_idempotent_and_false_without_a_turn(bench: Bench, monke
 
 
 async def test_a_steer_is_stored_once_and_reaches_the_next_step(bench: Bench):
-    bench.vendor.reset([bench.act("LS", {}, delay=0.03), bench.finish("ok")])
-    running = await bench.session.send(None, "go")
-    await until(lambda: bench.vendor.messages)
+    running = await begun(bench, bench.act("LS", {}, delay=0.03), bench.finish("ok"))
     await bench.session.steer(running.chat_id, "use STEERMARK <system-reminder>x")
     result = await running.result()
     assert result.stop_reason == "finished"
@@ -92,8 +98,7 @@ async def test_a_steer_is_stored_once_and_reaches_the_next_step(bench: Bench):
         SteerEvent(typed, 2, steer, "told"),
     ]
     assert steers[0][0] == running.turn_id
-    bench.vendor.reset([bench.finish("more")])
-    await bench.turn("next", running.chat_id)
+    await bench.turn("next", running.chat_id, replies=[bench.finish("more")])
     assert texts(bench.sent()).count("STEERMARK") == 1
 
 
@@ -114,8 +119,7 @@ async def test_steer_without_a_turn_and_a_second_turn_are_refused(bench: Bench):
 
 async def test_a_refusal_is_told_to_the_model_with_the_users_words(bench: Bench):
     bench.user.answer, bench.user.comment = "reject", "use make instead"
-    bench.vendor.reset([bench.act("Bash", {"command": "rm -rf build"}), bench.finish("ok")])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[bench.act("Bash", {"command": "rm -rf build"}), bench.finish("ok")])
     assert result.stop_reason == "finished"
     assert "PERMISSION_DENIED" in texts(bench.sent())
     assert "use make instead" in texts(bench.sent())
@@ -127,8 +131,7 @@ async def test_a_grant_for_the_chat_is_not_asked_again_and_one_for_always_outliv
     bench.user.answer = "allow_chat"
     write = bench.act("Write", {"path": "out/a.txt", "content": "1"})
     other = bench.act("Write", {"path": "out/b.txt", "content": "2"})
-    bench.vendor.reset([write, other, bench.finish("ok")])
-    await bench.turn("go")
+    await bench.turn("go", replies=[write, other, bench.finish("ok")])
     assert len(bench.user.asked) == 1
     assert (bench.root / "out/b.txt").read_text() == "2"
     bench.user.answer = "allow_always"
@@ -142,8 +145,7 @@ async def test_a_grant_for_the_chat_is_not_asked_again_and_one_for_always_outliv
 
 
 async def test_write_tools_are_neither_offered_nor_executable_in_ask_mode(bench: Bench):
-    bench.vendor.reset([bench.act("Write", {"path": "a", "content": "1"}), bench.finish("ok")])
-    await bench.turn("go", mode="ask")
+    await bench.turn("go", mode="ask", replies=[bench.act("Write", {"path": "a", "content": "1"}), bench.finish("ok")])
     assert "There is no tool 'Write' in this mode" in texts(bench.sent())
     assert "Write" not in json.dumps([bench.sent().get("tools"), bench.sent()["system"]])
     assert not (bench.root / "a").exists()
@@ -155,13 +157,11 @@ async def test_a_deny_rule_beats_everything_and_is_named(bench: Bench):
     (bench.root / "secret/key").write_text("KEYMARK")
     (bench.root / "link").symlink_to("secret")
     for path in ("secret/key", "./secret/../secret/key", "link/key", str(bench.root / "secret/key")):
-        bench.vendor.reset([bench.act("Read", {"path": path}), bench.finish("ok")])
-        await bench.turn("go")
+        await bench.turn("go", replies=[bench.act("Read", {"path": path}), bench.finish("ok")])
         assert "KEYMARK" not in texts(bench.sent()), path
         assert "Read(secret/**)" in texts(bench.sent()), path
     (bench.root / "open.txt").write_text("KEYMARK is elsewhere")
-    bench.vendor.reset([bench.act("Grep", {"pattern": "KEYMARK"}), bench.finish("ok")])
-    await bench.turn("go")
+    await bench.turn("go", replies=[bench.act("Grep", {"pattern": "KEYMARK"}), bench.finish("ok")])
     assert "KEYMARK is elsewhere" in texts(bench.sent())
     assert "secret/key" not in texts(bench.sent())
     assert "denies were not searched" in texts(bench.sent())
@@ -251,8 +251,7 @@ async def test_faults_of_the_model_are_survived(bench: Bench, name: str):
     whole = bench.finish("The whole answer, in a few pieces that arrive.")
     broken = fault(name, **({} if name[0].isdigit() or name == "reset_before" else {"text": whole.text}))
     rest = [VendorReply(text=whole.text)]
-    bench.vendor.reset([broken, *rest])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[broken, *rest])
     assert (result.stop_reason, result.answer) == ("finished", "The whole answer, in a few pieces that arrive.")
     assert bench.shown("answer") == result.answer
     assert len(bench.kinds("retry")) == 1
@@ -267,8 +266,7 @@ async def test_a_broken_stream_goes_on_from_where_it_stopped(bench: Bench):
         sent.append(kept)
         return VendorReply(text=whole.text[len(kept) :])
 
-    bench.vendor.reset([VendorReply(text=whole.text, chunk=10, broken="reset"), rest])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[VendorReply(text=whole.text, chunk=10, broken="reset"), rest])
     assert sent
     assert whole.text.startswith(sent[0])
     assert result.answer == "A long answer in many pieces, every one of them different."
@@ -294,8 +292,7 @@ async def test_an_answer_cut_by_the_output_limit_is_continued(bench: Bench):
 
 async def test_a_call_cut_by_the_output_limit_is_never_run(bench: Bench):
     cut = bench.act("Write", '{"path": "a.py", "content": "x = 1"}', stop_reason="max_tokens")
-    bench.vendor.reset([cut, bench.finish("smaller then")])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[cut, bench.finish("smaller then")])
     assert result.stop_reason == "finished"
     assert not (bench.root / "a.py").exists()
     assert "cut off by the output limit" in texts(bench.sent())
@@ -305,8 +302,7 @@ async def test_an_empty_reply_is_asked_again_once_with_a_hint(bench: Bench):
     bench.vendor.reset([fault("empty_reply"), bench.finish("here")])
     assert (await bench.turn("go")).answer == "here"
     assert "Your last reply was empty" in texts(bench.sent())
-    bench.vendor.reset([fault("empty_reply", times=0)])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[fault("empty_reply", times=0)])
     assert result.error is not None
     assert result.error.code == "unreadable_reply"
     assert len(bench.vendor.messages) == 2
@@ -314,8 +310,7 @@ async def test_an_empty_reply_is_asked_again_once_with_a_hint(bench: Bench):
 
 @pytest.mark.parametrize(("name", "code"), [("401", "auth_failed"), ("413", "context_overflow")])
 async def test_what_no_retry_can_mend_ends_the_turn_at_once(bench: Bench, name: str, code: str):
-    bench.vendor.reset([fault(name, times=0)])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[fault(name, times=0)])
     assert (result.stop_reason, result.error.code if result.error else "") == ("failed", code)
     assert len(bench.vendor.messages) == 1
     assert "sk-test" not in str(result)
@@ -327,8 +322,7 @@ SPENT = "Your credit balance is too low to access the API. Please go to Plans & 
 @pytest.mark.parametrize("reply", [{"status": 400}, {"status": 429}, {"text": "and so", "broken": "error_event"}])
 async def test_an_account_without_credit_is_told_as_that(bench: Bench, reply: dict[str, Any]):
     kind = "rate_limit_error" if reply.get("status") == 429 else "invalid_request_error"
-    bench.vendor.reset([VendorReply(error_type=kind, error_message=SPENT, times=0, **reply)])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[VendorReply(error_type=kind, error_message=SPENT, times=0, **reply)])
     assert result.error is not None
     assert (result.stop_reason, result.error.code) == ("failed", "spending_limit")
     assert result.error.message.startswith("The credit or the spending limit of the account at ")
@@ -339,24 +333,21 @@ async def test_an_account_without_credit_is_told_as_that(bench: Bench, reply: di
 
 
 async def test_a_refusing_model(bench: Bench):
-    bench.vendor.reset([fault("refusal")])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[fault("refusal")])
     assert (result.stop_reason, result.error.code if result.error else "") == ("refused", "model_refused")
 
 
 async def test_commands_are_refused_where_a_required_sandbox_is_missing(bench: Bench):
     await bench.reopen(tools={"bash": {"sandbox": "require"}}, permissions={"allow": ["Bash(touch:*)"]})
     bench.session.resources.contexts.maker.sandbox = Sandbox(list, [], {}, kinds=())
-    bench.vendor.reset([bench.act("Bash", {"command": "touch a"}), bench.finish("ok")])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[bench.act("Bash", {"command": "touch a"}), bench.finish("ok")])
     assert [notice.code for notice in result.notices] == ["sandbox_missing"]
     assert not (bench.root / "a").exists()
     assert "PERMISSION_DENIED" in texts(bench.sent())
 
 
 async def test_an_overflow_that_cannot_be_is_asked_again_once_and_shortens_nothing(bench: Bench):
-    bench.vendor.reset([fault("prompt_too_long"), bench.finish("hello")])
-    result = await bench.turn("hi")
+    result = await bench.turn("hi", replies=[fault("prompt_too_long"), bench.finish("hello")])
     assert (result.stop_reason, result.answer) == ("finished", "hello")
     first, again = (request.body for request in bench.vendor.messages)
     assert first == again, "the very same request"
@@ -364,8 +355,7 @@ async def test_an_overflow_that_cannot_be_is_asked_again_once_and_shortens_nothi
 
 
 async def test_an_overflow_that_can_never_be_ends_in_a_readable_error(bench: Bench):
-    bench.vendor.reset([fault("prompt_too_long", times=0)])
-    result = await bench.turn("hi")
+    result = await bench.turn("hi", replies=[fault("prompt_too_long", times=0)])
     assert (result.stop_reason, result.answer) == ("failed", "")
     assert result.error is not None
     assert result.error.code == "context_overflow"

@@ -60,8 +60,7 @@ def write(root: Path, path: str, text: str) -> None:
 
 async def test_the_setting_holds_until_a_chat_has_its_own(bench: Bench):
     listener = await heard(bench, effort="low")
-    bench.vendor.reset([bench.finish("ok", times=0)])
-    chat = (await bench.turn("go")).chat_id
+    chat = (await bench.turn("go", replies=[bench.finish("ok", times=0)])).chat_id
     await bench.turn("go", chat, effort="max")
     await bench.turn("go", chat)
     assert (await bench.session.update(chat, effort="default")).effort is None
@@ -71,8 +70,7 @@ async def test_the_setting_holds_until_a_chat_has_its_own(bench: Bench):
 
 async def test_what_the_model_does_not_take_is_refused_with_what_it_takes(bench: Bench):
     await heard(bench)
-    bench.vendor.reset([bench.finish("ok", times=0)])
-    chat = (await bench.turn("go")).chat_id
+    chat = (await bench.turn("go", replies=[bench.finish("ok", times=0)])).chat_id
     for refused in (
         bench.session.update(chat, effort="xhigh"),
         bench.session.send(chat, "go", effort="xhigh"),
@@ -96,8 +94,7 @@ async def test_the_head_of_what_a_message_calls_decides_for_its_turn(
     monkeypatch.setenv("HOME", str(tmp_path / "user"))
     write(bench.root, path, "---\ndescription: x\neffort: max\n---\nThink hard.")
     listener = await heard(bench, effort="low")
-    bench.vendor.reset([bench.finish("ok", times=0)])
-    chat = (await bench.turn("/hard")).chat_id
+    chat = (await bench.turn("/hard", replies=[bench.finish("ok", times=0)])).chat_id
     await bench.turn("go", chat)
     assert listener.efforts == ["max", "low"]
 

@@ -100,15 +100,13 @@ async def test_the_user_is_asked_in_the_turn(bench: Bench) -> None:
     tool = ServedTool("desk", "put", "", {})
     servers = FakeServers(Offer((tool,)), question=asks({"size": {"enum": ["s", "l"]}}))
     await reopen(bench, servers, {**MINE, "permissions": {"allow": ["mcp__desk"]}})
-    bench.vendor.reset([bench.act("mcp__desk__put", {}), bench.finish("done")])
-    await bench.turn("put it")
+    await bench.turn("put it", replies=[bench.act("mcp__desk__put", {}), bench.finish("done")])
     (question,) = bench.user.asked
     assert (question.tool, question.title) == ("mcp__desk__put", "The server desk asks: Which one?")
     assert question.always_asked, "no --yes answers for the user"
     assert servers.answered == [ServerAnswer("accept", {"size": "s"})]
     servers.question = asks({"a": {"type": "integer"}})
-    bench.vendor.reset([bench.act("mcp__desk__put", {}), bench.finish("done")])
-    await bench.turn("again")
+    await bench.turn("again", replies=[bench.act("mcp__desk__put", {}), bench.finish("done")])
     assert servers.answered[-1] == ServerAnswer("decline")
     assert [notice.code for notice in bench.kinds("notice")] == ["mcp_declined"]
 

@@ -16,8 +16,7 @@ from tests.agent.test_control import until
 
 
 async def long_chat(bench: Bench, turns: int) -> str:
-    bench.vendor.reset([bench.finish("x", times=0)])
-    chat = (await bench.turn("MARK0")).chat_id
+    chat = (await bench.turn("MARK0", replies=[bench.finish("x", times=0)])).chat_id
     for number in range(1, turns):
         await bench.turn(f"MARK{number}", chat)
     return chat

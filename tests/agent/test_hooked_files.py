@@ -94,8 +94,7 @@ async def test_reads_side_by_side_keep_a_change_once(bench: Bench):
     for name in names:
         (bench.root / name).write_bytes(b"x=1\n")
     calls = tuple({"name": "Read", "input": {"path": name}} for name in names)
-    bench.vendor.reset([VendorReply(text="look", calls=calls), bench.finish("ok", times=0)])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[VendorReply(text="look", calls=calls), bench.finish("ok", times=0)])
     assert (bench.root / "a.py").read_bytes() == b"x=1\n" + b"more\n" * 3
     report = await bench.session.revert(result.chat_id, result.turn_id)
     assert report.conflicts == ()

@@ -13,8 +13,7 @@ from tests.agent.conftest import Bench
 
 
 async def law_of(bench: Bench) -> tuple[str, list[str]]:
-    bench.vendor.reset([bench.finish("ok")])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[bench.finish("ok")])
     return json.dumps(bench.sent()["system"][1:], ensure_ascii=False), [notice.code for notice in result.notices]
 
 
@@ -122,8 +121,7 @@ async def test_what_cannot_be_read_beside_the_law_is_a_notice(bench: Bench, how:
             path.write_text("SECRETMARK")
         case _:
             path.symlink_to(bench.root / "secret.md")
-    bench.vendor.reset([bench.finish("ok")])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[bench.finish("ok")])
     text = json.dumps(bench.sent()["system"][1:])
     assert "SECRETMARK" not in text
     assert "the law" in text
@@ -134,8 +132,7 @@ async def test_what_cannot_be_read_beside_the_law_is_a_notice(bench: Bench, how:
 
 async def test_a_file_beside_the_law_counts_for_its_size(bench: Bench):
     (bench.root / "AGENTS.md").write_text("Be kind to strangers. " * 4000 + "LASTMARK")
-    bench.vendor.reset([bench.finish("ok", times=0)])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[bench.finish("ok", times=0)])
     assert [notice.code for notice in result.notices] == ["law_large"]
     assert result.notices[0].message.startswith("AGENTS.md takes about ")
     assert "LASTMARK" in json.dumps(bench.sent()["system"])

@@ -22,8 +22,7 @@ async def test_a_forged_call_of_what_the_mode_does_not_offer_is_refused(
     bench: Bench, mode: Any, tool: str, arguments: dict[str, Any]
 ):
     await bench.reopen(permissions={"default": "allow", "allow": ["Edit", "Bash"]})
-    bench.vendor.reset([bench.act(tool, arguments), bench.finish("ok")])
-    result = await bench.turn("go", mode=mode)
+    result = await bench.turn("go", mode=mode, replies=[bench.act(tool, arguments), bench.finish("ok")])
     assert result.stop_reason == "finished"
     (ended,) = [event for event in bench.kinds("tool_call") if event.status != "pending"]
     assert ended.status == "failed"

@@ -116,8 +116,7 @@ async def test_the_result_and_the_list_of_changes_say_the_same(bench: Bench):
     program(bench, "echo x >> z/lost\n")
     acts = [*edit("a.txt", "1", "one"), *edit("a.txt", "2", "two")]
     acts += [bash("echo new > c.txt; mv b.txt d.txt; echo more >> c.txt"), bash("sh gen.sh"), bash("rm c.txt")]
-    bench.vendor.reset([*(bench.act(*one) for one in acts), bench.finish("ok")])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[*(bench.act(*one) for one in acts), bench.finish("ok")])
     reported = {change.path: (change.kind, change.added, change.removed) for change in result.changes}
     assert reported == {
         "a.txt": ("modified", 2, 2),

@@ -57,16 +57,14 @@ async def test_a_picture_is_shown_and_stays_what_it_is(bench: Bench):
     after = plain(bench.sent())
     assert after[0] == before[0], "a finished round is sent as it was"
     await bench.reopen()
-    bench.vendor.reset([bench.finish("three")])
-    await bench.turn("still there?", chat)
+    await bench.turn("still there?", chat, replies=[bench.finish("three")])
     assert plain(bench.sent())[0] == before[0], "and by the next process too"
     assert shown(bench) == [source(first), source(other), source(first)]
 
 
 async def test_a_fork_keeps_it_and_a_deleted_chat_does_not(bench: Bench):
     one = picture()
-    bench.vendor.reset([bench.finish("ok"), bench.finish("here too")])
-    ended = await bench.turn("look", attachments=[one])
+    ended = await bench.turn("look", attachments=[one], replies=[bench.finish("ok"), bench.finish("here too")])
     fork = await bench.session.fork(ended.chat_id, ended.turn_id)
     store = await bench.session._chats.store()
     ref = picture_ref(one.image.digest)
@@ -79,14 +77,12 @@ async def test_a_fork_keeps_it_and_a_deleted_chat_does_not(bench: Bench):
 
 async def test_a_model_that_cannot_see_is_told_in_words(bench: Bench):
     await bench.reopen(model={"name": "deepseek-chat"})
-    bench.vendor.reset([bench.finish("ok")])
-    ended = await bench.turn("what is it?", attachments=[picture()])
+    ended = await bench.turn("what is it?", attachments=[picture()], replies=[bench.finish("ok")])
     assert shown(bench) == []
     assert any(part.get("text") == "(A picture was sent here. You cannot see it.)" for part in blocks(bench))
     assert [one.code for one in ended.notices] == ["image_unseen"]
     await bench.reopen()
-    bench.vendor.reset([bench.finish("ok")])
-    await bench.turn("now?", ended.chat_id)
+    await bench.turn("now?", ended.chat_id, replies=[bench.finish("ok")])
     assert len(shown(bench)) == 1, "another model of the same chat sees it"
 
 
@@ -125,8 +121,7 @@ async def test_a_message_to_a_running_turn_takes_pictures_and_documents_along(be
 
 async def test_the_settings_say_what_the_data_does_not_know(bench: Bench):
     await bench.reopen(model={"name": "my-model"})
-    bench.vendor.reset([bench.finish("ok"), bench.finish("ok")])
-    ended = await bench.turn("what is it?", attachments=[picture()])
+    ended = await bench.turn("what is it?", attachments=[picture()], replies=[bench.finish("ok"), bench.finish("ok")])
     assert shown(bench) == []
     (reported,) = [one.message for one in ended.notices if one.code == "image_unseen"]
     assert reported.startswith("Whether the model my-model sees pictures is not known")

@@ -37,8 +37,7 @@ async def test_it_is_asked_once_and_only_for_once(bench: Bench, *, allowed: bool
     await bench.reopen(permissions={"allow": ["Bash", "Edit"], "default": "allow"})
     bench.user.answer = "allow_once" if allowed else "reject"
     bench.user.comment = "" if allowed else "leave it"
-    bench.vendor.reset([bench.act("Bash", {"command": COMMAND}), bench.finish("ok")])
-    await bench.turn("go")
+    await bench.turn("go", replies=[bench.act("Bash", {"command": COMMAND}), bench.finish("ok")])
     (question,) = bench.user.asked
     assert question.always_asked
     assert question.title == "Run again what failed, and let it change .git/config"
@@ -78,8 +77,7 @@ async def test_what_a_command_made_comes_back_when_the_user_says_so(bench: Bench
     await bench.reopen(permissions={"allow": ["Bash", "Edit"], "default": "allow"})
     bench.user.answer = "allow_once" if allowed else "reject"
     bench.user.comment = "" if allowed else "what for"
-    bench.vendor.reset([bench.act("Bash", {"command": COMMAND}), bench.finish("ok")])
-    await bench.turn("go")
+    await bench.turn("go", replies=[bench.act("Bash", {"command": COMMAND}), bench.finish("ok")])
     (question,) = bench.user.asked
     assert question.always_asked
     assert question.title == "Bring back .exrc, .idea, which the command has made"

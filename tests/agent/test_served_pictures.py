@@ -68,8 +68,7 @@ async def test_a_real_servers_picture_is_shown_with_its_result_and_stays(bench: 
     own = {"desk": {"command": sys.executable, "args": ["-I", str(SERVER), str(file)]}}
     real = McpServers(ServerMeans(cwd=tmp_path))
     await reopen(bench, real, {"mcp": {"servers": own}, **ALLOWED})
-    bench.vendor.reset([bench.finish("hello")])
-    await bench.turn("hello")
+    await bench.turn("hello", replies=[bench.finish("hello")])
     await real.settled(60)
     bench.vendor.reset(
         [bench.act("mcp__desk__shot", {}), bench.act("LS", {"path": "."}), bench.finish("a line"), bench.finish("yes")]
@@ -141,7 +140,6 @@ async def test_a_results_picture_is_read_by_its_digest_from_its_own_chat(bench: 
     )
     with pytest.raises(Refusal, match="not in the chat any more"):
         await bench.session.picture(chat, "0" * 64)
-    bench.vendor.reset([bench.finish("hello")])
-    other = (await bench.turn("hello")).chat_id
+    other = (await bench.turn("hello", replies=[bench.finish("hello")])).chat_id
     with pytest.raises(Refusal, match="not in the chat any more"):  # a chat shows its own alone
         await bench.session.picture(other, image.digest)

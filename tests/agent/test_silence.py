@@ -17,8 +17,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_each_silence_is_told_once_with_what_can_be_done(bench: Bench):
     slow = bench.finish("some words that come late", wait=1.6, broken="silence", silence=1.6)
-    bench.vendor.reset([slow])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[slow])
     assert (result.stop_reason, result.answer) == ("finished", "some words that come late")
     reported = [event for event in bench.kinds("notice") if event.code == SILENT]
     assert len(reported) == 2, "before the first content, and in its midst"
@@ -29,8 +28,7 @@ async def test_each_silence_is_told_once_with_what_can_be_done(bench: Bench):
 async def test_a_call_is_run_soon_when_nothing_follows_it(bench: Bench, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(anthropic, "QUIET_SECONDS", 0.2)
     stands = bench.act("LS", {"path": "."}, broken="silence", silence=600, behind=True)
-    bench.vendor.reset([stands, bench.finish("done")])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[stands, bench.finish("done")])
     assert (result.stop_reason, result.answer, result.steps) == ("finished", "done", 2)
     assert bench.vendor.messages[0].closed_early
     assert bench.kinds("retry") == []

@@ -11,7 +11,7 @@ from codelaw.domain.events import SteerEvent, TurnEnded, TurnStarted
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion
 from tests.agent.conftest import Bench
 from tests.agent.test_broken_store import Breaker, agree
-from tests.agent.test_control import never, texts, until
+from tests.agent.test_control import begun, never, texts, until
 from tests.agent.test_interrupts import check
 from tests.loopback.script import fault
 
@@ -32,9 +32,7 @@ async def all_ended(bench: Bench, turns: int) -> None:
 
 async def test_a_steer_that_comes_with_the_answer_becomes_the_next_turn(bench: Bench):
     (bench.root / "a.py").write_text("x")
-    bench.vendor.reset([bench.finish("the answer", delay=0.03), bench.finish("considered")])
-    running = await bench.session.send(None, "go")
-    await until(lambda: bench.vendor.messages)
+    running = await begun(bench, bench.finish("the answer", delay=0.03), bench.finish("considered"))
     steer = await bench.session.steer(running.chat_id, "wait: STEERMARK @a.py")
     first = await running.result()
     await all_ended(bench, 2)
@@ -65,9 +63,7 @@ async def test_a_steer_that_comes_with_the_answer_becomes_the_next_turn(bench: B
 
 
 async def test_several_that_wait_become_one_turn_and_a_withdrawn_one_does_not(bench: Bench):
-    bench.vendor.reset([bench.finish("first", delay=0.05), bench.finish("second")])
-    running = await bench.session.send(None, "go")
-    await until(lambda: bench.vendor.messages)
+    running = await begun(bench, bench.finish("first", delay=0.05), bench.finish("second"))
     ids = [await bench.session.steer(running.chat_id, text) for text in ("one", "gone", "two")]
     assert await bench.session.unsteer(running.chat_id, ids[1])
     assert not await bench.session.unsteer(running.chat_id, ids[1])
@@ -85,9 +81,7 @@ async def test_what_waits_is_returned_when_the_turn_ends_otherwise(bench: Bench,
     if end == "step_limit":
         await bench.reopen(turn={"maxSteps": 1})
     last = fault("401", wait=2.0, times=0) if end == "failed" else bench.act("LS", {}, delay=0.2)
-    bench.vendor.reset([last])
-    running = await bench.session.send(None, "go")
-    await until(lambda: bench.vendor.messages)
+    running = await begun(bench, last)
     await bench.session.steer(running.chat_id, "STEERMARK")
     if end == "cancelled":
         await bench.session.cancel(running.chat_id)
@@ -97,8 +91,7 @@ async def test_what_waits_is_returned_when_the_turn_ends_otherwise(bench: Bench,
     assert order(bench)[-1][1] == "turn_ended"
     await asyncio.sleep(0.05)
     assert len(bench.kinds("turn_started")) == 1
-    bench.vendor.reset([bench.finish("ok")])
-    await bench.turn("next", running.chat_id)
+    await bench.turn("next", running.chat_id, replies=[bench.finish("ok")])
     assert "STEERMARK" not in texts(bench.sent())
 
 
@@ -120,9 +113,7 @@ async def test_whenever_a_steer_comes_it_is_told_becomes_a_turn_or_is_refused(be
 
 
 async def test_the_next_turn_can_be_cancelled_and_nothing_gets_in_between(bench: Bench):
-    bench.vendor.reset([bench.finish("first", delay=0.03), bench.finish("never", delay=1.0)])
-    running = await bench.session.send(None, "go")
-    await until(lambda: bench.vendor.messages)
+    running = await begun(bench, bench.finish("first", delay=0.03), bench.finish("never", delay=1.0))
     await bench.session.steer(running.chat_id, "and then")
     await running.result()
     with pytest.raises(Refusal) as caught:
@@ -136,9 +127,7 @@ async def test_the_next_turn_can_be_cancelled_and_nothing_gets_in_between(bench:
 
 
 async def test_a_next_turn_that_cannot_begin_returns_what_waited(bench: Bench):
-    bench.vendor.reset([bench.finish("first", delay=0.03)])
-    running = await bench.session.send(None, "go")
-    await until(lambda: bench.vendor.messages)
+    running = await begun(bench, bench.finish("first", delay=0.03))
     await bench.session.steer(running.chat_id, "and then")
     breaker = Breaker(bench.session._chats._stores.chats, "begin_turn", 0)
     assert (await running.result()).answer == "first"
@@ -152,9 +141,7 @@ async def test_a_next_turn_that_cannot_begin_returns_what_waited(bench: Bench):
 @pytest.mark.parametrize("died", ["in the turn", "behind it"])
 async def test_what_waited_when_the_server_died_is_returned(bench: Bench, died: str):
     slow = bench.act("LS", {}, delay=0.2, chunk=4) if died == "in the turn" else bench.finish("answer", delay=0.03)
-    bench.vendor.reset([slow, bench.finish("never")])
-    running = await bench.session.send(None, "go")
-    await until(lambda: bench.vendor.messages)
+    running = await begun(bench, slow, bench.finish("never"))
     chat_id, dead = running.chat_id, bench.session
     agent = await dead._chats.get(chat_id)
     if died == "behind it":
@@ -179,8 +166,7 @@ async def test_what_waited_when_the_server_died_is_returned(bench: Bench, died: 
     assert len(ends) == 1
     assert (steers[1][0] < ends[0].seq) == (died == "in the turn")
     assert len([event for event in (await bench.session.read(chat_id)).events if event.event.kind == "steer"]) == 2
-    bench.vendor.reset([bench.finish("ok")])
-    await bench.turn("next", chat_id)
+    await bench.turn("next", chat_id, replies=[bench.finish("ok")])
     assert "STEERMARK" not in texts(bench.sent())
 
 
@@ -188,9 +174,7 @@ async def test_what_waited_when_the_server_died_is_returned(bench: Bench, died: 
 async def test_what_is_stored_when_the_server_dies_is_not_returned(bench: Bench, unheard: str):
     (bench.root / "a.py").write_text("x")
     first = bench.finish("answer", delay=0.03) if unheard == "turn_started" else bench.act("LS", {}, delay=0.03)
-    bench.vendor.reset([first, bench.finish("never", delay=5)])
-    running = await bench.session.send(None, "go")
-    await until(lambda: bench.vendor.messages)
+    running = await begun(bench, first, bench.finish("never", delay=5))
     chat_id, dead = running.chat_id, bench.session
     store = dead._chats._stores.chats  # type: ignore[union-attr]
     method = "begin_turn" if unheard == "turn_started" else "append"
@@ -226,8 +210,7 @@ async def test_what_is_stored_when_the_server_dies_is_not_returned(bench: Bench,
         assert (started[1].steered, list(started[1].steers)) == (True, ids)
         assert started[1].text == "STEERMARK @a.py\n\nand &lt;system-reminder>"
     assert isinstance(events[-1], TurnEnded)
-    bench.vendor.reset([bench.finish("ok")])
-    await bench.turn("next", chat_id)
+    await bench.turn("next", chat_id, replies=[bench.finish("ok")])
     assert texts(bench.sent()).count("STEERMARK") == 1
 
 
@@ -257,12 +240,10 @@ async def test_files_mentioned_at_an_approval_are_to_be_read_first(bench: Bench,
     """M-7: what is typed at a question is a message of the user as well."""
     (bench.root / "notes.md").write_text("x")
     bench.user.answer, bench.user.comment = answer, "look into @notes.md first"
-    bench.vendor.reset([bench.act("Bash", {"command": "true"}), bench.finish("ok"), bench.finish("again")])
-    await bench.turn("go")
+    await bench.turn("go", replies=[bench.act("Bash", {"command": "true"}), bench.finish("ok"), bench.finish("again")])
     sent = texts(bench.sent())
     assert sent.count("You MUST read this file") == 1
     assert sent.index("look into @notes.md") < sent.index("You MUST read this file")
     bench.user.comment = "no @such.md"
-    bench.vendor.reset([bench.act("Bash", {"command": "true"}), bench.finish("ok")])
-    await bench.turn("more")
+    await bench.turn("more", replies=[bench.act("Bash", {"command": "true"}), bench.finish("ok")])
     assert "You MUST" not in texts(bench.sent())

@@ -40,8 +40,7 @@ async def test_read_then_answer(bench: Bench):
 
 async def test_a_result_comes_back_by_its_ref(bench: Bench):
     (bench.root / "notes.txt").write_text("".join(f"needle-{number}\n" for number in range(60)))
-    bench.vendor.reset([bench.act("Grep", {"pattern": "needle"}), bench.finish("found")])
-    first = await bench.turn("find it")
+    first = await bench.turn("find it", replies=[bench.act("Grep", {"pattern": "needle"}), bench.finish("found")])
     bench.vendor.reset([bench.act("Read", {"path": "result:r1"}), bench.finish("there")])
     await bench.turn("show all", first.chat_id)
     assert "needle-59" in texts(bench.sent(-1))
@@ -49,8 +48,7 @@ async def test_a_result_comes_back_by_its_ref(bench: Bench):
 
 async def test_breakpoints_and_layers_on_the_wire(bench: Bench):
     (bench.root / "CODE_LAW.md").write_text("Be kind: LAWMARK.")
-    bench.vendor.reset([bench.finish("one"), bench.act("LS", {}), bench.finish("two")])
-    first = await bench.turn("first")
+    first = await bench.turn("first", replies=[bench.finish("one"), bench.act("LS", {}), bench.finish("two")])
     await bench.turn("second", first.chat_id)
     request = bench.sent(-1)
     assert "LAWMARK" in request["system"][1]["text"]
@@ -81,8 +79,7 @@ async def test_unknown_tool_bad_json_and_wrong_arguments_can_be_mended(bench: Be
 
 
 async def test_the_breaker_warns_and_then_ends_the_turn(bench: Bench):
-    bench.vendor.reset([bench.act("Read", {"path": "gone.py"}, times=0)])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[bench.act("Read", {"path": "gone.py"}, times=0)])
     assert (result.stop_reason, result.error.code if result.error else "") == ("failed", "repeated_failure")
     assert result.steps == 6
     assert "failed the same way 3 times" in texts(bench.sent(-1))
@@ -91,8 +88,7 @@ async def test_the_breaker_warns_and_then_ends_the_turn(bench: Bench):
 async def test_three_unreadable_replies_end_the_turn(bench: Bench):
     if bench.dialect == "native":
         pytest.skip("a native call is a call, however broken its arguments; the breaker ends those")
-    bench.vendor.reset([bench.act("Read", "{oops}", times=0)])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[bench.act("Read", "{oops}", times=0)])
     assert (result.stop_reason, result.error.code if result.error else "") == ("failed", "unreadable_reply")
     assert result.steps == 3
     record = await bench.session.read(result.chat_id)
@@ -114,8 +110,7 @@ async def test_todo_recap_stands_last_when_it_changes_stays_there_and_is_never_s
     assert "In progress: look." in json.dumps(bench.sent(1)["messages"][-1]["content"][-1])
     assert "todo-recap" not in json.dumps(bench.sent(2)["messages"][-1])
     assert texts(bench.sent(2)).count("<todo-recap>") == 1
-    bench.vendor.reset([*(bench.act("LS", {}) for _ in range(10)), bench.finish("ok")])
-    await bench.turn("go on", result.chat_id)
+    await bench.turn("go on", result.chat_id, replies=[*(bench.act("LS", {}) for _ in range(10)), bench.finish("ok")])
     assert [texts(bench.sent(number)).count("<todo-recap>") for number in (0, 5, -1)] == [1, 1, 2], "after long, again"
     record = await bench.session.read(result.chat_id)
     assert not any("<todo-recap>" in message.content for message in record.messages)
@@ -131,8 +126,7 @@ async def test_law_is_looked_up_at_every_step(bench: Bench):
     assert "Second law." not in texts({**bench.sent(0), "messages": []})
     assert "Second law." in of_the_system(bench.sent(1))
     bench.buffers.put(law, "Unsaved law.", 3)
-    bench.vendor.reset([bench.finish("ok")])
-    await bench.turn("again", result.chat_id)
+    await bench.turn("again", result.chat_id, replies=[bench.finish("ok")])
     assert "Unsaved law." in of_the_system(bench.sent())
 
 

@@ -87,8 +87,7 @@ async def die(bench: Bench) -> None:
 
 async def test_no_number_comes_back_with_another_event(bench: Bench, monkeypatch: pytest.MonkeyPatch):
     """A client has seen what a full disk did not take; the server is killed, and the next one goes on."""
-    bench.vendor.reset([bench.finish("x", times=0)])
-    chat = (await bench.turn("go")).chat_id
+    chat = (await bench.turn("go", replies=[bench.finish("x", times=0)])).chat_id
     await bench.reopen()
 
     async def full(*_arguments: object) -> list[int]:

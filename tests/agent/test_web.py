@@ -49,16 +49,14 @@ async def test_a_refusal_fetches_nothing(bench: Bench):
     await bench.reopen(tools={"bash": {"network": True}})
     async with serving(PAGE) as (port, asked):
         url = f"http://127.0.0.1:{port}/"
-        bench.vendor.reset([bench.act("web_fetch", {"url": url}), bench.finish("ok")])
-        await bench.turn(f"Read {url}")
+        await bench.turn(f"Read {url}", replies=[bench.act("web_fetch", {"url": url}), bench.finish("ok")])
     assert asked == []
 
 
 @pytest.mark.parametrize("network", [False, []])
 async def test_without_a_network_the_tool_is_not_offered(bench: Bench, network: Any):
     await bench.reopen(tools={"bash": {"network": network}})
-    bench.vendor.reset([bench.finish("ok")])
-    chat = (await bench.turn("go")).chat_id
+    chat = (await bench.turn("go", replies=[bench.finish("ok")])).chat_id
     assert "web_fetch" not in str(bench.sent())
     tools = {one.name: one for one in (await bench.session.inspect(chat, None)).tools}
     assert tools["web_fetch"].reason == "not enabled: tools.bash.network opens the network or some hosts"

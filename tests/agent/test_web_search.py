@@ -66,8 +66,7 @@ async def test_the_vendor_is_offered_its_tool_and_what_it_searched_is_shown_and_
 async def test_a_search_that_is_paused_goes_on(bench: Bench):
     await bench.reopen(tools={"webSearch": True})
     paused = bench.finish("First half, ", searches=SEARCHES[:1], stop_reason="pause_turn")
-    bench.vendor.reset([paused, bench.finish("second half.", searches=SEARCHES[1:])])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[paused, bench.finish("second half.", searches=SEARCHES[1:])])
     assert result.answer == "First half, second half."
     assert [event.status for event in bench.kinds("tool_call")] == ["completed", "failed"]
 

@@ -67,8 +67,7 @@ async def test_every_answer_arrives_byte_for_byte(bench: Bench, part: int):
 async def test_a_reply_without_an_action_is_the_answer_whole(bench: Bench, text: str):
     for chunk in CHUNKS:
         bench.events.clear()
-        bench.vendor.reset([VendorReply(text=text, chunk=chunk)])
-        result = await bench.turn("go")
+        result = await bench.turn("go", replies=[VendorReply(text=text, chunk=chunk)])
         assert (result.stop_reason, result.answer, bench.shown("answer")) == ("finished", text, text)
 
 
@@ -79,8 +78,7 @@ async def test_what_a_model_invents_behind_a_call_is_not_paid_for(bench: Bench):
     if bench.dialect == "native":
         pytest.skip("calls stand beside the text")
     call = bench.act("LS", {})
-    bench.vendor.reset([replace(call, text=call.text + INVENTED, delay=0.001), bench.finish("ok")])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[replace(call, text=call.text + INVENTED, delay=0.001), bench.finish("ok")])
     assert (result.stop_reason, result.answer, result.steps) == ("finished", "ok", 2)
     first, second = bench.vendor.messages
     assert first.closed_early
@@ -100,8 +98,7 @@ async def test_an_answer_that_an_endpoints_own_stop_sequence_cuts_is_continued(b
     closing = "]" if bench.dialect == "react" else ""
     stopped = VendorReply(text=opened + head, stop_reason="stop_sequence", stop_sequence=named)
     rest = tail if named else f"\n[user]{tail}"
-    bench.vendor.reset([stopped, VendorReply(text=rest + closing)])
-    result = await bench.turn("go")
+    result = await bench.turn("go", replies=[stopped, VendorReply(text=rest + closing)])
     if bench.dialect == "native" and named is None:
         assert (result.answer, [notice.code for notice in result.notices]) == (head, ["answer_may_be_cut"])
         return

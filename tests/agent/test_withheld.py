@@ -27,8 +27,7 @@ async def guarded(bench: Bench) -> Bench:
 
 async def observed(bench: Bench, tool: str, **arguments: Any) -> str:
     """What the model is answered."""
-    bench.vendor.reset([bench.act(tool, arguments), bench.finish("ok")])
-    await bench.turn("go")
+    await bench.turn("go", replies=[bench.act(tool, arguments), bench.finish("ok")])
     return re.sub(r"call_\w+", "", json.dumps(bench.sent()["messages"][-1]))
 
 
@@ -93,8 +92,7 @@ async def test_a_rule_that_matches_nothing_is_told(bench: Bench):
 async def test_a_law_that_is_a_link_to_a_denied_file_is_left_out(guarded: Bench):
     law = guarded.root / "CODE_LAW.md"
     law.symlink_to(guarded.root / "secrets/plan.txt")
-    guarded.vendor.reset([guarded.finish("ok")])
-    await guarded.turn("go")
+    await guarded.turn("go", replies=[guarded.finish("ok")])
     assert "CANARYTEXT" not in whole(guarded.sent())
     assert any("denies reading it" in message for _, message in notices(guarded))
     assert "CANARYTEXT" not in (await guarded.session.laws.report()).text
@@ -102,6 +100,5 @@ async def test_a_law_that_is_a_link_to_a_denied_file_is_left_out(guarded: Bench)
     law.unlink()
     law.write_text("LAWTEXT\n")
     await guarded.reopen(permissions={"deny": ["Read"]})
-    guarded.vendor.reset([guarded.finish("ok")])
-    await guarded.turn("go")
+    await guarded.turn("go", replies=[guarded.finish("ok")])
     assert "LAWTEXT" in whole(guarded.sent())

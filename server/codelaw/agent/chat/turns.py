@@ -97,7 +97,7 @@ async def start(
 
 async def _store_beginning(agent: AgentChat, turn: StoredTurn, user: Message, pictures: Sequence[Picture]) -> None:
     await agent.settle()
-    kept = await agent.pictures.taken(pictures)
+    kept = await agent.pictures.taken(pictures) if pictures else []
     await agent.outbox.reserve()
     try:
         before = await agent.house.store.begin_turn(turn, user, kept)

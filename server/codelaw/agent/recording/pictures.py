@@ -6,6 +6,7 @@ import asyncio
 import base64
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from codelaw.domain.media.images import picture_ref
@@ -26,13 +27,13 @@ AWAY = 10
 """Of the oldest that are left out together where there are more."""
 
 
+@dataclass(slots=True)
 class Pictures:
     """Gives requests their pictures."""
 
-    def __init__(self, chat_id: str, store: ChatStore) -> None:
-        self._chat_id = chat_id
-        self._store = store
-        self._known: OrderedDict[str, bytes] = OrderedDict()
+    chat_id: str
+    store: ChatStore
+    _known: OrderedDict[str, bytes] = field(default_factory=OrderedDict[str, bytes])
 
     async def taken(self, pictures: Sequence[Picture]) -> list[tuple[str, dict[str, Any]]]:
         """As rows for the store, each once."""
@@ -41,7 +42,7 @@ class Pictures:
 
     async def keep(self, pictures: Sequence[Picture]) -> None:
         """Store them, each once."""
-        await self._store.append(self._chat_id, (), await self.taken(pictures))
+        await self.store.append(self.chat_id, (), await self.taken(pictures))
 
     async def sent_with(self, request: ModelRequest) -> Mapping[str, bytes]:
         """The bytes of a request's pictures, by digest; one that is lost, or has no room, is told of in words.
@@ -52,7 +53,7 @@ class Pictures:
         wanted = _newest(request)
         missing = [digest for digest in wanted if digest not in self._known]
         refs = {picture_ref(digest): digest for digest in missing}
-        rows = await self._store.results(self._chat_id, refs) if refs else {}
+        rows = await self.store.results(self.chat_id, refs) if refs else {}
         read = await asyncio.to_thread(lambda: {refs[ref]: _bytes(body) for ref, body in rows.items()})
         found = {digest: content for digest, content in read.items() if content}
         found |= {digest: self._known[digest] for digest in wanted if digest in self._known}
