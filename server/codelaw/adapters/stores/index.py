@@ -161,34 +161,7 @@ class SqlIndex(SqlRepository):
 
     @writes("index")
     def _add(self, session: Session, messages: Sequence[Prepared]) -> None:
-        for item in messages:
-            source = item.source
-            marked = session.execute(
-                "UPDATE messages SET indexed = 1 WHERE chat_id = ? AND id = ? AND indexed = 0",
-                (source.chat_id, source.message_id),
-            )
-            if not marked.rowcount or source.message is None:
-                continue
-            session.execute_many(
-                "INSERT INTO passages (chat_id, message_id, part, turn_position, message_position, role, said_at,"
-                " tells_time, chars, words, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (
-                        source.chat_id,
-                        source.message_id,
-                        part,
-                        source.turn_position,
-                        source.message_position,
-                        source.message.role,
-                        source.said_at,
-                        int(item.tells_time),
-                        chars,
-                        words,
-                        body,
-                    )
-                    for part, (chars, words, body) in enumerate(item.passages)
-                ],
-            )
+        passage_rows.add(session, messages)
 
 
 def _frames() -> Frames:

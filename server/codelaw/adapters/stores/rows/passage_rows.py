@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from codelaw.adapters.stores.rows.chat_rows import MESSAGE
 from codelaw.adapters.stores.rows.database import Session
@@ -24,17 +23,12 @@ UNEMBEDDED = (
     " (SELECT 1 FROM vectors WHERE vectors.passage_id = passages.id AND vectors.embedder = ?)"
 )
 UNCLAIMED = " AND NOT EXISTS (SELECT 1 FROM claims WHERE claims.passage_id = passages.id AND claims.embedder = ?)"
-_COUNT = "SELECT count(*)"
-_NEWEST = "SELECT max(id) FROM passages WHERE id > ?"
-_FIRST = "SELECT id"
-_WAITING = "SELECT count(*) FROM messages WHERE indexed = 0"
 
 Key = str | bytes
 """An id as it stands in its column."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unindexed:
+class Unindexed(NamedTuple):
     """A message that waits, and where it stands."""
 
     chat_id: Key
@@ -46,13 +40,12 @@ class Unindexed:
     message_position: int
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A message with its passages: characters, terms and text of each."""
+class Prepared(NamedTuple):
+    """A message with the rows of its passages."""
 
-    source: Unindexed
-    tells_time: bool
-    passages: Sequence[tuple[int, bytes, str]]
+    chat_id: Key
+    message_id: Key
+    rows: list[tuple[Any, ...]]
 
 
 def unindexed(session: Session, chat_id: str | None, limit: int) -> list[Unindexed]:
@@ -67,18 +60,36 @@ def unindexed(session: Session, chat_id: str | None, limit: int) -> list[Unindex
 
 def prepared(source: Unindexed) -> Prepared:
     """The passages of a message. A pure function that takes its time: not for the database's thread."""
+    chat_id, message_id, message, said_at, *positions = source
     # What a child said comes back by its report alone (X-4).
-    text = "" if source.message is None or source.message.metadata.parent else readable(source.message)
-    passages = [(len(part), packed(part), part) for part in split(text)]
-    return Prepared(source, tells_time(text), passages)
+    if message is None or message.metadata.parent:
+        return Prepared(chat_id, message_id, [])
+    text = readable(message)
+    known = (*positions, message.role, said_at, int(tells_time(text)))
+    rows = [(chat_id, message_id, part, *known, len(one), packed(one), one) for part, one in enumerate(split(text))]
+    return Prepared(chat_id, message_id, rows)
+
+
+def add(session: Session, messages: Sequence[Prepared]) -> None:
+    """Add the passages of messages that nobody else has indexed."""
+    for chat_id, message_id, rows in messages:
+        marked = session.execute(
+            "UPDATE messages SET indexed = 1 WHERE chat_id = ? AND id = ? AND indexed = 0", (chat_id, message_id)
+        )
+        if marked.rowcount:
+            session.execute_many(
+                "INSERT INTO passages (chat_id, message_id, part, turn_position, message_position, role, said_at,"
+                " tells_time, chars, words, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                rows,
+            )
 
 
 def first_waiting(session: Session, embedder: str, chat_id: str | None, after: int) -> tuple[int, bool]:
     """The first passage behind `after` without a vector of that embedder and True, or the newest of all and False."""
     chosen, parameters = chosen_chat("chat_id", chat_id)
-    newest = session.execute(f"{_NEWEST}{chosen}", (after, *parameters)).fetchone()[0]
+    newest = session.execute(f"SELECT max(id) FROM passages WHERE id > ?{chosen}", (after, *parameters)).fetchone()[0]  # noqa: S608
     first = session.execute(
-        f"{_FIRST}{UNEMBEDDED}{chosen} AND id > ? ORDER BY id LIMIT 1", (embedder, *parameters, after)
+        f"SELECT id{UNEMBEDDED}{chosen} AND id > ? ORDER BY id LIMIT 1", (embedder, *parameters, after)
     ).fetchone()
     return (newest or after, False) if first is None else (first[0], True)
 
@@ -86,8 +97,8 @@ def first_waiting(session: Session, embedder: str, chat_id: str | None, after: i
 def waiting(session: Session, embedder: str, chat_id: str | None) -> int:
     """Messages without passages, and passages without a vector."""
     chosen, parameters = chosen_chat("chat_id", chat_id)
-    messages = session.execute(f"{_WAITING}{chosen}", parameters)
-    passages = session.execute(f"{_COUNT}{UNEMBEDDED}{chosen}", (embedder, *parameters))
+    messages = session.execute(f"SELECT count(*) FROM messages WHERE indexed = 0{chosen}", parameters)  # noqa: S608
+    passages = session.execute(f"SELECT count(*){UNEMBEDDED}{chosen}", (embedder, *parameters))
     return messages.fetchone()[0] + passages.fetchone()[0]
 
 
