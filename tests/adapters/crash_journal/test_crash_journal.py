@@ -239,9 +239,10 @@ async def test_every_guardian_is_awaited(leftovers: CrashJournal):
 
     def guardian() -> subprocess.Popen[bytes]:
         leftovers.guard(2**22)  # no such group
-        assert leftovers._guardian is not None
-        assert leftovers._guardian._process is not None
-        return leftovers._guardian._process
+        assert leftovers._own is not None
+        process = leftovers._own[2]._process
+        assert process is not None
+        return process
 
     first = await asyncio.to_thread(guardian)
     first.kill()

@@ -14,12 +14,11 @@ from tests.adapters.stores.suite import a_chat
 async def test_no_commit_moves_the_log_and_the_keeper_does(open_store, path, monkeypatch):
     store = await open_store()
     assert await store.database.run(lambda session: session.execute("PRAGMA wal_autocheckpoint").fetchone()) == (0,)
-    monkeypatch.setattr(log_keeping, "_MOVED_WRITES", 10)
     before = path.stat().st_size
     for number in range(9):
         await store.create(a_chat(f"c{number}", title="x" * 5000))
     assert path.stat().st_size == before
-    await store.create(a_chat("last", title="x" * 5000))
+    await store.create(a_chat("last", title="x" * 2_000_000))
     async with asyncio.timeout(150):
         while path.stat().st_size == before:
             await asyncio.sleep(0.01)
@@ -27,7 +26,7 @@ async def test_no_commit_moves_the_log_and_the_keeper_does(open_store, path, mon
 
 async def test_a_log_that_cannot_be_moved_takes_no_commit(open_store, monkeypatch, caplog):
     store = await open_store()
-    monkeypatch.setattr(log_keeping, "_MOVED_WRITES", 1)
+    monkeypatch.setattr(log_keeping, "_MOVED_BYTES", 1)
     store.database._log._connection.close()
     for number in range(3):
         await store.create(a_chat(f"c{number}"))

@@ -17,7 +17,7 @@ import shutil
 import stat
 import threading
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
 from codelaw.adapters.crash_journal.file_snapshots import FileSnapshots, forget, left
@@ -50,9 +50,7 @@ class CrashJournal:
         self.database = ""
         """Tells in which database the chats are; set before anything is held."""
         self._beginning = threading.Lock()
-        self._owners: FileOwners | None = None
-        self._images: FileSnapshots | None = None
-        self._guardian: Guardian | None = None
+        self._own: tuple[FileOwners, FileSnapshots, Guardian] | None = None
         self._beats: dict[str, asyncio.Task[None]] = {}
         self._holding = asyncio.Lock()
 
@@ -64,7 +62,7 @@ class CrashJournal:
         Raises:
             OSError: the folder cannot be written.
         """
-        return f"{self._begun().id}-"
+        return f"{self._begun()[0].id}-"
 
     def guard(self, group: int) -> None:
         """Let the processes of a group die with this server; touches the disk.
@@ -72,16 +70,12 @@ class CrashJournal:
         Raises:
             OSError: nobody can be started who sees to it.
         """
-        prefix = f"{MARK}={self.mark()}"
-        with self._beginning:
-            if self._guardian is None:
-                self._guardian = Guardian(prefix)
-        self._guardian.begin(group)
+        self._begun()[2].begin(group)
 
     def unguard(self, group: int) -> None:
         """The group has ended."""
-        if self._guardian is not None:
-            self._guardian.end(group)
+        if self._own is not None:
+            self._own[2].end(group)
 
     async def hold(
         self,
@@ -93,10 +87,8 @@ class CrashJournal:
     ) -> str:
         """See `HeldImages.hold`."""
         async with self._holding:
-            await asyncio.to_thread(self._begun)
-            assert self._images is not None  # noqa: S101 - it has begun
-            name = await asyncio.to_thread(self._images.hold, call, files, text, edition)
-            images = self._images
+            _, images, _ = await asyncio.to_thread(self._begun)
+            name = await asyncio.to_thread(images.hold, call, files, text, edition)
         self._beats[name] = asyncio.create_task(self._beat(images, name, saved))
         return name
 
@@ -107,8 +99,8 @@ class CrashJournal:
             return  # it was closed meanwhile
         beat.cancel()
         await asyncio.gather(beat, return_exceptions=True)
-        if stored and self._images is not None:
-            await asyncio.to_thread(self._images.release, name)
+        if stored and self._own is not None:
+            await asyncio.to_thread(self._own[1].release, name)
 
     async def _beat(self, images: FileSnapshots, name: str, saved: Callable[[], Sequence[int]]) -> None:
         try:
@@ -128,7 +120,7 @@ class CrashJournal:
             OSError: the folder of this server cannot be written.
         """
         name = f".codelaw-{os.urandom(6).hex()}"
-        note = self._folder / self._begun().id / "writes" / name
+        note = self._folder / self._begun()[0].id / "writes" / name
         try:
             note.write_text(json.dumps(str(folder)), "ascii")
             yield name
@@ -163,61 +155,54 @@ class CrashJournal:
         """Nothing is under way any more; what could not be stored stays for the next server."""
         for name in [*self._beats]:
             await self.release(name, stored=False)
-        if self._guardian is not None:
-            await asyncio.to_thread(self._guardian.close)
-        if self._owners is not None:
-            owners, self._owners, self._images = self._owners, None, None
+        if self._own is not None:
+            (owners, _, guardian), self._own = self._own, None
+            await asyncio.to_thread(guardian.close)
             own = self._folder / owners.id
             if not await asyncio.to_thread(_any, own / "calls"):
                 await asyncio.to_thread(shutil.rmtree, own, ignore_errors=True)
             await asyncio.to_thread(owners.end)
 
-    def _begun(self) -> FileOwners:
+    def _begun(self) -> tuple[FileOwners, FileSnapshots, Guardian]:
         with self._beginning:
-            if self._owners is None:
+            if self._own is None:
                 owners = FileOwners(self._folder)
                 owners.begin()
                 own = self._folder / owners.id
                 try:
-                    own.mkdir(mode=0o700)
-                    (own / "writes").mkdir(mode=0o700)
-                    self._images = FileSnapshots(own, self.database)
+                    for folder in (own, own / "writes"):
+                        folder.mkdir(mode=0o700)
+                    self._own = owners, FileSnapshots(own, self.database), Guardian(f"{MARK}={owners.id}-")
                 except OSError:
                     shutil.rmtree(own, ignore_errors=True)
                     owners.end()
                     raise
-                self._owners = owners
-            return self._owners
+            return self._own
 
     @asynccontextmanager
     async def _dead(self) -> AsyncGenerator[list[Path]]:
         """The folders of dead servers; while they are looked at no other server looks at them."""
-        lock = alone(self._folder, _WAIT_SECONDS)
-        try:
-            others = await asyncio.to_thread(self._others)
-            if others:
-                await asyncio.to_thread(lock.__enter__)
-        except (Refusal, OSError) as error:
-            _log.warning("what dead servers have left cannot be looked at now: %s", error)
-            others = []
-        if not others:
-            yield []
-            return
-        try:
-            yield await asyncio.to_thread(self._dead_now)
-        finally:
-            await asyncio.to_thread(lock.__exit__, None, None, None)
+        with ExitStack() as lock:
 
-    def _dead_now(self) -> list[Path]:
-        try:
-            owners = self._begun()
-        except OSError as error:  # a full disk, say, must not keep anybody from reading
-            _log.warning("what dead servers have left cannot be looked at now: %s", error)
-            return []
-        return [other for other in self._others() if not owners.is_alive(other.name)]
+            def look() -> list[Path]:
+                if not self._others():
+                    return []
+                lock.enter_context(alone(self._folder, _WAIT_SECONDS))
+                owners, *_ = self._begun()
+                return [other for other in self._others() if not owners.is_alive(other.name)]
+
+            try:
+                dead = await asyncio.to_thread(look)
+            except (Refusal, OSError) as error:  # a full disk, say, must not keep anybody from reading
+                _log.warning("what dead servers have left cannot be looked at now: %s", error)
+                dead = []
+            try:
+                yield dead
+            finally:
+                await asyncio.to_thread(lock.close)
 
     def _others(self) -> list[Path]:
-        own = None if self._owners is None else self._owners.id
+        own = None if self._own is None else self._own[0].id
         if not self._folder.is_dir():
             return []
         return [entry for entry in self._folder.iterdir() if _ID.fullmatch(entry.name) and entry.name != own]

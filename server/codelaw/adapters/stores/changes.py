@@ -35,7 +35,7 @@ class SqlChanges(SqlRepository):
     def plan_change(self, session: Session, chat_id: str, change: KeptChange) -> int:
         require(session, chat_id)
         before = _packed(change.before)
-        known = (change.turn_id, change.call_id, change.path, change.uri, change.encoding, change.bom, change.mode)
+        known = (change.turn_id, change.call_id, change.path, change.uri, change.encoding, int(change.bom), change.mode)
         return session.execute(
             "INSERT INTO changes (chat_id, turn_id, call_id, path, uri, encoding, bom, mode, before_text, after_text,"
             " state, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",

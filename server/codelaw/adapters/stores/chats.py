@@ -14,7 +14,7 @@ from codelaw.adapters.stores.events import END, OF_TURNS, SqlEvents, events_betw
 from codelaw.adapters.stores.forks import fork_chat
 from codelaw.adapters.stores.history import SqlHistory
 from codelaw.adapters.stores.permissions import SqlPermissions
-from codelaw.adapters.stores.readers import Database, log_unheard
+from codelaw.adapters.stores.readers import Database
 from codelaw.adapters.stores.repository import reads, writes
 from codelaw.adapters.stores.rows import search_rows
 from codelaw.adapters.stores.rows.chat_rows import (
@@ -179,7 +179,7 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
         summary = session.execute(
             "SELECT body, chat_id, covers, checksum FROM thread_summaries WHERE chat_id = ?", (chat_id,)
         ).fetchall()
-        reading = Reading()
+        reading, said = Reading(), {turn[0]: turn[9] for turn in turns}
         return StoredChat(
             chat=self._chat(_running(session, [row[0]]), reading, row),
             messages=reading.all(reading.message, messages),
@@ -192,7 +192,11 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
             withdrawn=frozenset(reading.all(reading.text, withdrawn)),
             thread_summary=next(iter(reading.all(reading.thread_summary, summary)), None),
             settled=reading.text(row[14:15]),
-            losses=(*reading.losses, *missing_turns(row[16], turns), *missing(_said(turns), messages)),
+            losses=(
+                *reading.losses,
+                *missing_turns(row[16], turns),
+                *missing({turn[0]: turn[9] for turn in turns}, messages),
+            ),
         )
 
     @reads()
@@ -219,12 +223,7 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
         return ChatRecord(chat, messages, tuple(events), chat.running, earlier=earlier, losses=losses)
 
     async def delete(self, chat_id: str) -> None:
-        deleting = asyncio.ensure_future(self._delete(chat_id))
-        try:
-            await asyncio.shield(deleting)
-        except asyncio.CancelledError:
-            deleting.add_done_callback(log_unheard)
-            raise
+        await asyncio.shield(asyncio.ensure_future(self._delete(chat_id)))
 
     async def _delete(self, chat_id: str) -> None:
         """Slice by slice, so that nobody waits for the index to forget a long chat."""
@@ -277,7 +276,11 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
         asides: Sequence[Aside] = (),
     ) -> None:
         require(session, chat_id)
-        _refuse_ended(session, chat_id, {message.turn_id for message in messages})
+        for turn_id in {message.turn_id for message in messages}:
+            ended = "SELECT 1 FROM turns WHERE chat_id = ? AND id = ? AND status <> 'running'"
+            if session.execute(ended, (chat_id, turn_id)).fetchone() is not None:  # a server took ours for dead (D-4)
+                message = "Another codelaw ended this turn, because its server seemed to be dead."
+                raise Refusal("turn_not_found", message, "Send the message again to go on.")
         add_messages(session, chat_id, messages)
         add_results(session, chat_id, results)
         add_asides(session, chat_id, asides)
@@ -355,21 +358,6 @@ def _moment(session: Session, turn: StoredTurn) -> float:
     row = session.execute(others, (turn.chat_id,)).fetchone()
     newest = row[0] if row is not None and isinstance(row[0], float) else 0.0
     return max(turn.started_at, newest + _NEXT)
-
-
-def _refuse_ended(session: Session, chat_id: str, turn_ids: Collection[str]) -> None:
-    """Refuse to write to a round that is closed, by a server that took ours for dead (D-4)."""
-    for turn_id in turn_ids:
-        ended = "SELECT 1 FROM turns WHERE chat_id = ? AND id = ? AND status <> 'running'"
-        if session.execute(ended, (chat_id, turn_id)).fetchone() is not None:
-            hint = "Send the message again to go on."
-            raise Refusal(
-                "turn_not_found", "Another codelaw ended this turn, because its server seemed to be dead.", hint
-            )
-
-
-def _said(turns: Sequence[tuple[Any, ...]]) -> dict[Any, int | None]:
-    return {turn[0]: turn[9] for turn in turns}
 
 
 def _row(session: Session, chat_id: str) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from codelaw.adapters.stores.repository import SqlRepository, reads, writes
-from codelaw.adapters.stores.rows.chat_rows import require, unknown_chat
+from codelaw.adapters.stores.rows.chat_rows import require
 from codelaw.adapters.stores.rows.checks import checksum, verify
 from codelaw.adapters.stores.rows.codec import Unreadable, decoder, legible, parsed, to_text
 from codelaw.adapters.stores.rows.database import Session
@@ -42,6 +42,7 @@ class SqlEvents(SqlRepository):
         events: Sequence[tuple[float, Event]],
         after: Numbers | None = None,
     ) -> list[int]:
+        require(session, chat_id)
         if after is None:
             count = session.execute("UPDATE chats SET seq = seq + ? WHERE id = ? RETURNING seq", (len(events), chat_id))
         else:
@@ -49,10 +50,8 @@ class SqlEvents(SqlRepository):
                 "UPDATE chats SET seq = ? + CASE WHEN seq = ? THEN ? ELSE seq + ? END WHERE id = ? RETURNING seq",
                 (len(events), after.stored, after.given, RESERVED, chat_id),
             )
-        row = count.fetchone()
-        if row is None:
-            raise unknown_chat(chat_id)
-        numbers = list(range(row[0] - len(events) + 1, row[0] + 1))
+        last = count.fetchone()[0]
+        numbers = list(range(last - len(events) + 1, last + 1))
         written = [(seq, turn_id, at, to_text(event)) for seq, (at, event) in zip(numbers, events, strict=True)]
         session.execute_many(
             "INSERT INTO events (chat_id, seq, turn_id, at, body, checksum) VALUES (?, ?, ?, ?, ?, ?)",
@@ -62,19 +61,14 @@ class SqlEvents(SqlRepository):
 
     @writes()
     def reserve_numbers(self, session: Session, chat_id: str) -> int:
-        row = session.execute(
-            "UPDATE chats SET seq = seq + ? WHERE id = ? RETURNING seq", (RESERVED, chat_id)
-        ).fetchone()
-        if row is None:
-            raise unknown_chat(chat_id)
-        return row[0]
+        require(session, chat_id)
+        risen = "UPDATE chats SET seq = seq + ? WHERE id = ? RETURNING seq"
+        return session.execute(risen, (RESERVED, chat_id)).fetchone()[0]
 
     @reads()
     def last_number(self, session: Session, chat_id: str) -> int:
-        row = session.execute("SELECT seq FROM chats WHERE id = ?", (chat_id,)).fetchone()
-        if row is None:
-            raise unknown_chat(chat_id)
-        return row[0]
+        require(session, chat_id)
+        return session.execute("SELECT seq FROM chats WHERE id = ?", (chat_id,)).fetchone()[0]
 
     @reads()
     def last_compaction(self, session: Session, chat_id: str) -> ChatEvent | None:
@@ -84,7 +78,7 @@ class SqlEvents(SqlRepository):
             """ WHERE chat_id = ? AND body LIKE '%"kind":"compaction"%' ORDER BY seq DESC LIMIT 1""",
             (chat_id,),
         )
-        return next((found for row in rows if (found := _read(chat_id, row)) is not None), None)
+        return next(iter(readable(chat_id, (row for row in rows if event_of(chat_id, row) is not None))), None)
 
     @reads()
     def events(self, session: Session, chat_id: str, since: int) -> list[ChatEvent]:
@@ -119,7 +113,11 @@ class SqlEvents(SqlRepository):
 
 def readable(chat_id: str, rows: Iterable[tuple[Any, ...]]) -> list[ChatEvent]:
     """The events of rows of `seq, turn_id, at, body, checksum`; a notice stands for one that is damaged."""
-    return [_read(chat_id, row) or _lost(chat_id, row) for row in rows]
+    found = ((row, event_of(chat_id, row) or NoticeEvent("warning", "record_damaged", LOST)) for row in rows)
+    return [
+        ChatEvent(chat_id, legible(row[1]), row[0], row[2] if isinstance(row[2], float) else 0.0, event)
+        for row, event in found
+    ]
 
 
 def _fold(session: Session, chat_id: str, turn_id: str, run: list[Run]) -> None:
@@ -137,20 +135,6 @@ def rewrite(session: Session, chat_id: str, of: tuple[int, str | bytes, float], 
         "UPDATE events SET body = ?, checksum = ? WHERE chat_id = ? AND seq = ?",
         (body, checksum(chat_id, *of, body), chat_id, of[0]),
     )
-
-
-def _read(chat_id: str, row: tuple[Any, ...]) -> ChatEvent | None:
-    seq, turn_id, at, _, _ = row
-    event = event_of(chat_id, row)
-    if event is None:
-        return None
-    return ChatEvent(chat_id, legible(turn_id), seq, at if isinstance(at, float) else 0.0, event)
-
-
-def _lost(chat_id: str, row: tuple[Any, ...]) -> ChatEvent:
-    seq, turn_id, at, _, _ = row
-    notice = NoticeEvent("warning", "record_damaged", LOST)
-    return ChatEvent(chat_id, legible(turn_id), seq, at if isinstance(at, float) else 0.0, notice)
 
 
 def event_of(chat_id: str, row: tuple[Any, ...]) -> Event | None:

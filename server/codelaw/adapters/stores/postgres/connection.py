@@ -7,7 +7,7 @@ import logging
 import random
 import select
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from concurrent.futures import Future
 from threading import Event, Thread
 from typing import Any, TypeVar
@@ -19,7 +19,6 @@ from codelaw.adapters.stores.postgres.migrations import migrate, use
 from codelaw.adapters.stores.postgres.place import (
     DatabasePlace,
     is_between,
-    is_crowded,
     is_lost,
     is_starting,
     place_of,
@@ -85,19 +84,6 @@ class PostgresDatabase(Database):
         await super().open()
         self._keeper = asyncio.create_task(self._keep())
 
-    async def read(self, work: Callable[[Session], T], about: Collection[str] = (), *, slow: bool = False) -> T:
-        try:
-            return await super().read(work, about, slow=slow)
-        except Refusal as refusal:
-            if not is_crowded(refusal):
-                raise
-
-        def by_the_one_connection(session: Session) -> T:
-            with session.transaction(write=False):
-                return work(session)
-
-        return await self.run(by_the_one_connection)
-
     async def close(self) -> bool:
         self._closing.set()
         if self._keeper is not None:
@@ -139,15 +125,14 @@ class PostgresDatabase(Database):
             return work(session)
 
     def _connect(self, asked: float, *, writes: bool = False) -> Connection[Any]:
-        """Who asked before an attempt failed shares its failure, but for a server that has no room just now."""
+        """Who asked before an attempt failed shares its failure."""
         if self._failure is not None and asked <= self._failure[0]:
             raise self._failure[1]
         try:
             with self._explained():
                 return self._configured(self._connected(), writes=writes)
         except Refusal as refusal:
-            if not is_crowded(refusal):
-                self._failure = (time.monotonic(), refusal)
+            self._failure = (time.monotonic(), refusal)
             raise
 
     def _interrupt(self, connection: Connection[Any]) -> None:

@@ -61,13 +61,8 @@ def create(session: Session, chat: Chat, folders: Collection[str] = ()) -> None:
         " checksum, todos, todos_checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '[]', ?)",
         (chat.id, chat.kind, chat.created_at, chat.updated_at, *settings(chat), checksum(chat.id, "[]")),
     )
-    keep_folders(session, chat.id, folders)
-
-
-def keep_folders(session: Session, chat_id: str, folders: Collection[str]) -> None:
-    """Note where a chat was begun, so that the chats of a workspace can be listed."""
     for folder in dict.fromkeys(folders):
-        session.execute("INSERT INTO chat_folders (chat_id, folder) VALUES (?, ?)", (chat_id, folder))
+        session.execute("INSERT INTO chat_folders (chat_id, folder) VALUES (?, ?)", (chat.id, folder))
 
 
 def settings(chat: Chat) -> tuple[Any, ...]:

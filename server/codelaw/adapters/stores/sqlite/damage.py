@@ -6,7 +6,6 @@ Whoever calls this holds the lock of `owners.alone`, and nobody else has the fil
 from __future__ import annotations
 
 import logging
-import os
 import re
 import shutil
 import sqlite3
@@ -44,7 +43,8 @@ def lost_commits(connection: sqlite3.Connection, path: Path) -> Notice | None:
     page = int(connection.execute("PRAGMA page_size").fetchone()[0])
     if not log.exists() or not _lost(log, page, read):
         return None
-    aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-log")
+    aside = _aside(path)
+    aside = aside.with_name(f"{aside.name}-log")
     shutil.copyfile(log, aside)
     aside.chmod(0o600)
     # Else the same frames would be found again.
@@ -244,12 +244,7 @@ def _reported(done: Salvaged) -> str:
 
 
 def _aside(path: Path) -> Path:
-    stem = f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
-    aside, number = path.with_name(stem), 1
-    while any(os.path.lexists(f"{aside}{suffix}") for suffix in ("", *_SIDE_FILES)):
-        number += 1
-        aside = path.with_name(f"{stem}-{number}")
-    return aside
+    return path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 10**9:09}")
 
 
 def _mark(path: Path) -> Path:

@@ -25,9 +25,8 @@ GAP_SECONDS = 0.1
 _TRIM_SECONDS = 10.0
 """Between two such waits, where none was found."""
 _KEPT_LOG_BYTES = 4_000_000
-_MOVED_WRITES = 64
-"""Commits, or bytes by which the log has grown, after which it is moved."""
-_MOVED_BYTES = 4_000_000
+_MOVED_BYTES = 1_000_000
+"""By which the log has grown when it is moved."""
 
 _moving = threading.Lock()
 """SQLite refuses at once to move a log that is being moved, however long one would wait."""
@@ -47,7 +46,6 @@ class LogKeeper:
             check_same_thread=False,  # made here, used by the thread alone
         )
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="codelaw-log")
-        self._writes = 0
         self._size = 0
         """Of the log when it was moved last."""
         self._trim_after = 0.0
@@ -57,18 +55,17 @@ class LogKeeper:
 
         Never raises: what was written is stored all the same.
         """
-        self._writes += 1
         try:
             size = self._path.stat().st_size
             if size >= LOG_BYTES and time.monotonic() >= self._trim_after:
                 # Readers that follow each other closely would keep it from being begun anew.
                 if not empty_log(session, "RESTART"):
                     self._trim_after = time.monotonic() + _TRIM_SECONDS
-            elif self._writes < _MOVED_WRITES and size < self._size + _MOVED_BYTES:
-                return
-            else:
+            elif not self._size <= size < self._size + _MOVED_BYTES:  # a log that was begun anew is smaller
                 self._thread.submit(self._move)
-            self._writes, self._size = 0, size
+            else:
+                return
+            self._size = size
         except (OSError, sqlite3.Error) as error:
             self._failed(error)
 
