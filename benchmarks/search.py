@@ -24,7 +24,7 @@ from client import Server, environment, median, quantile, table
 from codelaw.adapters.stores.migrations import migrate
 from codelaw.adapters.stores.opening import SqliteStore
 from codelaw.adapters.stores.rows import chat_rows, search_rows
-from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.rows.database import SqlSession
 from codelaw.adapters.stores.sqlite.connection import SqliteDatabase
 from codelaw.adapters.stores.sqlite.damage import make_search_anew
 from codelaw.adapters.stores.sqlite.session import SqliteSession
@@ -117,7 +117,7 @@ async def sending(server: Server, searching: str | None) -> list[float]:
     return times
 
 
-def look_through(session: Session) -> Any:
+def look_through(session: SqlSession) -> Any:
     """What a search is without an index."""
     holds = search_rows.HOLDS["sqlite"].format("content")
     return session.execute(f"SELECT count(*) FROM messages WHERE {holds}", ("nowhere",)).fetchone()

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from codelaw.adapters.stores import memory_search
+from codelaw.adapters.stores import memories as memories_module
 from codelaw.adapters.stores.memories import SqlMemories
 from codelaw.adapters.stores.opening import open_stores as open_any
 from codelaw.adapters.stores.sqlite import vectors as vectors_module
@@ -71,7 +71,7 @@ async def test_frequent_words_are_left_to_the_rare_ones(open_stores, monkeypatch
     for number in range(30):
         await stores.memories.save(a_memory(f"m{number:02}", f"common thing {number}"))
     await stores.memories.save(a_memory("rare", "common walrus"))
-    monkeypatch.setattr(memory_search, "SCORED", 5)
+    monkeypatch.setattr(memories_module, "SCORED", 5)
     assert (await found(stores.memories, "the common walrus"))[0] == "rare"
     assert len(await found(stores.memories, "common things", limit=99)) == 5, "the newest, as many as may be looked at"
 

@@ -7,7 +7,7 @@ import tempfile
 
 import pytest
 
-from codelaw.adapters.stores.sqlite import read_only
+from codelaw.adapters.stores.sqlite import connection as connection_module
 from codelaw.adapters.stores.sqlite.connection import SqliteDatabase
 from codelaw.domain.errors import Refusal
 from tests.adapters.stores.suite import a_chat
@@ -59,7 +59,7 @@ async def test_what_another_writes_meanwhile_is_seen_and_nothing_is_written(open
 @pytest.fixture
 def unshared(path, monkeypatch):
     """The file has a log, and SQLite can make nothing beside it, as it has to."""
-    real = read_only.opened_to_read
+    real = connection_module.opened_to_read
 
     def failing(uri):
         if uri.startswith(path.absolute().as_uri()):
@@ -73,7 +73,7 @@ def unshared(path, monkeypatch):
         log = path.with_name("chats.db-wal").read_bytes()
         connection.close()
         path.with_name("chats.db-wal").write_bytes(log)
-        monkeypatch.setattr(read_only, "opened_to_read", failing)
+        monkeypatch.setattr(connection_module, "opened_to_read", failing)
 
     return begin
 
@@ -88,6 +88,6 @@ async def test_a_copy_that_cannot_be_made_leaves_nothing(opened, unshared, monke
         raise OSError(28, "No space left on device")
 
     unshared()
-    monkeypatch.setattr(read_only.shutil, "copyfile", full)
+    monkeypatch.setattr(connection_module.shutil, "copyfile", full)
     with pytest.raises(Refusal, match=r"cannot be read either.*No space left"):
         await opened()

@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _KeptFile:
     file: HeldFile
     text: str | None
     """The name of its text."""
@@ -45,7 +45,7 @@ class _Listing:
     call: tuple[str, ...]
     """The ids of chat, turn and call."""
     began: float
-    files: tuple[_Entry, ...]
+    files: tuple[_KeptFile, ...]
 
 
 class FileSnapshots:
@@ -87,9 +87,9 @@ class FileSnapshots:
     def _held(self, call: tuple[str, str, str], files: Sequence[HeldFile], text: Callable[[str], str]) -> str:
         name = os.urandom(12).hex()
         listed = tuple(
-            _Entry(file, None)
+            _KeptFile(file, None)
             if file.digest is None
-            else _Entry(replace(file, stamp=stamp_of(file.place.path)), self._kept(file.digest, text))
+            else _KeptFile(replace(file, stamp=stamp_of(file.place.path)), self._kept(file.digest, text))
             for file in files
         )
         _put(self._calls / name, to_text(_Listing(self._database, call, time.time(), listed)))

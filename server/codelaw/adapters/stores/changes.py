@@ -11,7 +11,7 @@ from codelaw.adapters.stores.repository import SqlRepository, reads, writes
 from codelaw.adapters.stores.rows.chat_rows import position_of, refuse_reverting, require
 from codelaw.adapters.stores.rows.checks import checksum, verify
 from codelaw.adapters.stores.rows.codec import Unreadable, decoder, legible
-from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.rows.database import SqlSession
 from codelaw.domain.edits import DAMAGED, KeptChange
 from codelaw.domain.errors import Refusal
 
@@ -32,7 +32,7 @@ class SqlChanges(SqlRepository):
     """What was done to files, and not undone (`ChatStore`)."""
 
     @writes()
-    def plan_change(self, session: Session, chat_id: str, change: KeptChange) -> int:
+    def plan_change(self, session: SqlSession, chat_id: str, change: KeptChange) -> int:
         require(session, chat_id)
         before = _packed(change.before)
         known = (change.turn_id, change.call_id, change.path, change.uri, change.encoding, int(change.bom), change.mode)
@@ -43,7 +43,7 @@ class SqlChanges(SqlRepository):
         ).fetchone()[0]
 
     @writes()
-    def settle_change(self, session: Session, chat_id: str, number: int, after: str | None) -> None:
+    def settle_change(self, session: SqlSession, chat_id: str, number: int, after: str | None) -> None:
         require(session, chat_id)
         session.execute(
             "UPDATE changes SET after_text = ?, state = 'done' WHERE chat_id = ? AND number = ? AND state = 'planned'",
@@ -51,12 +51,12 @@ class SqlChanges(SqlRepository):
         )
 
     @writes()
-    def withdraw_change(self, session: Session, chat_id: str, number: int) -> None:
+    def withdraw_change(self, session: SqlSession, chat_id: str, number: int) -> None:
         require(session, chat_id)
         session.execute("DELETE FROM changes WHERE chat_id = ? AND number = ? AND state = 'planned'", (chat_id, number))
 
     @writes()
-    def mark_changes(self, session: Session, chat_id: str, numbers: Sequence[int], state: Mark) -> None:
+    def mark_changes(self, session: SqlSession, chat_id: str, numbers: Sequence[int], state: Mark) -> None:
         require(session, chat_id)
         only = " AND state = 'undone'" if state == "done" else ""
         session.execute_many(
@@ -67,7 +67,7 @@ class SqlChanges(SqlRepository):
     @reads()
     def changes(
         self,
-        session: Session,
+        session: SqlSession,
         chat_id: str,
         turn_id: str | None = None,
         *,
@@ -88,7 +88,7 @@ class SqlChanges(SqlRepository):
         return [_change(chat_id, row) for row in rows]
 
     @reads()
-    def changes_of_chat(self, session: Session, chat_id: str) -> list[KeptChange]:
+    def changes_of_chat(self, session: SqlSession, chat_id: str) -> list[KeptChange]:
         require(session, chat_id)
         rows = session.execute(
             "SELECT number, turn_id, call_id, path, uri, before_text IS NULL, after_text IS NULL, encoding, 0, NULL,"  # noqa: S608 - ours
@@ -98,7 +98,7 @@ class SqlChanges(SqlRepository):
         return [_known(row, *(None if missing else "" for missing in row[5:7])) for row in rows]
 
     @writes()
-    def begin_revert(self, session: Session, chat_id: str) -> None:
+    def begin_revert(self, session: SqlSession, chat_id: str) -> None:
         refuse_reverting(session, self.owners.is_alive, chat_id)
         running = "SELECT owner FROM turns WHERE chat_id = ? AND status = 'running'"
         if any(self.owners.is_alive(legible(row[0])) for row in session.execute(running, (chat_id,))):
@@ -106,7 +106,7 @@ class SqlChanges(SqlRepository):
         session.execute("UPDATE chats SET reverting = ? WHERE id = ?", (self.owner, chat_id))
 
     @writes()
-    def end_revert(self, session: Session, chat_id: str) -> None:
+    def end_revert(self, session: SqlSession, chat_id: str) -> None:
         session.execute("UPDATE chats SET reverting = '' WHERE id = ? AND reverting = ?", (chat_id, self.owner))
 
 

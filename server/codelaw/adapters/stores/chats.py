@@ -32,7 +32,7 @@ from codelaw.adapters.stores.rows.chat_rows import (
 )
 from codelaw.adapters.stores.rows.checks import checksum, verify
 from codelaw.adapters.stores.rows.codec import Unreadable, from_text, legible, to_text, whole
-from codelaw.adapters.stores.rows.database import Session, cursor_at, cursor_place
+from codelaw.adapters.stores.rows.database import SqlSession, cursor_at, cursor_place
 from codelaw.adapters.stores.rows.reading import Reading, missing, missing_turns
 from codelaw.adapters.stores.search_keeper import SearchKeeper
 from codelaw.adapters.stores.sqlite.damage import is_damage
@@ -83,11 +83,11 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
         self.search.said()
 
     @writes()
-    def create(self, session: Session, chat: Chat, folders: Collection[str] = ()) -> None:
+    def create(self, session: SqlSession, chat: Chat, folders: Collection[str] = ()) -> None:
         create(session, chat, folders)
 
     @writes()
-    def update(self, session: Session, chat: Chat) -> None:
+    def update(self, session: SqlSession, chat: Chat) -> None:
         written = session.execute(
             "UPDATE chats SET title = ?, mode = ?, model = ?, strategy = ?, chosen = ?, places = ?, effort = ?,"
             " checksum = ?, updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at END WHERE id = ?",
@@ -99,7 +99,7 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
     async def list(
         self, query: str | None, limit: int, cursor: str | None, folders: Collection[str] | None = None
     ) -> tuple[list[Chat], str | None]:
-        def work(session: Session, *, by_index: bool = True) -> tuple[list[Chat], str | None]:
+        def work(session: SqlSession, *, by_index: bool = True) -> tuple[list[Chat], str | None]:
             conditions: list[str] = []
             parameters: list[Any] = []
             if query:
@@ -131,17 +131,17 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
         return await self.database.read(lambda session: work(session, by_index=False), slow=True)
 
     @reads(now=True)
-    def begun(self, session: Session, limit: int) -> list[tuple[str, float]]:
+    def begun(self, session: SqlSession, limit: int) -> list[tuple[str, float]]:
         rows = session.execute("SELECT chat_id, started_at FROM turns ORDER BY position DESC LIMIT ?", (limit,))
         return [(str(chat_id), at) for chat_id, at in rows if isinstance(at, float)]
 
     @reads()
-    def chat(self, session: Session, chat_id: str) -> Chat:
+    def chat(self, session: SqlSession, chat_id: str) -> Chat:
         row = _row(session, chat_id)
         return self._chat(_running(session, [row[0]]), Reading(), row)
 
     @reads(now=True)
-    def head(self, session: Session, chat_id: str) -> ChatHead:
+    def head(self, session: SqlSession, chat_id: str) -> ChatHead:
         row = _row(session, chat_id)
         running = _running(session, [row[0]])
         reading = Reading()
@@ -156,7 +156,7 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
         )
 
     @reads()
-    def load(self, session: Session, chat_id: str) -> StoredChat:
+    def load(self, session: SqlSession, chat_id: str) -> StoredChat:
         row = _row(session, chat_id)
         # Round by round: what closes a crashed turn may be written after the next turn has begun (D-4).
         messages = session.execute(
@@ -195,12 +195,12 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
             losses=(
                 *reading.losses,
                 *missing_turns(row[16], turns),
-                *missing({turn[0]: turn[9] for turn in turns}, messages),
+                *missing(said, messages),
             ),
         )
 
     @reads()
-    def page(self, session: Session, chat_id: str, turns: int | None, before: str | None) -> ChatRecord:
+    def page(self, session: SqlSession, chat_id: str, turns: int | None, before: str | None) -> ChatRecord:
         row = _row(session, chat_id)
         chat = self._chat(_running(session, [row[0]]), Reading(), row)
         until = END if before is None else position_of(session, chat_id, before)
@@ -228,7 +228,7 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
     async def _delete(self, chat_id: str) -> None:
         """Slice by slice, so that nobody waits for the index to forget a long chat."""
 
-        def work(session: Session) -> bool:
+        def work(session: SqlSession) -> bool:
             done = search_rows.take_out(session, chat_id)
             if done and not session.execute("DELETE FROM chats WHERE id = ?", (chat_id,)).rowcount:
                 raise unknown_chat(chat_id)
@@ -239,7 +239,7 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
 
     @writes(said=True)
     def begin_turn(
-        self, session: Session, turn: StoredTurn, user: Message, results: Sequence[tuple[str, dict[str, Any]]] = ()
+        self, session: SqlSession, turn: StoredTurn, user: Message, results: Sequence[tuple[str, dict[str, Any]]] = ()
     ) -> int:
         refuse_reverting(session, self.owners.is_alive, turn.chat_id)
         for other in _running(session, [turn.chat_id]).get(turn.chat_id, []):
@@ -269,7 +269,7 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
     @writes(said=True)
     def append(
         self,
-        session: Session,
+        session: SqlSession,
         chat_id: str,
         messages: Sequence[Message],
         results: Sequence[tuple[str, dict[str, Any]]] = (),
@@ -286,7 +286,7 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
         add_asides(session, chat_id, asides)
 
     @writes(said=True)
-    def end_turn(self, session: Session, turn: StoredTurn, messages: Sequence[Message] = ()) -> None:
+    def end_turn(self, session: SqlSession, turn: StoredTurn, messages: Sequence[Message] = ()) -> None:
         require(session, turn.chat_id)
         written = session.execute(
             "UPDATE turns SET status = ?, owner = ?, last_usage = ?, stop_reason = ?"
@@ -299,20 +299,20 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
         add_messages(session, turn.chat_id, messages, " ON CONFLICT (chat_id, id) DO NOTHING")
 
     @writes()
-    def take_over(self, session: Session, turn: StoredTurn) -> bool:
+    def take_over(self, session: SqlSession, turn: StoredTurn) -> bool:
         taken = "UPDATE turns SET owner = ? WHERE chat_id = ? AND id = ? AND owner = ? AND status <> 'running'"
         return bool(session.execute(taken, (self.owner, turn.chat_id, turn.id, turn.owner)).rowcount)
 
     @writes(said=True)
-    def fork(self, session: Session, chat_id: str, turn_id: str | None, fork: Chat) -> None:
+    def fork(self, session: SqlSession, chat_id: str, turn_id: str | None, fork: Chat) -> None:
         fork_chat(session, chat_id, turn_id, fork)
 
     @reads(now=True)
-    def is_alive(self, session: Session, owner: str) -> bool:  # noqa: ARG002 - asked in a thread of the database
+    def is_alive(self, session: SqlSession, owner: str) -> bool:  # noqa: ARG002 - asked in a thread of the database
         return self.owners.is_alive(owner)
 
     @reads()
-    def results(self, session: Session, chat_id: str, refs: Collection[str]) -> dict[str, dict[str, Any]]:
+    def results(self, session: SqlSession, chat_id: str, refs: Collection[str]) -> dict[str, dict[str, Any]]:
         found: dict[str, dict[str, Any]] = {}
         asked = list(dict.fromkeys(refs))
         for begin in range(0, len(asked), MAX_ASKED):
@@ -332,11 +332,11 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
         return found
 
     @writes()
-    def save_todos(self, session: Session, chat_id: str, todos: Sequence[Todo]) -> None:
+    def save_todos(self, session: SqlSession, chat_id: str, todos: Sequence[Todo]) -> None:
         save_todos(session, chat_id, todos)
 
     @writes()
-    def mark_noticed(self, session: Session, chat_id: str, code: str) -> None:
+    def mark_noticed(self, session: SqlSession, chat_id: str, code: str) -> None:
         require(session, chat_id)
         session.execute(
             "INSERT INTO notices (chat_id, code) VALUES (?, ?) ON CONFLICT (chat_id, code) DO NOTHING", (chat_id, code)
@@ -352,7 +352,7 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
         return replace(reading.chat(row[:14]), running=running_here[-1] if running_here else None)
 
 
-def _moment(session: Session, turn: StoredTurn) -> float:
+def _moment(session: SqlSession, turn: StoredTurn) -> float:
     """When the chat was used: after every other one, also by a clock that was set back since."""
     others = "SELECT updated_at FROM chats WHERE id <> ? ORDER BY updated_at DESC LIMIT 1"
     row = session.execute(others, (turn.chat_id,)).fetchone()
@@ -360,14 +360,14 @@ def _moment(session: Session, turn: StoredTurn) -> float:
     return max(turn.started_at, newest + _NEXT)
 
 
-def _row(session: Session, chat_id: str) -> tuple[Any, ...]:
+def _row(session: SqlSession, chat_id: str) -> tuple[Any, ...]:
     row = session.execute(f"{_CHAT} WHERE id = ?", (chat_id,)).fetchone()
     if row is None:
         raise unknown_chat(chat_id)
     return row
 
 
-def _running(session: Session, chat_ids: Sequence[str | bytes]) -> Running:
+def _running(session: SqlSession, chat_ids: Sequence[str | bytes]) -> Running:
     """The turns of these chats that have not ended, in order; one question for all, whose answer may come from afar."""
     found: Running = {}
     if chat_ids:

@@ -11,7 +11,7 @@ from codelaw.adapters.stores.repository import SqlRepository, reads, writes
 from codelaw.adapters.stores.rows.chat_rows import require
 from codelaw.adapters.stores.rows.checks import checksum, verify
 from codelaw.adapters.stores.rows.codec import Unreadable, decoder, legible, parsed, to_text
-from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.rows.database import SqlSession
 from codelaw.domain.events import RESERVED, AnswerDelta, ChatEvent, Event, NoticeEvent, Numbers, ThoughtDelta
 
 END = 2**63 - 1
@@ -36,7 +36,7 @@ class SqlEvents(SqlRepository):
     @writes()
     def append_events(
         self,
-        session: Session,
+        session: SqlSession,
         chat_id: str,
         turn_id: str,
         events: Sequence[tuple[float, Event]],
@@ -60,18 +60,18 @@ class SqlEvents(SqlRepository):
         return numbers
 
     @writes()
-    def reserve_numbers(self, session: Session, chat_id: str) -> int:
+    def reserve_numbers(self, session: SqlSession, chat_id: str) -> int:
         require(session, chat_id)
         risen = "UPDATE chats SET seq = seq + ? WHERE id = ? RETURNING seq"
         return session.execute(risen, (RESERVED, chat_id)).fetchone()[0]
 
     @reads()
-    def last_number(self, session: Session, chat_id: str) -> int:
+    def last_number(self, session: SqlSession, chat_id: str) -> int:
         require(session, chat_id)
         return session.execute("SELECT seq FROM chats WHERE id = ?", (chat_id,)).fetchone()[0]
 
     @reads()
-    def last_compaction(self, session: Session, chat_id: str) -> ChatEvent | None:
+    def last_compaction(self, session: SqlSession, chat_id: str) -> ChatEvent | None:
         require(session, chat_id)
         rows = session.execute(
             "SELECT seq, turn_id, at, body, checksum FROM events"
@@ -81,7 +81,7 @@ class SqlEvents(SqlRepository):
         return next(iter(readable(chat_id, (row for row in rows if event_of(chat_id, row) is not None))), None)
 
     @reads()
-    def events(self, session: Session, chat_id: str, since: int) -> list[ChatEvent]:
+    def events(self, session: SqlSession, chat_id: str, since: int) -> list[ChatEvent]:
         require(session, chat_id)
         rows = session.execute(
             "SELECT seq, turn_id, at, body, checksum FROM events WHERE chat_id = ? AND seq > ? ORDER BY seq",
@@ -90,7 +90,7 @@ class SqlEvents(SqlRepository):
         return readable(chat_id, rows)
 
     @writes()
-    def merge_deltas(self, session: Session, chat_id: str, turn_id: str) -> None:
+    def merge_deltas(self, session: SqlSession, chat_id: str, turn_id: str) -> None:
         require(session, chat_id)
         rows = session.execute(
             "SELECT seq, turn_id, at, body, checksum FROM events WHERE chat_id = ? AND turn_id = ? ORDER BY seq",
@@ -120,7 +120,7 @@ def readable(chat_id: str, rows: Iterable[tuple[Any, ...]]) -> list[ChatEvent]:
     ]
 
 
-def _fold(session: Session, chat_id: str, turn_id: str, run: list[Run]) -> None:
+def _fold(session: SqlSession, chat_id: str, turn_id: str, run: list[Run]) -> None:
     if len(run) < 2:
         return
     seq, at, last = run[-1]
@@ -129,7 +129,7 @@ def _fold(session: Session, chat_id: str, turn_id: str, run: list[Run]) -> None:
     session.execute_many("DELETE FROM events WHERE chat_id = ? AND seq = ?", [(chat_id, seq) for seq, *_ in run[:-1]])
 
 
-def rewrite(session: Session, chat_id: str, of: tuple[int, str | bytes, float], body: str) -> None:
+def rewrite(session: SqlSession, chat_id: str, of: tuple[int, str | bytes, float], body: str) -> None:
     """Give the event of that number, turn and time another body."""
     session.execute(
         "UPDATE events SET body = ?, checksum = ? WHERE chat_id = ? AND seq = ?",
@@ -149,7 +149,7 @@ def event_of(chat_id: str, row: tuple[Any, ...]) -> Event | None:
     return event
 
 
-def events_between(session: Session, chat_id: str, first: int, until: int) -> list[ChatEvent]:
+def events_between(session: SqlSession, chat_id: str, first: int, until: int) -> list[ChatEvent]:
     """What happened from the turn at `first` on, before that at `until`."""
     begin = _begin(session, chat_id, first) if first else 0
     end = END if until == END else _begin(session, chat_id, until)
@@ -163,7 +163,7 @@ def events_between(session: Session, chat_id: str, first: int, until: int) -> li
     return readable(chat_id, rows)
 
 
-def _begin(session: Session, chat_id: str, position: int) -> int:
+def _begin(session: SqlSession, chat_id: str, position: int) -> int:
     """The number of the first event of that turn and of those behind it."""
     found = session.execute(_BEGINS, (chat_id, position, END)).fetchone()[0]
     return END if found is None else found

@@ -14,7 +14,7 @@ from codelaw.adapters.stores.history import add_checkpoint
 from codelaw.adapters.stores.rows import chat_rows
 from codelaw.adapters.stores.rows.checks import moved
 from codelaw.adapters.stores.rows.codec import legible, salvaged, to_text
-from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.rows.database import SqlSession
 from codelaw.adapters.stores.rows.reading import Reading
 from codelaw.domain.chats import Chat
 from codelaw.domain.checkpoints import HEAD
@@ -28,7 +28,7 @@ _MESSAGES = "message_id IN (SELECT id FROM messages WHERE chat_id = ?)"
 
 
 class _Fork(NamedTuple):
-    session: Session
+    session: SqlSession
     chat_id: str
     position: int
     """Of the last turn that is copied."""
@@ -53,7 +53,7 @@ class _Fork(NamedTuple):
         return (self.chat_id, self.position)
 
 
-def fork_chat(session: Session, chat_id: str, turn_id: str | None, fork: Chat) -> None:
+def fork_chat(session: SqlSession, chat_id: str, turn_id: str | None, fork: Chat) -> None:
     """Store `fork` with everything of a chat up to and including that turn; None: nothing of it.
 
     Raises:
@@ -88,7 +88,7 @@ def fork_chat(session: Session, chat_id: str, turn_id: str | None, fork: Chat) -
     _todos(made)
 
 
-def _last(session: Session, chat_id: str, turn_id: str) -> int:
+def _last(session: SqlSession, chat_id: str, turn_id: str) -> int:
     """The position of the turn, which has ended, and all before it."""
     position = chat_rows.position_of(session, chat_id, turn_id)
     running = "SELECT 1 FROM turns WHERE chat_id = ? AND position <= ? AND status = 'running'"
@@ -125,7 +125,7 @@ def _events(fork: _Fork) -> None:
     _sent_there(fork.session, fork.id)
 
 
-def _sent_there(session: Session, fork_id: str) -> None:
+def _sent_there(session: SqlSession, fork_id: str) -> None:
     """What still waits at the end of the last of the turns is sent, or returned, in the original (R-9)."""
     reported = [*_reported(session, fork_id, "steer"), *_reported(session, fork_id, "turn_started")]
     waiting = still_waiting(sorted(((of[0], event) for of, event in reported), key=lambda one: one[0]))
@@ -169,7 +169,7 @@ def _todos(fork: _Fork) -> None:
         chat_rows.save_todos(fork.session, fork.id, lists[-1].items)
 
 
-def _reported(session: Session, chat_id: str, kind: str) -> list[tuple[tuple[int, Any, float], Event]]:
+def _reported(session: SqlSession, chat_id: str, kind: str) -> list[tuple[tuple[int, Any, float], Event]]:
     """The events of a kind, oldest first, each with its number, turn and time.
 
     The databases do not agree on what LIKE finds in text that is not Unicode.
@@ -180,6 +180,6 @@ def _reported(session: Session, chat_id: str, kind: str) -> list[tuple[tuple[int
     return [(row[:3], event) for row in likely if (event := events.event_of(chat_id, row)) is not None]
 
 
-def _texts(session: Session, sql: str, parameters: tuple[object, ...]) -> frozenset[str]:
+def _texts(session: SqlSession, sql: str, parameters: tuple[object, ...]) -> frozenset[str]:
     reading = Reading()
     return frozenset(reading.all(reading.text, session.execute(sql, parameters)))

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from codelaw.adapters.stores.rows import passage_rows
 from codelaw.adapters.stores.rows.codec import legible
-from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.rows.database import SqlSession
 from codelaw.ranking.scoring import MessageFrame, RankedSource
 
 MAX_BYTES = 192 * 2**20
@@ -55,7 +55,7 @@ class Frames:
     def __init__(self) -> None:
         self._known: OrderedDict[str, _Known] = OrderedDict()
 
-    def frame(self, session: Session, chat_id: str, embedder: str = "", size: int = 0) -> MessageFrame:
+    def frame(self, session: SqlSession, chat_id: str, embedder: str = "", size: int = 0) -> MessageFrame:
         """The passages of a chat as they are now, with their vectors of `size` bytes of that embedder."""
         known = self._known.get(chat_id) or _Known()
         count, rows = passage_rows.of_chat(session, chat_id, known.last)
@@ -93,7 +93,7 @@ def _extend(known: _Known, rows: Sequence[Any]) -> None:
     known.end = turns[-1], positions[-1]
 
 
-def _add_vectors(session: Session, chat_id: str, kind: tuple[str, int], known: _Known) -> None:
+def _add_vectors(session: SqlSession, chat_id: str, kind: tuple[str, int], known: _Known) -> None:
     """Give the frame its vectors of an embedder and a size; frames that were given out see new ones too."""
     embedder, size = kind
     passages = len(known.places)

@@ -8,7 +8,7 @@ from codelaw.adapters.stores.repository import SqlRepository, writes
 from codelaw.adapters.stores.rows.chat_rows import require
 from codelaw.adapters.stores.rows.checks import checksum
 from codelaw.adapters.stores.rows.codec import to_text
-from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.rows.database import SqlSession
 from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.errors import Refusal
 
@@ -19,7 +19,7 @@ class SqlHistory(SqlRepository):
     @writes()
     def reshape(  # noqa: PLR0917 - as the port has it
         self,
-        session: Session,
+        session: SqlSession,
         chat_id: str,
         generation: int,
         checkpoint: Checkpoint | None,
@@ -38,7 +38,7 @@ class SqlHistory(SqlRepository):
 
     @writes()
     def restore(
-        self, session: Session, chat_id: str, generation: int, checkpoint_ids: Sequence[str], settled: str
+        self, session: SqlSession, chat_id: str, generation: int, checkpoint_ids: Sequence[str], settled: str
     ) -> int:
         risen = _raise_generation(session, chat_id, generation, settled)
         undone = [
@@ -57,7 +57,7 @@ class SqlHistory(SqlRepository):
         return risen
 
     @writes()
-    def withdraw_turn(self, session: Session, chat_id: str, generation: int, turn_id: str, settled: str) -> int:
+    def withdraw_turn(self, session: SqlSession, chat_id: str, generation: int, turn_id: str, settled: str) -> int:
         risen = _raise_generation(session, chat_id, generation, settled)
         added = session.execute(
             "INSERT INTO withdrawn (chat_id, turn_id) VALUES (?, ?) ON CONFLICT (chat_id, turn_id) DO NOTHING",
@@ -69,7 +69,7 @@ class SqlHistory(SqlRepository):
         return risen
 
     @writes()
-    def save_thread_summary(self, session: Session, chat_id: str, generation: int, summary: ThreadSummary) -> None:
+    def save_thread_summary(self, session: SqlSession, chat_id: str, generation: int, summary: ThreadSummary) -> None:
         require(session, chat_id)
         row = session.execute("SELECT CAST(generation AS INTEGER) FROM chats WHERE id = ?", (chat_id,)).fetchone()
         if row[0] != generation:
@@ -87,7 +87,7 @@ class SqlHistory(SqlRepository):
         )
 
 
-def add_checkpoint(session: Session, chat_id: str, checkpoint: Checkpoint) -> None:
+def add_checkpoint(session: SqlSession, chat_id: str, checkpoint: Checkpoint) -> None:
     """Store a checkpoint."""
     body = to_text(checkpoint)
     session.execute(
@@ -96,7 +96,7 @@ def add_checkpoint(session: Session, chat_id: str, checkpoint: Checkpoint) -> No
     )
 
 
-def _forget_summary(session: Session, chat_id: str, turn_id: str) -> None:
+def _forget_summary(session: SqlSession, chat_id: str, turn_id: str) -> None:
     """Drop the summary if it speaks of that turn, which nobody is to be told of any more (E-2)."""
     session.execute(
         "DELETE FROM thread_summaries WHERE chat_id = ? AND NOT EXISTS"
@@ -107,7 +107,7 @@ def _forget_summary(session: Session, chat_id: str, turn_id: str) -> None:
     )
 
 
-def _raise_generation(session: Session, chat_id: str, generation: int, settled: str) -> int:
+def _raise_generation(session: SqlSession, chat_id: str, generation: int, settled: str) -> int:
     require(session, chat_id)
     row = session.execute(
         "UPDATE chats SET generation = CAST(generation AS INTEGER) + 1, settled = coalesce(nullif(?, ''), settled)"

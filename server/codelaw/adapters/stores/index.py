@@ -17,7 +17,7 @@ from codelaw.adapters.stores.readers import Database
 from codelaw.adapters.stores.repository import SqlRepository, writes
 from codelaw.adapters.stores.rows import passage_rows
 from codelaw.adapters.stores.rows.codec import legible
-from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.rows.database import SqlSession
 from codelaw.adapters.stores.rows.passage_rows import UNCLAIMED, UNEMBEDDED, Key, Prepared, chosen_chat, drop_others
 from codelaw.domain.memories import MessageHit, Passage
 from codelaw.ports.memories import Vector
@@ -77,7 +77,7 @@ class SqlIndex(SqlRepository):
         return await self._claim(embedder, chat_id, limit, start=start)
 
     @writes("index")
-    def release(self, session: Session, passages: Sequence[int]) -> None:
+    def release(self, session: SqlSession, passages: Sequence[int]) -> None:
         session.execute_many(
             "DELETE FROM claims WHERE passage_id = ? AND owner = ?", [(id_, self.owner) for id_ in passages]
         )
@@ -104,19 +104,19 @@ class SqlIndex(SqlRepository):
             self._frames = await asyncio.to_thread(_frames)
         frames, size = self._frames, len(vector or b"")
 
-        def work(session: Session) -> MessageFrame:
+        def work(session: SqlSession) -> MessageFrame:
             with self._lock:
                 return frames.frame(session, chat_id, embedder, size)
 
         frame = await self._read(work, chat_id)
         return await asyncio.to_thread(_ranked, frame, question, vector, limit, frozenset(without))
 
-    async def _read(self, work: Callable[[Session], T], chat_id: str | None) -> T:
+    async def _read(self, work: Callable[[SqlSession], T], chat_id: str | None) -> T:
         return await self.database.read(work, (_ABOUT,) if chat_id is None else (_ABOUT, chat_id))
 
     @writes("index")
     def _claim(
-        self, session: Session, embedder: str, chat_id: str | None, limit: int, *, start: int = 0
+        self, session: SqlSession, embedder: str, chat_id: str | None, limit: int, *, start: int = 0
     ) -> list[Passage]:
         if session.dialect == "postgresql":  # SQLite lets one server at a time write anyway
             session.execute("LOCK TABLE claims IN SHARE ROW EXCLUSIVE MODE")
@@ -136,7 +136,7 @@ class SqlIndex(SqlRepository):
         return [Passage(id_, legible(chat), legible(message), legible(body)) for id_, chat, message, body in rows]
 
     @writes("index")
-    def _store(self, session: Session, embedder: str, vectors: Sequence[tuple[int, Vector]]) -> bool:
+    def _store(self, session: SqlSession, embedder: str, vectors: Sequence[tuple[int, Vector]]) -> bool:
         """Store vectors of passages that are still there, and give up the claims on them.
 
         Vectors of that embedder with another dimension are of no use beside them: those of the same chats are dropped,
@@ -160,7 +160,7 @@ class SqlIndex(SqlRepository):
         return dropped
 
     @writes("index")
-    def _add(self, session: Session, messages: Sequence[Prepared]) -> None:
+    def _add(self, session: SqlSession, messages: Sequence[Prepared]) -> None:
         passage_rows.add(session, messages)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from codelaw.adapters.stores.repository import SqlRepository, reads, writes
 from codelaw.adapters.stores.rows.chat_rows import require
 from codelaw.adapters.stores.rows.checks import checksum
-from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.rows.database import SqlSession
 from codelaw.adapters.stores.rows.reading import Reading
 from codelaw.domain.permissions import AuditEntry, Grant
 
@@ -20,13 +20,13 @@ class SqlPermissions(SqlRepository):
     """Grants and the audit (`ChatStore`)."""
 
     @reads("grants")
-    def grants(self, session: Session) -> list[Grant]:
+    def grants(self, session: SqlSession) -> list[Grant]:
         rows = session.execute("SELECT id, rule, scope, folder, person, checksum FROM grants ORDER BY position")
         reading = Reading()
         return [*reading.all(reading.grant, rows)]
 
     @writes("grants")
-    def add_grant(self, session: Session, grant: Grant) -> None:
+    def add_grant(self, session: SqlSession, grant: Grant) -> None:
         known = (grant.id, grant.rule, grant.scope, grant.folder, grant.person)
         session.execute(
             "INSERT INTO grants (id, rule, scope, folder, person, checksum) VALUES (?, ?, ?, ?, ?, ?)"
@@ -36,12 +36,12 @@ class SqlPermissions(SqlRepository):
         )
 
     @writes("grants")
-    def revoke_grant(self, session: Session, grant_id: str, person: str) -> bool:
+    def revoke_grant(self, session: SqlSession, grant_id: str, person: str) -> bool:
         sql = "DELETE FROM grants WHERE id = ? AND person IN (?, '')"
         return session.execute(sql, (grant_id, person)).rowcount > 0
 
     @writes("audit")
-    def note(self, session: Session, entries: Sequence[AuditEntry]) -> None:
+    def note(self, session: SqlSession, entries: Sequence[AuditEntry]) -> None:
         known = f"SELECT 1 FROM chats WHERE id = ?{session.row_lock}"  # noqa: S608 - our own words
         for entry in entries:
             if entry.chat_id and session.execute(known, (entry.chat_id,)).fetchone() is None:
@@ -54,7 +54,7 @@ class SqlPermissions(SqlRepository):
         session.execute("DELETE FROM audit WHERE position <= (SELECT max(position) - ? FROM audit)", (MOST,))
 
     @reads("audit")
-    def audit(self, session: Session, chat_id: str | None, limit: int) -> list[AuditEntry]:
+    def audit(self, session: SqlSession, chat_id: str | None, limit: int) -> list[AuditEntry]:
         of, values = ("", ()) if chat_id is None else (" WHERE chat_id = ?", (chat_id,))
         if chat_id is not None:
             require(session, chat_id)

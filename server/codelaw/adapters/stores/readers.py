@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, ClassVar, TypeVar
 
-from codelaw.adapters.stores.rows.database import Owners, Session
+from codelaw.adapters.stores.rows.database import Owners, SqlSession
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 
@@ -146,7 +146,7 @@ class Database(ABC):
         """How many readings wait or run."""
         return len(self._running)
 
-    async def run(self, work: Callable[[Session], T], about: Collection[str] = ()) -> T:
+    async def run(self, work: Callable[[SqlSession], T], about: Collection[str] = ()) -> T:
         """Do `work` in the thread that writes."""
         if not self._open:
             raise self._closed()
@@ -158,11 +158,11 @@ class Database(ABC):
 
         return await self._worker.do(present_work, about)
 
-    async def write(self, work: Callable[[Session], T], about: Collection[str] = ()) -> T:
+    async def write(self, work: Callable[[SqlSession], T], about: Collection[str] = ()) -> T:
         """Do `work` in a transaction that writes: all of it or nothing."""
         return await self.run(lambda session: self._write(session, work), about)
 
-    async def read(self, work: Callable[[Session], T], about: Collection[str] = (), *, slow: bool = False) -> T:
+    async def read(self, work: Callable[[SqlSession], T], about: Collection[str] = (), *, slow: bool = False) -> T:
         """Do `work` in a transaction that only reads: all that it sees is of one moment. Seconds are `slow`."""
         await self._worker.settled(about)
         if not self._open:
@@ -241,7 +241,7 @@ class Database(ABC):
                 reading.lock.release()
         self._loop.call_later(AGAIN_SECONDS, self._stop, reading)
 
-    def _do(self, reading: _Reading, work: Callable[[Session], T], asked: float) -> T | None:
+    def _do(self, reading: _Reading, work: Callable[[SqlSession], T], asked: float) -> T | None:
         try:
             if reading.dropped:
                 return None
@@ -283,15 +283,15 @@ class Database(ABC):
         """Close it there, and end its owner; also after `_begin` has failed."""
 
     @abstractmethod
-    def _work(self, work: Callable[[Session], T], asked: float) -> T:
+    def _work(self, work: Callable[[SqlSession], T], asked: float) -> T:
         """Do `work` in the thread that writes, for somebody who asked at that moment (`time.monotonic`)."""
 
     @abstractmethod
-    def _write(self, session: Session, work: Callable[[Session], T]) -> T:
+    def _write(self, session: SqlSession, work: Callable[[SqlSession], T]) -> T:
         """As `write`, there."""
 
     @abstractmethod
-    def _read(self, connection: Any, work: Callable[[Session], T]) -> T:
+    def _read(self, connection: Any, work: Callable[[SqlSession], T]) -> T:
         """As `read`, in the thread that uses the connection."""
 
     @abstractmethod

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from codelaw.adapters.stores.readers import Database
-from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.rows.database import SqlSession
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -29,7 +29,7 @@ R = TypeVar("R", bound=SqlRepository)
 if TYPE_CHECKING:
     from types import CoroutineType
 
-    Work = Callable[Concatenate[R, Session, P], T]
+    Work = Callable[Concatenate[R, SqlSession, P], T]
     Method = Callable[Concatenate[R, P], CoroutineType[Any, Any, T]]
 
 

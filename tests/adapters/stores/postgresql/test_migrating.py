@@ -32,12 +32,12 @@ async def test_servers_that_migrate_at_once_do_it_once(postgres_url, behind):
 
 MIGRATING = """
 import asyncio, sys
-from codelaw.adapters.stores.postgres import migrations as postgres_migrations
+from codelaw.adapters.stores.postgres import place
 from codelaw.adapters.stores.opening import PostgresStore
 
-steps = postgres_migrations.migrations("postgresql")
+steps = place.migrations("postgresql")
 slow = (steps[-1][0] + 1, "slow", "CREATE TABLE late (a int); SELECT pg_sleep(60)")
-postgres_migrations.migrations = lambda dialect: [*steps, slow]
+place.migrations = lambda dialect: [*steps, slow]
 asyncio.run(PostgresStore.open(sys.argv[1]))
 """
 

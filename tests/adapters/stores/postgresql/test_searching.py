@@ -8,7 +8,7 @@ import struct
 
 import pytest
 
-from codelaw.adapters.stores import memory_search
+from codelaw.adapters.stores import memories as memories_module
 from tests.adapters.stores.memory_suite import MODEL, a_memory, found, vector
 from tests.adapters.stores.suite import NASTY, a_chat, a_turn, said
 
@@ -37,8 +37,8 @@ async def test_servers_that_claim_at_once_get_every_passage_once(open_stores):
 
 
 async def test_memories_among_very_many_are_found_by_the_index(monkeypatch, open_stores, behind):
-    monkeypatch.setattr(memory_search, "EXACT", 5)
-    monkeypatch.setattr(memory_search, "SCORED", 20)
+    monkeypatch.setattr(memories_module, "EXACT", 5)
+    monkeypatch.setattr(memories_module, "SCORED", 20)
     store = (await open_stores()).memories
     for number in range(60):
         thing = a_memory(f"m{number:02}", f"common thing {number}", created_at=float(number))
@@ -55,7 +55,7 @@ async def test_memories_among_very_many_are_found_by_the_index(monkeypatch, open
 
 @pytest.mark.parametrize("size", [1, 2000, 2001, 4000, 4001])
 async def test_vectors_of_any_size_are_kept_and_found(monkeypatch, open_stores, size):
-    monkeypatch.setattr(memory_search, "EXACT", 1)
+    monkeypatch.setattr(memories_module, "EXACT", 1)
     store = (await open_stores()).memories
     for number in range(3):
         numbers = [1.0] + [float(number)] * (size - 1)

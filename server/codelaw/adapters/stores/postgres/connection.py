@@ -15,19 +15,20 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg import Connection
 
-from codelaw.adapters.stores.postgres.migrations import migrate, use
 from codelaw.adapters.stores.postgres.place import (
     DatabasePlace,
     is_between,
     is_lost,
     is_starting,
+    migrate,
     place_of,
     refused_connection,
     refused_statement,
+    use,
 )
 from codelaw.adapters.stores.postgres.session import PostgresOwners, PostgresSession, speak
 from codelaw.adapters.stores.readers import Database
-from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.rows.database import SqlSession
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 
@@ -98,7 +99,7 @@ class PostgresDatabase(Database):
         self._lives.end()
         self._drop()
 
-    def _work(self, work: Callable[[Session], T], asked: float) -> T:
+    def _work(self, work: Callable[[SqlSession], T], asked: float) -> T:
         try:
             return work(self._session(asked))
         except psycopg.Error as error:
@@ -108,7 +109,7 @@ class PostgresDatabase(Database):
         finally:
             self._used = time.monotonic()
 
-    def _write(self, session: Session, work: Callable[[Session], T]) -> T:
+    def _write(self, session: SqlSession, work: Callable[[SqlSession], T]) -> T:
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 with session.transaction():
@@ -119,7 +120,7 @@ class PostgresDatabase(Database):
                 time.sleep(random.uniform(0.01, 0.05) * attempt)  # noqa: S311 - no secret
         raise AssertionError
 
-    def _read(self, connection: Connection[Any], work: Callable[[Session], T]) -> T:
+    def _read(self, connection: Connection[Any], work: Callable[[SqlSession], T]) -> T:
         session = PostgresSession(connection)
         with self._lives.lent(connection), session.transaction(write=False):
             return work(session)

@@ -8,7 +8,7 @@ from typing import Any
 
 from codelaw.adapters.stores.rows.checks import checksum
 from codelaw.adapters.stores.rows.codec import legible, to_text
-from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.rows.database import SqlSession
 from codelaw.domain.chats import Chat, Todo
 from codelaw.domain.checkpoints import Aside
 from codelaw.domain.errors import Refusal
@@ -18,7 +18,7 @@ MESSAGE = "messages.id, messages.turn_id, role, content, metadata, messages.chat
 """As `Reading.message` takes it."""
 
 
-def require(session: Session, chat_id: str) -> None:
+def require(session: SqlSession, chat_id: str) -> None:
     """Refuse an unknown chat. In a transaction that writes nobody else writes to it from here on."""
     known = f"SELECT 1 FROM chats WHERE id = ?{session.row_lock}"  # noqa: S608 - our own words
     if session.execute(known, (chat_id,)).fetchone() is None:
@@ -35,7 +35,7 @@ def unknown_turn(turn_id: str) -> Refusal:
     return Refusal("turn_not_found", f"There is no turn {shown!r} in this chat.", "Read the chat to see its turns.")
 
 
-def position_of(session: Session, chat_id: str, turn_id: str) -> int:
+def position_of(session: SqlSession, chat_id: str, turn_id: str) -> int:
     """Where a turn stands.
 
     Raises:
@@ -47,7 +47,7 @@ def position_of(session: Session, chat_id: str, turn_id: str) -> int:
     return row[0]
 
 
-def refuse_reverting(session: Session, is_alive: Callable[[str], bool], chat_id: str) -> None:
+def refuse_reverting(session: SqlSession, is_alive: Callable[[str], bool], chat_id: str) -> None:
     """Refuse while a living server undoes a turn of the chat."""
     require(session, chat_id)
     by = legible(session.execute("SELECT reverting FROM chats WHERE id = ?", (chat_id,)).fetchone()[0])
@@ -55,7 +55,7 @@ def refuse_reverting(session: Session, is_alive: Callable[[str], bool], chat_id:
         raise Refusal("chat_busy", "A turn of this chat is being undone.", "Wait a moment and try again.")
 
 
-def create(session: Session, chat: Chat, folders: Collection[str] = ()) -> None:
+def create(session: SqlSession, chat: Chat, folders: Collection[str] = ()) -> None:
     session.execute(
         "INSERT INTO chats (id, kind, created_at, updated_at, title, mode, model, strategy, chosen, places, effort,"
         " checksum, todos, todos_checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '[]', ?)",
@@ -72,7 +72,7 @@ def settings(chat: Chat) -> tuple[Any, ...]:
     return (*row, checksum(chat.id, *row))
 
 
-def save_todos(session: Session, chat_id: str, todos: Sequence[Todo]) -> None:
+def save_todos(session: SqlSession, chat_id: str, todos: Sequence[Todo]) -> None:
     text = to_text(todos)
     written = session.execute(
         "UPDATE chats SET todos = ?, todos_checksum = ? WHERE id = ?", (text, checksum(chat_id, text), chat_id)
@@ -81,7 +81,7 @@ def save_todos(session: Session, chat_id: str, todos: Sequence[Todo]) -> None:
         raise unknown_chat(chat_id)
 
 
-def add_messages(session: Session, chat_id: str, messages: Sequence[Message], conflict: str = "") -> None:
+def add_messages(session: SqlSession, chat_id: str, messages: Sequence[Message], conflict: str = "") -> None:
     """Add messages, with their numbers in their turns; those of no turn have none."""
     for turn_id, some in groupby(messages, lambda message: message.turn_id):
         together = list(some)
@@ -98,7 +98,7 @@ def add_messages(session: Session, chat_id: str, messages: Sequence[Message], co
             session.execute("UPDATE turns SET said = ? WHERE chat_id = ? AND id = ?", (number, chat_id, turn_id))
 
 
-def _add(session: Session, chat_id: str, message: Message, number: int | None, conflict: str) -> bool:
+def _add(session: SqlSession, chat_id: str, message: Message, number: int | None, conflict: str) -> bool:
     values = (message.id, message.turn_id, message.role, message.content, to_text(message.metadata), number)
     added = session.execute(
         "INSERT INTO messages (chat_id, id, turn_id, role, content, metadata, number, checksum)"  # noqa: S608 - ours
@@ -108,7 +108,7 @@ def _add(session: Session, chat_id: str, message: Message, number: int | None, c
     return added.rowcount > 0
 
 
-def add_results(session: Session, chat_id: str, results: Sequence[tuple[str, dict[str, Any]]]) -> None:
+def add_results(session: SqlSession, chat_id: str, results: Sequence[tuple[str, dict[str, Any]]]) -> None:
     written = [(ref, to_text(body)) for ref, body in results]
     session.execute_many(
         "INSERT INTO results (chat_id, ref, body, checksum) VALUES (?, ?, ?, ?)"
@@ -117,7 +117,7 @@ def add_results(session: Session, chat_id: str, results: Sequence[tuple[str, dic
     )
 
 
-def add_asides(session: Session, chat_id: str, asides: Sequence[Aside]) -> None:
+def add_asides(session: SqlSession, chat_id: str, asides: Sequence[Aside]) -> None:
     """Store them in their order; one that its message has already stays as it is."""
     rows = [(aside.message_id, aside.name, aside.text, "\n".join(aside.about)) for aside in asides]
     session.execute_many(
@@ -127,7 +127,7 @@ def add_asides(session: Session, chat_id: str, asides: Sequence[Aside]) -> None:
     )
 
 
-def forget_asides(session: Session, memory_id: str) -> None:
+def forget_asides(session: SqlSession, memory_id: str) -> None:
     """Delete those that tell a memory, in all chats: nobody is to be shown it any more (B-6).
 
     Their chats are loaded anew wherever they are known.

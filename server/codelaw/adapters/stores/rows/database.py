@@ -46,7 +46,7 @@ class StatementRows(Protocol):
     def __iter__(self) -> Iterator[Any]: ...
 
 
-class Session(Protocol):
+class SqlSession(Protocol):
     """The connection as work in its thread sees it; parameters are written as `?`."""
 
     @property

@@ -12,7 +12,7 @@ from typing import Any
 
 from codelaw.adapters.stores.rows.checks import verify
 from codelaw.adapters.stores.rows.codec import Unreadable, decoder, legible
-from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.rows.database import SqlSession
 from codelaw.domain.errors import Refusal
 from codelaw.domain.memories import Memory, MemoryScope, Places
 from codelaw.memory.words import words
@@ -40,7 +40,7 @@ def sized(column: str, vector: Vector) -> str:
     return f"({column}::{kind}({dimensions}))" if dimensions <= 2 * INDEXED else column
 
 
-def keep(session: Session, table: str, position: int, embedder: str, vector: Vector) -> None:
+def keep(session: SqlSession, table: str, position: int, embedder: str, vector: Vector) -> None:
     """Keep a vector at `position`; those of another size come from another model, and can be compared to nothing."""
     _prepare(session, table, vector)
     session.execute(
@@ -54,7 +54,7 @@ def keep(session: Session, table: str, position: int, embedder: str, vector: Vec
     )
 
 
-def keep_words(session: Session, position: int, text: str) -> None:
+def keep_words(session: SqlSession, position: int, text: str) -> None:
     """Keep the stems of a memory, by which it is found."""
     stems = json.dumps(sorted({word[:LONGEST] for word in words(text)}))
     session.execute(
@@ -64,7 +64,7 @@ def keep_words(session: Session, position: int, text: str) -> None:
     )
 
 
-def _prepare(session: Session, table: str, vector: Vector) -> None:
+def _prepare(session: SqlSession, table: str, vector: Vector) -> None:
     """Make the index of `table` for vectors of this size, if there is none yet."""
     dimensions = len(vector) // 4
     name = f"{table}_{dimensions}"
@@ -77,7 +77,7 @@ def _prepare(session: Session, table: str, vector: Vector) -> None:
     )
 
 
-def look_around(session: Session, wanted: int) -> None:
+def look_around(session: SqlSession, wanted: int) -> None:
     """Let the searches of this transaction use their indexes, and go on in them until so many fit all conditions."""
     session.execute(
         "SELECT set_config('enable_seqscan', 'off', true), set_config('hnsw.iterative_scan', 'strict_order', true),"
@@ -124,7 +124,7 @@ def memories(rows: Iterable[Sequence[Any]]) -> list[Memory]:
     return [found for row in rows if (found := memory(row)) is not None]
 
 
-def put_vector(session: Session, position: int, embedded: Embedded) -> None:
+def put_vector(session: SqlSession, position: int, embedded: Embedded) -> None:
     embedder, vector = embedded
     if session.dialect == "postgresql":
         keep(session, "memory_vectors", position, embedder, vector)
@@ -139,13 +139,13 @@ def put_vector(session: Session, position: int, embedded: Embedded) -> None:
     )
 
 
-def forget_words(session: Session) -> None:
+def forget_words(session: SqlSession) -> None:
     """Deleted words leave traces in FTS5's index until it is put together anew."""
     if session.dialect == "sqlite":
         session.execute("INSERT INTO memory_words (memory_words) VALUES ('optimize')")
 
 
-def renumber(session: Session, position: int) -> None:
+def renumber(session: SqlSession, position: int) -> None:
     """Let whoever keeps vectors notice that the entry belongs elsewhere now."""
     rows = session.execute(
         "DELETE FROM memory_vectors WHERE position = ? RETURNING embedder, vector", (position,)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from codelaw.adapters.stores.rows.chat_rows import MESSAGE
-from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.rows.database import SqlSession
 from codelaw.adapters.stores.rows.reading import Reading
 from codelaw.domain.messages import Message
 from codelaw.ranking.dates import tells_time
@@ -48,7 +48,7 @@ class Prepared(NamedTuple):
     rows: list[tuple[Any, ...]]
 
 
-def unindexed(session: Session, chat_id: str | None, limit: int) -> list[Unindexed]:
+def unindexed(session: SqlSession, chat_id: str | None, limit: int) -> list[Unindexed]:
     """Messages that have no passages yet."""
     chosen, parameters = chosen_chat("messages.chat_id", chat_id)
     rows = session.execute(
@@ -70,7 +70,7 @@ def prepared(source: Unindexed) -> Prepared:
     return Prepared(chat_id, message_id, rows)
 
 
-def add(session: Session, messages: Sequence[Prepared]) -> None:
+def add(session: SqlSession, messages: Sequence[Prepared]) -> None:
     """Add the passages of messages that nobody else has indexed."""
     for chat_id, message_id, rows in messages:
         marked = session.execute(
@@ -84,7 +84,7 @@ def add(session: Session, messages: Sequence[Prepared]) -> None:
             )
 
 
-def first_waiting(session: Session, embedder: str, chat_id: str | None, after: int) -> tuple[int, bool]:
+def first_waiting(session: SqlSession, embedder: str, chat_id: str | None, after: int) -> tuple[int, bool]:
     """The first passage behind `after` without a vector of that embedder and True, or the newest of all and False."""
     chosen, parameters = chosen_chat("chat_id", chat_id)
     newest = session.execute(f"SELECT max(id) FROM passages WHERE id > ?{chosen}", (after, *parameters)).fetchone()[0]  # noqa: S608
@@ -94,7 +94,7 @@ def first_waiting(session: Session, embedder: str, chat_id: str | None, after: i
     return (newest or after, False) if first is None else (first[0], True)
 
 
-def waiting(session: Session, embedder: str, chat_id: str | None) -> int:
+def waiting(session: SqlSession, embedder: str, chat_id: str | None) -> int:
     """Messages without passages, and passages without a vector."""
     chosen, parameters = chosen_chat("chat_id", chat_id)
     messages = session.execute(f"SELECT count(*) FROM messages WHERE indexed = 0{chosen}", parameters)  # noqa: S608
@@ -102,7 +102,7 @@ def waiting(session: Session, embedder: str, chat_id: str | None) -> int:
     return messages.fetchone()[0] + passages.fetchone()[0]
 
 
-def of_chat(session: Session, chat_id: str, after: int) -> tuple[int, list[Any]]:
+def of_chat(session: SqlSession, chat_id: str, after: int) -> tuple[int, list[Any]]:
     """How many passages a chat has, and those with higher numbers than `after`.
 
     Each: `turn_position, message_position, part, id, message_id, role, said_at, tells_time, chars, words`; what is the
@@ -118,7 +118,7 @@ def of_chat(session: Session, chat_id: str, after: int) -> tuple[int, list[Any]]
     return count, rows
 
 
-def vectors_of_chat(session: Session, chat_id: str, embedder: str, after: int) -> tuple[int, list[Any]]:
+def vectors_of_chat(session: SqlSession, chat_id: str, embedder: str, after: int) -> tuple[int, list[Any]]:
     """How many vectors a chat has of an embedder, and `id, passage_id, vector` of those behind `after`."""
     of_both = (chat_id, embedder)
     count = session.execute("SELECT count(*) FROM vectors WHERE chat_id = ? AND embedder = ?", of_both).fetchone()[0]
@@ -133,7 +133,7 @@ def chosen_chat(column: str, chat_id: str | None) -> tuple[str, tuple[str, ...]]
     return ("", ()) if chat_id is None else (f" AND {column} = ?", (chat_id,))
 
 
-def drop_others(session: Session, chat_id: Key, embedder: str, size: int) -> bool:
+def drop_others(session: SqlSession, chat_id: Key, embedder: str, size: int) -> bool:
     newest = session.execute(
         "SELECT length(vector) FROM vectors WHERE chat_id = ? AND embedder = ? ORDER BY id DESC LIMIT 1",
         (chat_id, embedder),

@@ -15,7 +15,7 @@ from typing import Any
 from zlib import crc32
 
 from codelaw.adapters.stores.rows.codec import legible
-from codelaw.adapters.stores.rows.database import Dialect, Session
+from codelaw.adapters.stores.rows.database import Dialect, SqlSession
 
 LONGEST = 1_000_000
 """Characters of a text that is indexed. A longer one would hold up whoever writes, and is looked through instead."""
@@ -114,7 +114,7 @@ class Ready:
     long: bool
 
 
-def condition(session: Session, query: str, *, by_index: bool = True) -> Condition:
+def condition(session: SqlSession, query: str, *, by_index: bool = True) -> Condition:
     """Whether a message of a chat holds `query`, by the way that is likely the shortest."""
     holds, wanted = HOLDS[session.dialect].format("content"), query.casefold()
     through = f"EXISTS (SELECT 1 FROM messages WHERE chat_id = chats.id AND {holds})"  # noqa: S608 - our own words
@@ -133,7 +133,7 @@ def condition(session: Session, query: str, *, by_index: bool = True) -> Conditi
     return f"({in_chat} OR {of_some.format(_WAITING)})", (f" AND ({parameters[0]})", wanted, wanted)
 
 
-def waiting(session: Session) -> list[Waiting]:
+def waiting(session: SqlSession) -> list[Waiting]:
     """The next slice of what was said since."""
     return _bounded(
         session,
@@ -158,7 +158,7 @@ def ready(messages: Sequence[Waiting], dialect: Dialect) -> list[Ready]:
     ]
 
 
-def add(session: Session, messages: Sequence[Ready]) -> None:
+def add(session: SqlSession, messages: Sequence[Ready]) -> None:
     """Take in a slice; what is gone meanwhile, or was taken in by another server, is left out."""
     # SQLite gives the position of a message that was deleted to another one: it is of another chat then.
     same = "EXISTS (SELECT 1 FROM messages WHERE messages.position = search_waiting.position AND chat_id = ?)"
@@ -168,7 +168,7 @@ def add(session: Session, messages: Sequence[Ready]) -> None:
             _take_in(session, message)
 
 
-def take_out(session: Session, chat_id: str) -> bool:
+def take_out(session: SqlSession, chat_id: str) -> bool:
     """Take a slice of a chat's messages out of the index before they are deleted; gives whether that was all of them.
 
     Until they are deleted they are looked through again.
@@ -194,12 +194,12 @@ def take_out(session: Session, chat_id: str) -> bool:
     return not rows or (len(rows) <= SLICE_MESSAGES and sum(len(row[2]) for row in rows) < SLICE_CHARS)
 
 
-def take_back(session: Session) -> None:
+def take_back(session: SqlSession) -> None:
     """Let be indexed again what belongs to a chat whose deletion was broken off."""
     session.execute("UPDATE search_waiting SET state = 0 WHERE state = 1")
 
 
-def _take_in(session: Session, message: Ready) -> None:
+def _take_in(session: SqlSession, message: Ready) -> None:
     if message.long:
         session.execute("INSERT INTO search_waiting (position, state) VALUES (?, 2)", (message.position,))
     elif session.dialect == "sqlite":
@@ -209,7 +209,7 @@ def _take_in(session: Session, message: Ready) -> None:
         session.execute("INSERT INTO message_grams (position, grams) VALUES (?, ?)", (message.position, listed))
 
 
-def _candidates(session: Session, query: str) -> Condition | None:
+def _candidates(session: SqlSession, query: str) -> Condition | None:
     """Positions of messages that may hold the question; None: the index cannot say."""
     text = folded(query)
     if len(text) < SHORTEST:
@@ -240,20 +240,20 @@ def _quoted(gram: str) -> str:
     return '"' + gram.replace('"', '""') + '"'
 
 
-def _more(session: Session, positions: str, parameters: tuple[Any, ...]) -> bool:
+def _more(session: SqlSession, positions: str, parameters: tuple[Any, ...]) -> bool:
     """Whether these are more than a few."""
     some = f"SELECT count(*) FROM (SELECT 1 FROM ({positions}) AS them LIMIT ?) AS few"  # noqa: S608 - ours
     return session.execute(some, (*parameters, FEW + 1)).fetchone()[0] > FEW
 
 
-def _dense(session: Session, match: str) -> bool:
+def _dense(session: SqlSession, match: str) -> bool:
     """Whether so many of the newest messages may hold the question that the newest chats are soon found without it."""
     newest: int = session.execute("SELECT coalesce(max(position), 0) FROM messages").fetchone()[0]
     of_newest = "SELECT rowid FROM message_grams WHERE message_grams MATCH ? AND rowid > ? LIMIT ?"
     return len(session.execute(of_newest, (match, newest - NEWEST, DENSE)).fetchall()) >= DENSE
 
 
-def _bounded(session: Session, sql: str, parameters: tuple[Any, ...]) -> list[Waiting]:
+def _bounded(session: SqlSession, sql: str, parameters: tuple[Any, ...]) -> list[Waiting]:
     """Rows until their texts are as long as a slice, one at least."""
     rows: list[Waiting] = []
     length = 0

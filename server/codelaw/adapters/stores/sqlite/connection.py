@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from codelaw.adapters.stores.migrations import migrate, refuse_foreign
 from codelaw.adapters.stores.readers import Database
 from codelaw.adapters.stores.rows.codec import text_or_bytes
-from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.rows.database import SqlSession
 from codelaw.adapters.stores.sqlite import damage
-from codelaw.adapters.stores.sqlite.damage import lost_commits
+from codelaw.adapters.stores.sqlite.damage import is_damage, lost_commits
 from codelaw.adapters.stores.sqlite.log_keeping import BUSY_SECONDS, LogKeeper, leave_log, use_log
-from codelaw.adapters.stores.sqlite.read_only import HINT, ReadOnlyFile, opened_to_read, unwritable
 from codelaw.adapters.stores.sqlite.server_liveness import FileOwners, alone, living
 from codelaw.adapters.stores.sqlite.session import SqliteSession, let_read
 from codelaw.domain.chats import Notice
@@ -119,21 +122,21 @@ class SqliteDatabase(Database):
             self._connection = None
         self.owners.end()
 
-    def _work(self, work: Callable[[Session], T], asked: float) -> T:
+    def _work(self, work: Callable[[SqlSession], T], asked: float) -> T:
         del asked
         if self._connection is None:
             raise Refusal("store_unavailable", self._only_read[1].message if self._only_read else "", HINT)
         self._refuse_moved()
         return work(SqliteSession(self._connection))
 
-    def _write(self, session: Session, work: Callable[[Session], T]) -> T:
+    def _write(self, session: SqlSession, work: Callable[[SqlSession], T]) -> T:
         with session.transaction():
             done = work(session)
         if self._log is not None:
             self._log.written(session)
         return done
 
-    def _read(self, connection: sqlite3.Connection, work: Callable[[Session], T]) -> T:
+    def _read(self, connection: sqlite3.Connection, work: Callable[[SqlSession], T]) -> T:
         session = SqliteSession(connection)
         self._refuse_moved()
         # SQLite's module makes texts by itself some times faster than it asks us to make each.
@@ -233,3 +236,80 @@ class SqliteDatabase(Database):
 
 def _unreadable(refusal: Refusal, error: Exception) -> Refusal:
     return Refusal("store_unavailable", f"{refusal.message} It cannot be read either ({error}).", HINT)
+
+
+HINT = "Make it and its folder writable (permissions, owner, space on the disk), then start codelaw again."
+
+_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
+_UNWRITABLE = {
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+}
+
+
+def unwritable(refusal: Refusal) -> bool:
+    """Whether a file was not opened because nothing could be written, so that reading it may do."""
+    cause = refusal.__cause__
+    if isinstance(cause, OSError):
+        return cause.errno in _FORBIDDEN
+    return isinstance(cause, sqlite3.Error) and getattr(cause, "sqlite_errorcode", 0) & 0xFF in _UNWRITABLE
+
+
+class ReadOnlyFile:
+    """The file itself, where SQLite can share it; without a log as it lies there; else a copy of it.
+
+    Raises:
+        sqlite3.Error, UnicodeDecodeError, OSError: it cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._copy: TemporaryDirectory[str] | None = None
+        log = path.with_name(f"{path.name}-wal")
+        logged = log.exists() and log.stat().st_size > 0
+        for options in ("mode=ro",) if logged else ("mode=ro", "mode=ro&immutable=1"):
+            self._uri = f"{path.absolute().as_uri()}?{options}"
+            try:
+                self.connect().close()
+            except sqlite3.OperationalError as error:
+                if is_damage(error):
+                    raise
+            else:
+                return
+        self._copy = TemporaryDirectory(prefix="codelaw-")
+        try:
+            for file in (path, log):
+                shutil.copyfile(file, Path(self._copy.name) / file.name)
+            copy = Path(self._copy.name) / path.name
+            with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+                migrate(connection)
+            self._uri = f"{copy.as_uri()}?mode=ro"
+            self.connect().close()
+        except BaseException:
+            self.close()
+            raise
+
+    def connect(self) -> sqlite3.Connection:
+        return opened_to_read(self._uri)
+
+    def close(self) -> None:
+        """Remove the copy, if there is one."""
+        if self._copy is not None:
+            self._copy.cleanup()
+
+
+def opened_to_read(uri: str) -> sqlite3.Connection:
+    """A connection that reads; one thread at a time uses it."""
+    connection = sqlite3.connect(
+        uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, cached_statements=256, check_same_thread=False
+    )
+    try:
+        refuse_foreign(connection)
+        let_read(connection)
+        connection.execute("SELECT 1 FROM chats LIMIT 1").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from codelaw.adapters.stores.rows.database import Session
+    from codelaw.adapters.stores.rows.database import SqlSession
 
 BUSY_SECONDS = 5.0
 """How long a lock of another server is waited for."""
@@ -50,7 +50,7 @@ class LogKeeper:
         """Of the log when it was moved last."""
         self._trim_after = 0.0
 
-    def written(self, session: Session) -> None:
+    def written(self, session: SqlSession) -> None:
         """A commit has been made: see to it that the log is moved now and then, and does not grow for ever.
 
         Never raises: what was written is stored all the same.
@@ -105,7 +105,7 @@ def leave_log(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA journal_size_limit = {_KEPT_LOG_BYTES}")
 
 
-def empty_log(session: Session, mode: Literal["RESTART", "TRUNCATE"]) -> bool:
+def empty_log(session: SqlSession, mode: Literal["RESTART", "TRUNCATE"]) -> bool:
     """Move the log into the database and begin it anew; False where it was read all the time meanwhile."""
     session.execute(f"PRAGMA busy_timeout = {GAP_SECONDS * 1000:.0f}")
     try:

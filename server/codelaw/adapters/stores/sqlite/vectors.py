@@ -1,4 +1,4 @@
-"""Vectors of memories in memory, so that the nearest are found without reading them all again (B-6).
+"""MemoryVectors of memories in memory, so that the nearest are found without reading them all again (B-6).
 
 Imported lazily: it needs numpy.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.rows.database import SqlSession
 from codelaw.adapters.stores.rows.memory_rows import Embedded
 from codelaw.domain.memories import Category, Places
 from codelaw.ports.memories import Vector
@@ -21,10 +21,10 @@ MAX_BYTES = 192 * 2**20
 _OF_KIND = "FROM memory_vectors WHERE embedder = ? AND size = ?"
 
 
-class Vectors:
+class MemoryVectors:
     """Those of one embedder and one size, as they are at one moment."""
 
-    def __init__(self, session: Session, state: tuple[Any, ...]) -> None:
+    def __init__(self, session: SqlSession, state: tuple[Any, ...]) -> None:
         """`state` as `state_of` gives it."""
         self.state = state
         embedder, size, *_ = state
@@ -63,7 +63,7 @@ class Vectors:
         return self._names.setdefault(name, len(self._names))
 
 
-def state_of(session: Session, embedded: Embedded) -> tuple[Any, ...]:
+def state_of(session: SqlSession, embedded: Embedded) -> tuple[Any, ...]:
     """By what it is known whether vectors in memory are still those of the database: no number comes back."""
     embedder, vector = embedded
     newest = f"SELECT coalesce(max(number), 0), count(*) {_OF_KIND}"
