@@ -28,11 +28,9 @@ def find_program(name: str, environment: Mapping[str, str], folders: Sequence[Pa
     Entries of PATH that are empty or relative do not count. Neither the path as written nor any link on the way may lie
     below one of `folders`.
     """
-    for entry in outside(environment.get("PATH", os.defpath), folders):
-        path = os.path.join(entry, name)  # noqa: PTH118 - pathlib would tidy what is to be judged as written
-        if usable(path, folders):
-            return path
-    return None
+    entries = outside(environment.get("PATH", os.defpath), folders)
+    paths = (os.path.join(entry, name) for entry in entries)  # noqa: PTH118 - pathlib would tidy what is to be judged
+    return next((path for path in paths if usable(path, folders)), None)
 
 
 def usable(path: str, folders: Sequence[Path]) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from codelaw.adapters.crash_journal.crash_journal import MARK, CrashJournal
 from codelaw.adapters.crash_journal.guardian_child import end_marked
-from codelaw.adapters.processes.child import Child, Feed, within
+from codelaw.adapters.processes.child import Child, within
 from codelaw.adapters.processes.limits import CommandLimits, size_of
 from codelaw.adapters.processes.quarantine.watching import TOO_OFTEN
 from codelaw.adapters.processes.rules.areas import blocked
@@ -161,7 +161,7 @@ class LocalProcesses:
             async with self._confined(line, cwd, environment, opened) as confined:
                 private = confined.private
                 before = 0 if private is None else await asyncio.to_thread(size_of, private)
-                feeds = _heard("stdout", out, listener), _heard("stderr", err, listener)
+                feeds = partial(_hear, "stdout", out, listener), partial(_hear, "stderr", err, listener)
                 starting = Child.start(
                     confined.argv,
                     cwd=cwd,
@@ -284,16 +284,11 @@ class Ends:
         return f"{head}\n… {self.omitted} bytes left out …\n{tail}"
 
 
-def _heard(stream: OutputStream, ends: Ends, listener: OutputListener | None) -> Feed:
-    """Keeps the ends of a stream, and lets a listener hear all of it."""
-    if listener is None:
-        return ends.feed
-
-    def feed(data: bytes) -> None:
-        ends.feed(data)
+def _hear(stream: OutputStream, ends: Ends, listener: OutputListener | None, data: bytes) -> None:
+    """Keep the ends of a stream, and let a listener hear all of it."""
+    ends.feed(data)
+    if listener is not None:
         listener.heard(stream, data)
-
-    return feed
 
 
 def child_environment(environment: Mapping[str, str]) -> dict[str, str]:

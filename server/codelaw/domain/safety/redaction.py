@@ -164,7 +164,7 @@ class Redaction:
     def marks(self, value: Any) -> set[str]:
         """The marks in JSON values that may be ours: a mark of something that is known, or of a shape."""
         ours = {mark(label) for label in (*self._labels.values(), *(label for label, _ in _SHAPES))}
-        return {found for text in _texts(value) for found in _MARK.findall(text)} & ours
+        return {*_MARK.findall(json.dumps(value, ensure_ascii=False, default=str))} & ours
 
     def stream(self) -> RedactedStream:
         """A reader of a text that arrives in pieces."""
@@ -232,13 +232,3 @@ def _spellings(value: str) -> set[str]:
     for one in values:
         found |= {one, json.dumps(one)[1:-1], json.dumps(one, ensure_ascii=False)[1:-1], quote(one, safe="")}
     return {spelling for spelling in found if telling(spelling)}
-
-
-def _texts(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, Mapping):
-        return [text for item in cast("Mapping[str, Any]", value).values() for text in _texts(item)]
-    if isinstance(value, list | tuple):
-        return [text for item in cast("list[Any]", value) for text in _texts(item)]
-    return []

@@ -49,7 +49,8 @@ class Name:
         folder = self.root
         for number, part in enumerate(self.parts, 1):
             mode = mode_at(folder, part)
-            leading = stat.S_ISLNK(mode or 0) and _leads(folder, "/".join(self.parts[number - 1 :]))
+            rest = "/".join(self.parts[number - 1 :])
+            leading = stat.S_ISLNK(mode or 0) and mode_at(folder, rest, follow=True) is not None
             if mode is not None and (leading or number == len(self.parts)):
                 return folder, part, self.watched.root.joinpath(*self.parts[:number])
             try:
@@ -98,11 +99,3 @@ def _content(folder: int, name: str) -> bytes | None:
 def is_bare(folder: int) -> bool:
     """Whether an open folder holds what makes it a repository."""
     return all(mode_at(folder, name) is not None for name in BARE_PARTS)
-
-
-def _leads(folder: int, name: str) -> bool:
-    try:
-        os.stat(name, dir_fd=folder)
-    except OSError:
-        return False
-    return True
