@@ -1265,11 +1265,11 @@ reason: string
  * via the `definition` "CreateChat".
  */
 export interface CreateChat {
-title?: (string | null)
 mode?: (("agent" | "ask" | "plan") | null)
 model?: (string | null)
 strategy?: (("layered" | "full" | "last-n" | "summary+recent" | "span-retrieval" | "sliding-window" | "auto") | null)
 effort?: (("low" | "medium" | "high" | "xhigh" | "max") | "default" | null)
+title?: (string | null)
 kind?: (("panel" | "inline" | "headless" | "shared") | null)
 }
 /**
@@ -2109,12 +2109,12 @@ chatId?: (string | null)
  * via the `definition` "SendMessage".
  */
 export interface SendMessage {
-text: string
-chatId?: (string | null)
 mode?: (("agent" | "ask" | "plan") | null)
 model?: (string | null)
 strategy?: (("layered" | "full" | "last-n" | "summary+recent" | "span-retrieval" | "sliding-window" | "auto") | null)
 effort?: (("low" | "medium" | "high" | "xhigh" | "max") | "default" | null)
+text: string
+chatId?: (string | null)
 strategyOptions?: (StrategyOptions | null)
 attachments?: ((AttachmentParams | ImageParams | TextParams)[] | null)
 editor?: (EditorParams | null)
@@ -2141,14 +2141,14 @@ text: string
  * via the `definition` "Server".
  */
 export interface Server {
-source?: string
-digest?: string
 ask?: true
 loggedIn?: true
 name: string
 state: ("off" | "starting" | "ready" | "failed" | "needs_trust" | "needs_auth")
 tools: number
 message?: string
+source?: string
+digest?: string
 }
 /**
  * Sorted by name; `problems` are what is wrong with what is written.
@@ -2365,12 +2365,12 @@ withdrawn: boolean
  * via the `definition` "UpdateChat".
  */
 export interface UpdateChat {
-chatId: string
-title?: (string | null)
 mode?: (("agent" | "ask" | "plan") | null)
 model?: (string | null)
 strategy?: (("layered" | "full" | "last-n" | "summary+recent" | "span-retrieval" | "sliding-window" | "auto") | null)
 effort?: (("low" | "medium" | "high" | "xhigh" | "max") | "default" | null)
+chatId: string
+title?: (string | null)
 }
 /**
  * What is left out stays as it is.

@@ -47,12 +47,15 @@ Attachments = Annotated[list[Enclosure], Field(max_length=100)]
 Kind = Literal["panel", "inline", "headless", "shared"]
 
 
-class CreateChat(Params):
-    title: Title | None = None
+class ChatChoices(Params):
     mode: Mode | None = None
     model: Name | None = None
     strategy: Strategy | None = None
     effort: EffortChoice | None = None
+
+
+class CreateChat(ChatChoices):
+    title: Title | None = None
     kind: Kind | None = None
 
 
@@ -83,13 +86,9 @@ class ReadChat(Params):
         return value
 
 
-class SendMessage(Params):
+class SendMessage(ChatChoices):
     text: str
     chat_id: Id | None = None
-    mode: Mode | None = None
-    model: Name | None = None
-    strategy: Strategy | None = None
-    effort: EffortChoice | None = None
     strategy_options: GivenOptions | None = None
     attachments: Attachments | None = None
     editor: EditorParams | None = None
@@ -129,13 +128,9 @@ class ChatRef(Params):
     chat_id: Id
 
 
-class UpdateChat(Params):
+class UpdateChat(ChatChoices):
     chat_id: Id
     title: Title | None = None
-    mode: Mode | None = None
-    model: Name | None = None
-    strategy: Strategy | None = None
-    effort: EffortChoice | None = None
 
 
 class ForkChat(Params):

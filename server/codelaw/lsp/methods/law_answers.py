@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,110 +56,75 @@ async def hover(context: Context, params: types.HoverParams) -> types.Hover | No
 async def completion(context: Context, params: types.CompletionParams) -> types.CompletionList | None:
     """Paths for a mention that was begun before the cursor; nothing outside the law and chat files."""
     buffer = context.documents.get(params.text_document.uri)
-    if buffer is None or not (
-        is_law(buffer.uri, context.configuration.law_files) or buffer.uri.casefold().endswith(CHAT_FILE)
-    ):
+    chat = buffer is not None and buffer.uri.casefold().endswith(CHAT_FILE)
+    if buffer is None or not (chat or is_law(buffer.uri, context.configuration.law_files)):
         return None
-    begun = _begun(buffer, params.position, context)
+    text, encoding, cursor = buffer.text, context.documents.encoding, params.position
+    starts = line_starts(text)
+    at = offset(text, starts, cursor.line, cursor.character, encoding)
+    before = text[starts[min(cursor.line, len(starts) - 1)] : at]
+
+    def back_to(place: int) -> types.Range:
+        first, last = (types.Position(*position_of(text, starts, one, encoding)) for one in (place, at))
+        return types.Range(first, last)
+
+    begun = _BEGUN.search(before)
     if begun is None:
-        return await _commands(buffer, params.position, context)
-    found = await context.session.extensions.mentions(begun.prefix, OFFERED, buffer.path)
-    if not buffer.uri.casefold().endswith(CHAT_FILE):  # a law names files; nothing else of it is looked up
+        return await _commands(context, back_to(at - len(before))) if chat and _CALLED.fullmatch(before) else None
+    prefix = begun[2] if begun[1] is None else begun[1]
+    found = await context.session.extensions.mentions(prefix, OFFERED, buffer.path)
+    if not chat:  # a law names files; nothing else of it is looked up
         found = [item for item in found if item.kind in {"file", "folder"}]
-    items = [_item(item, begun, number) for number, item in enumerate(found)]
+    closed = begun[1] is not None and text[at : at + 1] == '"'
+    span = back_to(at - len(begun[0]))
+    items = [_item(item, begun, prefix, span, number, closed=closed) for number, item in enumerate(found)]
     # Below a folder everything was looked at; else names anywhere come in as more is typed.
-    complete = "/" in begun.prefix and len(items) < OFFERED
+    complete = "/" in prefix and len(items) < OFFERED
     return types.CompletionList(is_incomplete=not complete, items=items)
 
 
-async def _commands(buffer: Buffer, position: types.Position, context: Context) -> types.CompletionList | None:
+async def _commands(context: Context, span: types.Range) -> types.CompletionList:
     """Commands of the user's, and skills, where the question of a chat file begins with a slash (X-7, X-2)."""
-    if not buffer.uri.casefold().endswith(CHAT_FILE):
-        return None
-    text, encoding = buffer.text, context.documents.encoding
-    starts = line_starts(text)
-    at = offset(text, starts, position.line, position.character, encoding)
-    start = starts[min(position.line, len(starts) - 1)]
-    if not _CALLED.fullmatch(text[start:at]):
-        return None
-    span = types.Range(types.Position(*position_of(text, starts, start, encoding)), position)
     commands = await context.session.extensions.commands()
-    names = {one.sheet.name for one in commands}
-    skills = [one for one in await context.session.extensions.skills() if one.offered and one.sheet.name not in names]
+    names = {one.name for one in commands}
+    skills = [one for one in await context.session.extensions.skills() if one.offered and one.name not in names]
     called = [*((one, one.arguments) for one in commands), *((one, "") for one in skills)]
     items = [
         types.CompletionItem(
-            label=f"/{one.sheet.name}",
+            label=f"/{one.name}",
             label_details=types.CompletionItemLabelDetails(detail=f" {arguments}") if arguments else None,
             kind=types.CompletionItemKind.Function,
-            detail=one.description or one.sheet.shown,
-            text_edit=types.TextEdit(span, f"/{one.sheet.name} "),
+            detail=one.description or one.source,
+            text_edit=types.TextEdit(span, f"/{one.name} "),
         )
         for one, arguments in called
     ]
     return types.CompletionList(is_incomplete=False, items=items)
 
 
-@dataclass(frozen=True, slots=True)
-class _Begun:
-    """A mention that is being typed."""
-
-    prefix: str
-    typed: str
-    """With the `@` and the quote."""
-    quoted: bool
-    start: types.Position
-    cursor: types.Position
-    closed: types.Position | None
-    """Behind the closing quote, when it stands right after the cursor."""
-
-
-def _begun(buffer: Buffer, position: types.Position, context: Context) -> _Begun | None:
-    text, encoding = buffer.text, context.documents.encoding
-    starts = line_starts(text)
-    at = offset(text, starts, position.line, position.character, encoding)
-    line = text[starts[min(position.line, len(starts) - 1)] : at]
-    match = _BEGUN.search(line)
-    if match is None:
-        return None
-    quoted, plain = match.groups()
-
-    def place(where: int) -> types.Position:
-        return types.Position(*position_of(text, starts, where, encoding))
-
-    closed = place(at + 1) if quoted is not None and text[at : at + 1] == '"' else None
-    prefix = plain if quoted is None else quoted
-    return _Begun(
-        prefix=prefix,
-        typed=match[0],
-        quoted=quoted is not None,
-        start=place(at - len(match[0])),
-        cursor=place(at),
-        closed=closed,
-    )
-
-
 _KINDS = {"file": types.CompletionItemKind.File, "folder": types.CompletionItemKind.Folder}
 
 
-def _item(item: MentionItem, begun: _Begun, number: int) -> types.CompletionItem:
-    folder, other = item.kind == "folder", item.kind not in {"file", "folder"}
+def _item(
+    item: MentionItem, begun: re.Match[str], prefix: str, span: types.Range, number: int, *, closed: bool
+) -> types.CompletionItem:
+    """What is offered for a mention that is being typed; `closed`: its closing quote stands right after the cursor."""
+    folder, other, quoted = item.kind == "folder", item.kind not in {"file", "folder"}, begun[1] is not None
     path = f"{item.path}/" if folder else item.path
     written = f"@{path}" if other else spell(path)
-    quoted = not other and (begun.quoted or written.startswith('@"'))
-    if quoted:
+    if not other and (quoted or written.startswith('@"')):
         # A folder's quote stays open, so that what is in it can follow.
         written = f'@"{path}' if folder else f'@"{path}"'
-    end = begun.closed if begun.closed is not None and not folder else begun.cursor
-    fitting = item.path.casefold().startswith(begun.prefix.casefold())
+    end = types.Position(span.end.line, span.end.character + (closed and not folder))
+    fitting = item.path.casefold().startswith(prefix.casefold())
     return types.CompletionItem(
         label=path,
         kind=_KINDS.get(item.kind, types.CompletionItemKind.Reference),
         detail=item.detail,
         sort_text=f"{number:04}",
         # What was found by its name alone would not begin with what was typed, and be hidden.
-        filter_text=(f'@"{path}' if begun.quoted else f"@{path}") if fitting else begun.typed,
-        text_edit=types.TextEdit(types.Range(begun.start, end), written),
+        filter_text=(f'@"{path}' if quoted else f"@{path}") if fitting else begun[0],
+        text_edit=types.TextEdit(types.Range(span.start, end), written),
     )
 
 

@@ -1,4 +1,4 @@
-"""`codelaw/workspace/*`, and the question whether a folder is to be trusted (S-3)."""
+"""`codelaw/workspace/*`, and the questions whether a folder is to be trusted (S-3), and a server may start (X-3)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.domain.errors import Refusal
-from codelaw.domain.safety.unseen import visible_line
+from codelaw.domain.safety.unseen import visible, visible_line
 from codelaw.lsp.documents.documents import path_of
 from codelaw.lsp.transport.errors import ClientError
 from codelaw.protocol import workspaces as wire
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 TRUST = "Trust this folder"
+ENABLE = "Enable"
 NOT_NOW = "Not now"
+SHOW = "Show what it runs"
 SHOWN_CHARACTERS = 900
 """Of a question: editors cut longer ones, and nobody trusts what they have not seen."""
 SHOWN_VALUES = 15
@@ -55,10 +57,9 @@ async def trust(context: Context, params: wire.TrustFolder) -> object:
                 "Show those of `codelaw/workspace/settings`, and pass the digest that came with them.",
             )
         if params.digest != file.digest:
-            raise _changed(file.path)
-        await _remember(context, folder.root, file.digest)
-    else:
-        await _remember(context, folder.root, None)
+            message = f"{visible_line(str(file.path))} has changed since it was shown: it is not trusted."
+            raise Refusal("not_trusted", message, "Look at its values again.")
+    await _remember(context, folder.root, params.digest if params.trusted else None)
     return params.trusted
 
 
@@ -87,10 +88,10 @@ def offer_trust(context: Context, asked: set[tuple[str, str]]) -> None:
         question = (str(file.path), file.digest)
         if file.held and not file.trusted and question not in asked:
             asked.add(question)
-            context.spawn(_ask(context, file))
+            context.spawn(_ask_trust(context, file))
 
 
-async def _ask(context: Context, file: WorkspaceFile) -> None:
+async def _ask_trust(context: Context, file: WorkspaceFile) -> None:
     folder = _root(file.path)
     name, path = visible_line(str(folder)), visible_line(str(file.path))
     run = visible_line(f"{RUN} {shlex.quote(str(folder))}")
@@ -110,18 +111,9 @@ async def _ask(context: Context, file: WorkspaceFile) -> None:
     if chosen != TRUST:
         return
     try:
-        await context.configuration.reload()
-        now = _file_of(context, folder)
-        if now is None or now.digest != file.digest:
-            raise _changed(file.path)
-        await _remember(context, folder, file.digest)
+        await trust(context, wire.TrustFolder(folder=str(folder), trusted=True, digest=file.digest))
     except Refusal as refused:
         context.ui.message("error", f"codelaw: {refused.message}")
-
-
-def _changed(file: Path) -> Refusal:
-    message = f"{visible_line(str(file))} has changed since it was shown: it is not trusted."
-    return Refusal("not_trusted", message, "Look at its values again.")
 
 
 def _root(file: Path) -> Path:
@@ -152,3 +144,48 @@ def _folder(context: Context, named: str) -> Folder:
             return folder
     known = ", ".join(str(folder.root) for folder in folders) or "none"
     raise Refusal("folder_not_found", f"{named} is not a folder of this workspace.", f"Its folders are: {known}.")
+
+
+async def offer_servers(context: Context, asked: set[tuple[str, str]]) -> None:
+    """Ask about every server that waits for the user, one after the other, each once as long as it is the same.
+
+    A dismissed box is not an answer: it is asked again by the next server. The answer no is remembered.
+    """
+    if context.client.servers:
+        return
+    for server in (await context.session.servers.list()).servers:
+        question = (server.name, server.digest or "")
+        if server.ask and question not in asked:
+            asked.add(question)
+            await _ask_server(context, server.message, *question)
+
+
+async def _ask_server(context: Context, reported: str, name: str, digest: str) -> None:
+    head = f"codelaw: the server {visible_line(name)} is not started."
+    text = f"{head} {visible_line(reported)}"
+    if len(text) > SHOWN_CHARACTERS:
+        size = f"What it would run has {len(reported)} characters. Look at all of it first."
+        if await _pressed(context, f"{head} {size}", (SHOW, NOT_NOW)) != SHOW:
+            return
+        await context.ui.document("records", "server", visible(reported))
+        if not context.client.documents:
+            context.ui.message("warning", f"To let it start, run: codelaw mcp enable {name}")
+            return
+        text = f"{head} All of it is shown in a document."
+    answer = await _pressed(context, text, (ENABLE, NOT_NOW))
+    try:
+        if answer == ENABLE:
+            await context.session.servers.enable(name, enabled=True, digest=digest)
+        elif answer == NOT_NOW:
+            await context.session.servers.decline(name, digest=digest)
+    except Refusal as refused:
+        context.ui.message("error", f"codelaw: {refused.message} {refused.hint}")
+
+
+async def _pressed(context: Context, text: str, titles: tuple[str, ...]) -> str | None:
+    """The button that was pressed; None where none was, or the client shows no boxes: its chats tell of the server."""
+    try:
+        return await context.ui.pressed(text, titles)
+    except ClientError as error:
+        log.info("The client does not ask about servers: %s", error)
+        return None

@@ -27,8 +27,7 @@ from codelaw.lsp.configuration import Configuration
 from codelaw.lsp.features.features import Features
 from codelaw.lsp.law import LawDiagnostics, is_law
 from codelaw.lsp.methods.handlers import COMMANDS, METHODS, STANDARD
-from codelaw.lsp.methods.server_offers import offer_servers
-from codelaw.lsp.methods.workspace import offer_trust
+from codelaw.lsp.methods.workspace import offer_servers, offer_trust
 from codelaw.lsp.server.registering import Registrations, is_servers_file, is_settings_file
 from codelaw.lsp.transport import encoding
 from codelaw.lsp.transport.encoding import encoded
@@ -158,6 +157,8 @@ class Connection:
 
     def document(self, uri: str, what: DocumentMoment) -> None:
         """Something happened to an open document; for those that were open before it is `opened`. Never raises."""
+        if what == "saved" and is_settings_file(uri):
+            self.context.spawn(self.context.configuration.reload())
         for follower in (self.law, self.context.chat_files, self.context.contents):
             try:
                 follower.on_document(uri, what)

@@ -11,6 +11,7 @@ import importlib
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
@@ -23,12 +24,11 @@ from codelaw.lsp.client import STANDARD, Client, abilities, client_of
 from codelaw.lsp.documents.documents import DocumentMoment, EditorDocuments
 from codelaw.lsp.documents.positions import Encoding
 from codelaw.lsp.folders import Folders
-from codelaw.lsp.methods.commands import inside_arguments, read_command
-from codelaw.lsp.transport.errors import INVALID_PARAMS, WireError, refusal
+from codelaw.lsp.transport.errors import INVALID_PARAMS, WireError, bad_params, refusal
 from codelaw.lsp.transport.rpc import Rpc
 from codelaw.lsp.transport.structuring import changed_uris, converter
 from codelaw.ports.cancelling import Scopes
-from codelaw.protocol.names import BEGINNING, CLIENT_METHODS, EDITOR_TRUST, STOPPING
+from codelaw.protocol.names import BEGINNING, CLIENT_METHODS, COMMANDS, EDITOR_COMMANDS, EDITOR_TRUST, STOPPING
 
 if TYPE_CHECKING:
     from codelaw.app.session import Session
@@ -77,18 +77,18 @@ class CodelawServer(LanguageServer):
     def _register(self) -> None:
         rpc = self.rpc
         rpc.on_initialize = self._initialize
-        rpc.requests |= {method: self._answer(method) for method in CLIENT_METHODS}
-        rpc.requests |= {method: self._answer_standard(method) for method in STANDARD}
+        rpc.requests |= {method: partial(self._called, method) for method in CLIENT_METHODS}
+        rpc.requests |= {method: partial(self._standard, method) for method in STANDARD}
         rpc.requests[types.WORKSPACE_EXECUTE_COMMAND] = self._execute
         rpc.requests[types.SHUTDOWN] = self._shutdown
         rpc.notifications |= {
-            types.INITIALIZED: self._initialized,
+            types.INITIALIZED: self._begin,
             types.EXIT: self._exit,
-            types.TEXT_DOCUMENT_DID_OPEN: self._opened,
-            types.TEXT_DOCUMENT_DID_CHANGE: self._changed,
-            types.TEXT_DOCUMENT_DID_CLOSE: self._document_closed,
+            types.TEXT_DOCUMENT_DID_OPEN: partial(self._document, "opened"),
+            types.TEXT_DOCUMENT_DID_CHANGE: partial(self._document, "changed"),
+            types.TEXT_DOCUMENT_DID_CLOSE: partial(self._document, "closed"),
             types.TEXT_DOCUMENT_WILL_SAVE: lambda params: self.documents.saving(params.text_document.uri),
-            types.TEXT_DOCUMENT_DID_SAVE: self._saved,
+            types.TEXT_DOCUMENT_DID_SAVE: partial(self._document, "saved"),
             types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: self._folders_changed,
             types.WORKSPACE_DID_CHANGE_CONFIGURATION: self._configuration_changed,
             types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._files_changed,
@@ -123,10 +123,7 @@ class CodelawServer(LanguageServer):
             hint = "Send the token the server was started with as initializationOptions.token"
             raise refusal("auth_failed", "The token is missing or wrong", hint)
 
-    def _initialized(self, _params: Any) -> None:
-        self._begin()
-
-    def _begin(self) -> asyncio.Task[Connection]:
+    def _begin(self, _params: Any = None) -> asyncio.Task[Connection]:
         """Start opening the engine, or opening it again after a failure."""
         failed = self._opening is not None and self._opening.done() and self._connection is None
         if self._opening is None or failed:
@@ -154,12 +151,6 @@ class CodelawServer(LanguageServer):
 
     # ----------------------------------------------------------------------------------------------------- requests
 
-    def _answer(self, method: str) -> Callable[[Any], Coroutine[Any, Any, Any]]:
-        async def answer(params: Any) -> Any:
-            return await self._called(method, params)
-
-        return answer
-
     async def _called(self, method: str, params: Any, *, command: bool = False) -> Any:
         given: Mapping[str, object] = cast("Any", params) if isinstance(params, Mapping) else {}
         if method in BEGINNING:
@@ -174,39 +165,29 @@ class CodelawServer(LanguageServer):
     async def _reached(self, method: str, params: Any, *, command: bool) -> Any:
         return await (await self._ready()).call(method, params, command=command)
 
-    def _answer_standard(self, method: str) -> Callable[[Any], Coroutine[Any, Any, Any]]:
-        async def answer(params: Any) -> Any:
-            return await (await self._ready()).answer(method, params)
-
-        return answer
+    async def _standard(self, method: str, params: Any) -> Any:
+        return await (await self._ready()).answer(method, params)
 
     async def _execute(self, params: Any) -> Any:
-        method, argument = read_command(params)
+        method, argument = _command(params)
         try:
             return await self._called(method, argument, command=True)
         except WireError as error:
-            raise inside_arguments(error) if error.code == INVALID_PARAMS else error from None
+            raise _inside_arguments(error) if error.code == INVALID_PARAMS else error from None
 
     # ------------------------------------------------------------------------------------------------ notifications
 
-    def _opened(self, params: types.DidOpenTextDocumentParams) -> None:
-        self.documents.opened(params.text_document)
-        self._document_event(params.text_document.uri, "opened")
-
-    def _changed(self, params: types.DidChangeTextDocumentParams) -> None:
-        self.documents.changed(params)
-        self._document_event(params.text_document.uri, "changed")
-
-    def _document_closed(self, params: types.DidCloseTextDocumentParams) -> None:
-        self.documents.closed(params.text_document.uri)
-        self._document_event(params.text_document.uri, "closed")
-
-    def _saved(self, params: types.DidSaveTextDocumentParams) -> None:
-        self.documents.saved(params.text_document.uri)
-        self._reload_for([params.text_document.uri])
-        self._document_event(params.text_document.uri, "saved")
-
-    def _document_event(self, uri: str, what: DocumentMoment) -> None:
+    def _document(self, what: DocumentMoment, params: Any) -> None:
+        uri: str = params.text_document.uri
+        match what:
+            case "opened":
+                self.documents.opened(params.text_document)
+            case "changed":
+                self.documents.changed(params)
+            case "closed":
+                self.documents.closed(uri)
+            case "saved":
+                self.documents.saved(uri)
         # What was opened before the engine is there is looked at when it is.
         if self._connection is not None:
             self._connection.document(uri, what)
@@ -214,11 +195,6 @@ class CodelawServer(LanguageServer):
     def _files_changed(self, params: Any) -> None:
         if self._connection is not None:
             self._connection.context.spawn(self._connection.files_changed(changed_uris(params)))
-
-    def _reload_for(self, uris: list[str]) -> None:
-        # The law needs nothing here: it is looked up at every assembly (L-4).
-        if self._connection is not None and any(uri.endswith("/.codelaw/config.toml") for uri in uris):
-            self._connection.context.spawn(self._connection.context.configuration.reload())
 
     def _folders_changed(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
         self.folders.change(params.event.added, params.event.removed)
@@ -241,20 +217,20 @@ class CodelawServer(LanguageServer):
         if self._connection is not None:
             self._connection.editor_trust(trusted=given)
         else:
-            self._begin().add_done_callback(self._trust_anew)
-
-    def _trust_anew(self, opening: asyncio.Task[Connection]) -> None:
-        """What was said while the engine opened holds before anything else is answered."""
-        if not opening.cancelled() and opening.exception() is None and not self._closed:
-            opening.result().editor_trust(trusted=self.client.trusted)
+            # What was said while the engine opened holds before anything else is answered.
+            self._opened(lambda connection: connection.editor_trust(trusted=self.client.trusted))
 
     def _after_opening(self, work: Callable[[Connection], Coroutine[Any, Any, None]]) -> None:
-        def run(opening: asyncio.Task[Connection]) -> None:
-            if not opening.cancelled() and opening.exception() is None and not self._closed:
-                connection = opening.result()
-                connection.context.spawn(work(connection))
+        self._opened(lambda connection: connection.context.spawn(work(connection)))
 
-        self._begin().add_done_callback(run)
+    def _opened(self, then: Callable[[Connection], object]) -> None:
+        """Have something done with the engine as soon as it is there."""
+
+        def done(opening: asyncio.Task[Connection]) -> None:
+            if not opening.cancelled() and opening.exception() is None and not self._closed:
+                then(opening.result())
+
+        self._begin().add_done_callback(done)
 
     def _progress_cancelled(self, params: types.WorkDoneProgressCancelParams) -> None:
         if self._connection is not None:
@@ -300,3 +276,38 @@ class CodelawServer(LanguageServer):
 def _log_failure(opening: asyncio.Task[Connection]) -> None:
     if not opening.cancelled() and (error := opening.exception()) is not None and not isinstance(error, WireError):
         log.error("The session could not be opened", exc_info=error)
+
+
+def _command(params: Any) -> tuple[str, Any]:
+    """What a command stands for, and its params: the one argument, or `{}` without one.
+
+    Raises:
+        WireError: -32602 with the field's path.
+    """
+    if not isinstance(params, dict):
+        raise bad_params([{"path": "", "message": "Input should be an object"}])
+    body = cast("dict[str, Any]", params)
+    name = body.get("command")
+    if not isinstance(name, str) or name not in {*COMMANDS, *EDITOR_COMMANDS}:
+        raise bad_params([{"path": "command", "message": f"No such command: {str(name)[:200]}"}])
+    arguments: Any = body.get("arguments")
+    if arguments is None:
+        return COMMANDS.get(name, name), {}
+    if not isinstance(arguments, list) or len(cast("list[Any]", arguments)) > 1:
+        raise bad_params([{"path": "arguments", "message": "Input should be an array with at most one object"}])
+    values = cast("list[Any]", arguments)
+    return COMMANDS.get(name, name), values[0] if values else {}
+
+
+def _inside_arguments(error: WireError) -> WireError:
+    """The same -32602 with its paths seen from the command's params."""
+    data: Any = error.data
+    errors: Any = data.get("errors") if isinstance(data, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    if not isinstance(errors, list):
+        return error
+    moved: list[dict[str, str]] = []
+    for item in cast("list[dict[str, str]]", errors):
+        inner = item["path"]
+        path = "arguments[0]" + (f".{inner}" if inner and not inner.startswith("[") else inner)
+        moved.append({"path": path, "message": item["message"]})
+    return bad_params(moved)

@@ -50,7 +50,7 @@ UNTYPED = frozenset(
 RequestId = int | str
 State = Literal["new", "running", "shutdown", "closed"]
 RequestHandler = Callable[[Any], Awaitable[Any]]
-NotificationHandler = Callable[[Any], None]
+NotificationHandler = Callable[[Any], object]
 
 
 @dataclass(frozen=True, slots=True)
