@@ -30,7 +30,7 @@ PLACES: dict[str, tuple[str, ...]] = {
         "scenarios/test_revert.py::test_a_kill_at_any_moment_of_the_turn_or_of_the_revert",
     ),
     "goes on for long, or by chance": (
-        "agent/test_whole_answers.py", "scenarios/test_fuzz_turns.py", "scenarios/test_keeping.py",
+        "agent/test_whole_answers.py", "scenarios/test_keeping.py",
         "scenarios/test_overflow.py", "scenarios/test_questions.py", "scenarios/test_headless.py", "scenarios/test_trace.py",
         "adapters/workspace/test_search.py::test_both_engines_agree_on_made_up_patterns",
         "agent/test_compaction_growth.py",

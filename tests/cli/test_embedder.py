@@ -27,10 +27,6 @@ def workspace(tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_doctor_says_that_hashing_needs_nothing(workspace):
-    assert "needs no model" in said(workspace)["detail"]
-
-
 def test_the_doctor_tries_a_model_in_a_folder(workspace, tmp_path):
     folder = bert_folder(tmp_path / "model")
     environment = {"CODELAW_EMBEDDING__PROVIDER": "local", "CODELAW_EMBEDDING__PATH": str(folder)}

@@ -45,9 +45,8 @@ def file(request: pytest.FixtureRequest, workspace: Path, home: Path) -> Path:
     return made
 
 
-@pytest.mark.parametrize("more", [[], ["--json"]])
-def test_a_turn_is_refused_with_file_line_and_reason_once(workspace: Path, file: Path, more: list[str]):
-    done = codelaw("chat", "what is in @secret.txt", *more, workspace=workspace)
+def test_a_turn_is_refused_with_file_line_and_reason_once(workspace: Path, file: Path):
+    done = codelaw("chat", "what is in @secret.txt", "--json", workspace=workspace)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count(f"({file}, line ") == 1
     assert "the file is not TOML: " in done.stderr
@@ -69,29 +68,13 @@ def test_it_can_be_ignored_for_one_run_and_not_together_with_yes(workspace: Path
     assert "--ignore-settings is not for --yes" in both.stderr
 
 
-@pytest.mark.parametrize(
-    "command", [("context",), ("chats",), ("memory", "list"), ("permissions", "list"), ("mcp", "list"), ("skills",)]
-)
+@pytest.mark.parametrize("command", [("context",), ("permissions", "list")])
 def test_other_commands_say_so_and_go_on(workspace: Path, file: Path, command: tuple[str, ...]):
     done = codelaw(*command, workspace=workspace)
     assert done.returncode == 0
     assert done.stderr.count(f"({file}, line ") == 1
     assert "No turn begins until this is mended." in done.stderr
     assert "CANARYTEXT" not in done.stdout
-
-
-def test_what_would_read_for_somebody_is_refused(workspace: Path, file: Path):
-    done = codelaw("search", "secret", workspace=workspace)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.count(f"({file}, line ") == 1
-
-
-def test_the_doctor_reports_it(workspace: Path, file: Path):
-    report = json.loads(codelaw("doctor", "--json", workspace=workspace).stdout)
-    (found,) = [one for one in report["findings"] if one["name"] == "settings"]
-    assert found["state"] == "broken"
-    assert f"({file}, line " in found["detail"]
-    assert not report["ok"]
 
 
 def test_nothing_can_be_trusted_in_a_file_that_cannot_be_read(workspace: Path):

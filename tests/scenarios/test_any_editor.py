@@ -151,18 +151,6 @@ async def test_a_question_is_written_in_a_file_that_quotes_the_selection(begin: 
         assert await kinds(client) == ["panel", "inline"]
 
 
-async def test_a_client_without_documents_is_told_the_answer_and_where_it_is(begin: Begin, root: Path):  # noqa: F811
-    capabilities = editing()
-    del capabilities["window"]["showDocument"]
-    async with begin([{"text": finish("It subtracts.")}], capabilities) as client:
-        uri = await opened(client, root)
-        await client.command("codelaw.editor.explain", {"uri": uri, "range": span(3, 5)})
-        message = (await client.until(lambda item: item.get("method") == "window/showMessage"))["params"]["message"]
-        answer, path = message.rsplit("\n\n", 1)
-        assert answer == "It subtracts."
-        assert "It subtracts." in Path(path).read_text()
-
-
 async def test_a_transcript_follows_its_chat(begin: Begin, root: Path):  # noqa: F811
     (root / "a.txt").write_text("one ```` two\n")
     replies = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import AsyncIterator
 from itertools import pairwise
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tests.domain.pictures import png
 from tests.loopback.claude import THINKING, Account
 from tests.loopback.script import VendorReply
 from tests.loopback.server import Captured, LoopbackVendor
@@ -190,25 +188,3 @@ async def test_a_key_in_the_law_is_not_kept(vendor: LoopbackVendor, root: Path, 
     assert "It was [" in "".join(texts(vendor.messages[-1], "system"))
     assert not any(b"sk-test-SECRET" in file.read_bytes() for file in home.rglob("*") if file.is_file())
     assert "It was" in "".join(file.read_bytes().decode("latin-1") for file in home.rglob("*.db*"))
-
-
-async def test_pictures_that_are_not_sent_any_more_leave_thinking_out(
-    vendor: LoopbackVendor, root: Path, start: Start
-) -> None:
-    """Nor does a summary's request, which tells of them in words, send what was thought behind them."""
-    async with start(options=options(vendor, "native", MODEL, context={"keepRounds": 1})) as client:
-        chat = None
-        for number in range(6):
-            shown = [
-                {"kind": "image", "data": base64.b64encode(png(750, 100) + bytes([number, one])).decode()}
-                for one in range(4)
-            ]
-            vendor.play(VendorReply(text="I see. " * 100))
-            reported = {"text": "look", "attachments": shown, **({} if chat is None else {"chatId": chat})}
-            result = await client.request("codelaw/chat/send", reported)
-            assert (result["stopReason"], result["notices"]) == ("finished", [])
-            chat = result["chatId"]
-        assert [thoughts(request) for request in vendor.messages] == [0, 1, 2, 3, 4, 0], "ten pictures went at once"
-        vendor.reset()
-        assert (await client.request("codelaw/context/compact", {"chatId": chat}))["compacted"]
-    assert vendor.refused == []

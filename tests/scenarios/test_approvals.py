@@ -93,46 +93,6 @@ async def test_a_client_that_is_gone_while_it_is_asked_has_refused(start: Start,
     assert not (root / "new.txt").exists()
 
 
-async def test_grants_are_listed_used_and_revoked(start: Start, vendor: LoopbackVendor, root: Path):
-    vendor.script = [
-        VendorReply(text=act("Write", '{"path": "src/a.txt", "content": "a"}')),
-        bash("git diff --stat"),
-        VendorReply(text=finish("one")),
-        VendorReply(text=act("Write", '{"path": "src/b.txt", "content": "b"}')),
-        bash("git diff --name-only"),
-        VendorReply(text=finish("two")),
-    ]
-    async with start() as client:
-        client.answers[APPROVAL] = lambda params: option("allow_always" if params["tool"] == "Write" else "allow_chat")(
-            params
-        )
-        first = await client.request("codelaw/chat/send", {"text": "go"})
-        grants = (await client.request("codelaw/permission/list", {}))["grants"]
-        assert [(one["rule"], one["scope"]) for one in grants] == [
-            ("Edit(src/**)", "always"),
-            ("Bash(git diff:*)", "chat"),
-        ]
-        await client.request("codelaw/chat/send", {"chatId": first["chatId"], "text": "more"})
-        assert [one["source"] for one in decisions(client, first["chatId"])] == ["user", "user", "grant", "grant"]
-        assert decisions(client, first["chatId"])[2]["rule"] == "Edit(src/**)"
-
-        for one in grants:
-            assert await client.request("codelaw/permission/revoke", {"id": one["id"]}) == {"revoked": True}
-            with pytest.raises(RpcError) as refused:
-                await client.request("codelaw/permission/revoke", {"id": one["id"]})
-            assert (refused.value.code, refused.value.data["code"]) == (-32803, "grant_not_found")
-        assert (await client.command("codelaw.permission.list", {}))["grants"] == []
-        vendor.reset(
-            [
-                VendorReply(text=act("Write", '{"path": "src/c.txt", "content": "c"}')),
-                VendorReply(text=finish("three")),
-            ]
-        )
-        client.answers[APPROVAL] = option("reject")
-        await client.request("codelaw/chat/send", {"chatId": first["chatId"], "text": "once more"})
-    assert not (root / "src/c.txt").exists()
-
-
 async def test_grants_for_always_outlive_the_server_and_reach_others(start: Start, vendor: LoopbackVendor, root: Path):
     write = [VendorReply(text=act("Write", '{"path": "src/a.txt", "content": "a"}')), VendorReply(text=finish("x"))]
     vendor.script = write

@@ -26,35 +26,6 @@ async def test_a_wrong_key_is_told_and_not_shown(start: Start, vendor: LoopbackV
         assert "sk-test-SECRET" not in client.process.stderr
 
 
-async def test_a_full_disk_ends_the_turn_and_keeps_what_was_stored(
-    start: Start, vendor: LoopbackVendor, root: Path, home: Path
-):
-    (root / "big.txt").write_text("".join(f"line {number} of many, all of them different\n" for number in range(2000)))
-    reads = [
-        VendorReply(text=act("Read", f'{{"path": "big.txt", "start_line": {at}, "limit": 400}}'))
-        for at in (1, 401, 801)
-    ]
-    vendor.reset([*reads, VendorReply(text=finish("x"), times=0)])
-    # No file of the server's may grow over 60 blocks of 1 KiB: the write-ahead log soon meets its end.
-    limited = ["bash", "-c", 'ulimit -f 60; trap "" XFSZ; exec "$@"', "bash", *SERVER]
-    env = {**os.environ, "CODELAW_HOME": str(home)}
-    async with stdio(limited, env=env) as client:
-        options = {"model": {"baseUrl": vendor.url, "apiKey": "k", "name": "claude-sonnet-4-5"}}
-        await client.initialize(folders=[root], options=options)
-        response = await client.response("codelaw/chat/send", {"text": "go"})
-        if "error" in response:
-            assert response["error"]["data"]["code"] == "store_unavailable"
-        else:
-            assert response["result"]["error"]["code"] == "store_unavailable"
-            assert [event["event"]["kind"] for event in client.events()][-1] == "turn_ended"
-        assert (await client.request("codelaw/model/list", {}))["models"]
-    async with start() as client:
-        chats = (await client.request("codelaw/chat/list", {}))["chats"]
-        for chat in chats:
-            record = await client.request("codelaw/chat/read", {"chatId": chat["id"]})
-            assert record["running"] is None
-
-
 async def test_the_editors_death_in_mid_turn_ends_the_server_and_its_children(
     vendor: LoopbackVendor, root: Path, home: Path
 ):

@@ -83,26 +83,6 @@ async def test_both_chats_go_on_and_begin_alike(start: Start, vendor: LoopbackVe
         assert all(mark in sent for mark in ("FIRSTMARK", "SECONDMARK", "FORKMARK", "FIRSTFILE"))
 
 
-async def test_a_running_turn_is_not_forked_from_but_those_before_it_are(start: Start, vendor: LoopbackVendor):
-    vendor.script = [VendorReply(text=finish("one")), VendorReply(text=finish("two"), wait=60)]
-    async with start() as client:
-        first = await ask(client, None, "first")
-        chat_id = first["chatId"]
-        _, future = await client.start("codelaw/chat/send", {"chatId": chat_id, "text": "second"})
-        running = (await client.event("turn_started", text="second"))["turnId"]
-        refused = await client.error("codelaw/chat/fork", {"chatId": chat_id, "turnId": running})
-        assert (refused.code, refused.data["code"]) == (-32803, "chat_busy")
-        assert refused.data["hint"]
-        fork = await client.request("codelaw/chat/fork", {"chatId": chat_id, "turnId": first["turnId"]})
-        assert (fork["turns"], fork["running"]) == (1, None)
-        exported = await client.request("codelaw/chat/export", {"chatId": chat_id, "format": "json"})
-        assert json.loads(exported["text"])["chat"]["running"] == running
-        await client.request("codelaw/chat/cancel", {"chatId": chat_id})
-        await client.wait_for(future)
-        again = await client.request("codelaw/chat/fork", {"chatId": fork["id"], "turnId": first["turnId"]})
-        assert again["title"].endswith(" (fork 2)")
-
-
 @pytest.mark.parametrize("form", ["markdown", "json"])
 async def test_an_export_has_the_whole_chat_and_no_key(start: Start, vendor: LoopbackVendor, root: Path, form: str):
     (root / "a.py").write_text("FIRSTFILE = 1\n")

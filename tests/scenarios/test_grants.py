@@ -115,24 +115,6 @@ async def test_a_folder_that_was_moved_asks_again_and_a_link_to_it_does_not(
         assert await judged(client, vendor, bash(MAKE)) == ["grant allow"], "the path is what was allowed"
 
 
-async def test_of_several_folders_a_grant_belongs_to_that_of_the_path_or_the_command(
-    work: Open, vendor: LoopbackVendor, projects: tuple[Path, Path]
-):
-    one, two = projects
-    async with work(one, two) as client:
-        grants = await give(client, vendor, write("two/src/a.txt"), bash(MAKE))
-        reported = [(grant["rule"], grant["folder"]) for grant in grants]
-        assert reported == [("Edit(src/**)", str(two)), ("Bash(make all)", str(one))]
-        calls = write("two/src/b.txt"), write("one/src/b.txt"), bash(MAKE)
-        assert await judged(client, vendor, *calls) == ["grant allow", "user deny", "grant allow"]
-    async with work(two) as client:
-        calls = write("src/c.txt"), write("two/src/c.txt"), bash(MAKE)
-        assert await judged(client, vendor, *calls) == ["grant allow", "user deny", "user deny"]
-    async with work(two, one) as client:
-        calls = write("two/src/d.txt"), write("one/src/d.txt"), bash(MAKE)
-        assert await judged(client, vendor, *calls) == ["grant allow", "user deny", "user deny"]
-
-
 async def test_a_grant_of_somebody_else_does_not_count_and_is_not_taken_back(
     work: Open, vendor: LoopbackVendor, projects: tuple[Path, Path]
 ):

@@ -193,18 +193,6 @@ async def test_a_mark_is_neither_written_nor_taken_for_the_text(
     assert (root / "manual.md").read_text() == f"You see {MODEL} then.\n"
 
 
-async def test_a_test_s_fixture_that_looks_like_a_key_can_be_edited(work: Open, vendor: LoopbackVendor, root: Path):
-    vendor.script = [
-        call("Read", path="test_api.py"),
-        call("Edit", path="test_api.py", old_string=f"KEY = '{FIXTURE}'", new_string=f"KEY = '{FIXTURE}x'"),
-        VendorReply(text=finish(FIXTURE)),
-    ]
-    async with work() as client:
-        sent = await client.request("codelaw/chat/send", {"text": "go"})
-        assert sent["answer"] == FIXTURE, "an answer is not cut for a shape (R-3)"
-    assert f"{FIXTURE}x" in (root / "test_api.py").read_text()
-
-
 async def test_a_key_is_not_remembered_and_names_no_chat(work: Open, vendor: LoopbackVendor, home: Path):
     vendor.script = [call("memory_save", text=f"The deploy word is {TOKEN}"), VendorReply(text=finish("ok"))]
     async with work() as client:

@@ -73,27 +73,6 @@ async def test_what_would_follow_the_user_into_every_project_is_asked_about(
         assert [one["scope"] for one in listed] == (["user"] if kept else [])
 
 
-async def test_a_pasted_key_is_refused_to_the_model_and_to_the_user(start: Start, vendor: LoopbackVendor, home: Path):
-    key = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
-    steps = [act("memory_save", json.dumps({"text": f"The token is {key}"})), finish("no")]
-    vendor.script = [VendorReply(text=text) for text in steps]
-    async with start(options=PATIENT) as client:
-        with pytest.raises(RpcError) as refused:
-            await client.request("codelaw/memory/save", {"text": f"The token is {key}"})
-        assert refused.value.data["code"] == "memory_refused"
-        assert "ghp_" not in json.dumps(refused.value.data)
-        result = await client.request("codelaw/chat/send", {"text": "Remember my token"})
-        record = await client.request("codelaw/chat/read", {"chatId": result["chatId"]})
-        (answer,) = [json.loads(one["content"]) for one in record["messages"] if one["role"] == "tool"]
-        assert (answer["status"], answer["error"]["code"]) == ("error", "INVALID_PARAM")
-        assert "ghp_" not in json.dumps(answer)
-        titles = [
-            event["event"].get("title", "") for event in record["events"] if event["event"]["kind"] == "tool_call"
-        ]
-        assert not any("ghp_" in title for title in titles)
-        assert (await client.request("codelaw/memory/list", {}))["memories"] == []
-
-
 async def test_what_is_forgotten_is_gone_everywhere(start: Start, vendor: LoopbackVendor, home: Path):
     vendor.script = [VendorReply(text=finish(f"answer {number}")) for number in range(2)]
     async with start(options=PATIENT) as client:
@@ -112,18 +91,3 @@ async def test_what_is_forgotten_is_gone_everywhere(start: Start, vendor: Loopba
         assert refused.value.data["code"] == "memory_not_found"
     everything = b"".join(file.read_bytes() for file in home.glob("codelaw.db*"))
     assert b"quixotr" not in everything
-
-
-async def test_the_end_of_a_chat_forgets_what_was_of_it(start: Start, vendor: LoopbackVendor):
-    async with start(options=PATIENT) as client:
-        chat = (await client.request("codelaw/chat/create", {}))["id"]
-        entry = {"text": "We test with walruses", "scope": "session", "chatId": chat}
-        await client.request("codelaw/memory/save", entry)
-        listed = {"scope": "session", "chatId": chat}
-        assert len((await client.request("codelaw/memory/list", listed))["memories"]) == 1
-        assert (await client.request("codelaw/memory/list", {}))["memories"] == []
-        await client.request("codelaw/chat/delete", {"chatId": chat})
-        assert (await client.request("codelaw/memory/list", listed))["memories"] == []
-        for wrong in (entry, {"text": "We test with walruses", "scope": "session"}):
-            with pytest.raises(RpcError):
-                await client.request("codelaw/memory/save", wrong)

@@ -51,26 +51,6 @@ async def test_a_file_tool_asks_every_time(start: Start, vendor: LoopbackVendor,
     assert list((root / ".vscode").iterdir()) == []
 
 
-async def test_a_bare_repository_that_has_begun_is_not_finished_unasked(
-    start: Start, vendor: LoopbackVendor, root: Path
-):
-    vendor.script = [
-        call("Write", path="hooks/useThing.ts", content="x"),
-        VendorReply(text=finish("ok")),
-        call("Write", path="hooks/post-checkout", content="x"),
-        call("Write", path="config", content="x"),
-        VendorReply(text=finish("ok")),
-    ]
-    async with start(options=LOOSE) as client:
-        client.answers[APPROVAL] = option("reject")
-        sent = await client.request("codelaw/chat/send", {"text": "go"})
-        assert client.params(APPROVAL) == []
-        (root / "HEAD").write_text("ref: refs/heads/main\n")
-        await client.request("codelaw/chat/send", {"chatId": sent["chatId"], "text": "on"})
-        assert [one["alwaysAsked"] for one in client.params(APPROVAL)] == [True, True]
-    assert not (root / "config").exists()
-
-
 @pytest.mark.needs("bwrap")
 async def test_a_command_that_was_allowed_is_asked_once(start: Start, vendor: LoopbackVendor, root: Path):
     vendor.script = [

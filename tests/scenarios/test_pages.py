@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
-from tests.scenarios.conftest import Start, act, finish
+from tests.scenarios.conftest import Start, finish
 
 READ = "codelaw/chat/read"
 SEND = "codelaw/chat/send"
@@ -51,26 +51,3 @@ async def test_a_client_reads_the_newest_turns_and_then_the_earlier_ones(start: 
         ):
             error = await client.error(READ, {"chatId": chat_id, **wrong})
             assert (error.code, [problem["path"] for problem in error.data["errors"]]) == (-32602, [path])
-
-
-async def test_a_word_to_a_running_turn_is_told_and_kept(start: Start, vendor: LoopbackVendor):
-    vendor.script = [VendorReply(text=act("LS", "{}"), delay=0.05), VendorReply(text=finish("yes"))]
-    async with start() as client:
-        _, future = await client.start(SEND, {"text": "go"})
-        begun = await client.event("turn_started")
-        await client.event("thought")
-        await client.request("codelaw/chat/steer", {"chatId": begun["chatId"], "text": "the other <b>one</b>"})
-        heard = await client.event("steer")
-        steer = heard["event"].pop("id")
-        assert heard["event"] == {"kind": "steer", "text": "the other <b>one</b>", "state": "waiting", "step": 1}
-        heard["event"]["id"] = steer
-        assert heard["turnId"] == begun["turnId"]
-        await client.wait_for(future)
-        record = await client.request(READ, {"chatId": begun["chatId"], "turns": 1})
-        assert heard in record["events"]
-        assert [message["content"] for message in record["messages"] if message["metadata"].get("note") == "steer"]
-        transcript = await client.request("codelaw/chat/export", {"chatId": begun["chatId"], "format": "markdown"})
-        assert "You, meanwhile" in transcript["text"]
-    async with start() as later:
-        again = await later.request(READ, {"chatId": begun["chatId"]})
-        assert heard in again["events"], "another server knows it as well"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,7 @@ import pytest
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
 from tests.lsp.desk_editor import DeskEditor, editing
-from tests.lsp.raw import NO_ANSWER
-from tests.scenarios.conftest import Start, act, finish
+from tests.scenarios.conftest import Start, finish
 from tests.scenarios.test_edits import desk, edit, read, turn, write
 
 REVERT = "codelaw/chat/revert"
@@ -177,20 +175,3 @@ async def test_a_kill_at_any_moment_of_the_turn_or_of_the_revert(
             await client.process.kill()
     # A temporary file is left where a write was cut in two; it is nobody's text.
     assert {path.name: path.read_text() for path in root.iterdir() if not path.name.startswith(".codelaw-")} == before
-
-
-async def test_the_turn_of_another_server_is_undone_and_it_may_not_work_meanwhile(
-    start: Start, vendor: LoopbackVendor, root: Path
-):
-    async with desk(start) as editor, desk(start) as other:
-        result = await turn(editor, vendor, write("one\n"))
-        vendor.play(VendorReply(text=act("Bash", json.dumps({"command": "true"}))), VendorReply(text=finish("done")))
-        editor.client.answers["codelaw/approval/request"] = lambda _: NO_ANSWER
-        seen = len(editor.client.messages)
-        await editor.client.start("codelaw/chat/send", {"text": "more", "chatId": result["chatId"]})
-        await editor.client.event("tool_call", seen, status="awaiting_approval")
-        for one in (editor, other):
-            refused = await one.client.error(REVERT, {"chatId": result["chatId"], "turnId": result["turnId"]})
-            assert refused.data["code"] == "chat_busy"
-        await editor.client.request("codelaw/chat/cancel", {"chatId": result["chatId"]})
-        assert (await revert(other, result))["reverted"] == [(root / "a.py").as_uri()]

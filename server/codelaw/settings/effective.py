@@ -169,7 +169,7 @@ def load_settings(
     origins = {dotted(path): "default" for path, _ in _leaves(value)}
     origins |= {dotted(path): layer.name for path, layer in won.items()}
     named = {dotted(path): layer.source for path, layer in won.items()}
-    problems += effectless.notices(value, _leaves(value), named)
+    problems += effectless.notices(value, named)
     if faults:
         value = tightened(value, unknown=not ignoring)
     return EffectiveSettings(
