@@ -14,13 +14,6 @@ from tests.loopback.rules import THINKING
 Break = Literal["reset_before", "reset", "end", "error_event", "bad_line", "silence", "hang"]
 Event = tuple[str, dict[str, Any]]
 
-FAULTS = (
-    "429_once", "429_thrice", "529_once", "529_thrice", "500", "reset_before", "reset_midstream", "no_message_stop",
-    "error_event", "bad_data_line", "slow_events", "silence", "prompt_too_long", "bad_json_call", "unknown_tool",
-    "empty_reply", "max_tokens",
-)  # fmt: skip
-MORE_FAULTS = ("401", "403", "413", "hang", "refusal", "overloaded_event")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VendorReply:
@@ -76,7 +69,7 @@ class VendorReply:
 
 
 def fault(name: str, text: str = "The whole answer, in a few pieces.", **options: Any) -> VendorReply:
-    """One of `FAULTS` or `MORE_FAULTS`, by name; what follows it is another reply's business."""
+    """One of the faults below, by name; what follows it is another reply's business."""
     once = 3 if name.endswith("_thrice") else 1
     known: dict[str, dict[str, Any]] = {
         "429": {"status": 429, "error_type": "rate_limit_error", "error_message": "Too many requests.",

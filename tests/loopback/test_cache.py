@@ -80,30 +80,3 @@ def test_what_makes_the_cache_another(cache: PromptCache, more: dict[str, Any], 
     body = asked(text("a", "5m"), system=[text("s", "5m")])
     cache.usage(body, 1)
     assert spent(cache.usage({**body, **more}, 1))[0] == read
-
-
-def reported(cache: PromptCache, body: dict[str, Any], answer: str, previous: str | None) -> Any:
-    said = cache.diagnosis({**body, "diagnostics": {"previous_message_id": previous}}, answer, 7)
-    assert said is not None
-    return said["cache_miss_reason"]
-
-
-def test_the_reason_of_a_miss(cache: PromptCache) -> None:
-    body = asked(text("a"), system="s")
-    assert cache.diagnosis(body, "m0") is None
-    assert reported(cache, body, "m1", None) is None
-    grown = {
-        **body,
-        "messages": [*body["messages"], {"role": "assistant", "content": "b"}, {"role": "user", "content": "c"}],
-    }
-    assert reported(cache, grown, "m2", "m1") is None
-    assert reported(cache, grown, "m3", "m0") == {"type": "previous_message_not_found"}
-    assert reported(cache, body, "m4", "m2") == {"type": "messages_changed", "cache_missed_input_tokens": 7}
-    for more, reason in (
-        ({"model": "claude-opus-5-5"}, "model_changed"),
-        ({"system": "t"}, "system_changed"),
-        ({"tools": [{"name": "LS"}]}, "tools_changed"),
-        ({"messages": [{"role": "user", "content": "z"}]}, "messages_changed"),
-        ({"output_config": {"effort": "low"}}, "unavailable"),
-    ):
-        assert reported(cache, {**grown, **more}, "m5", "m1")["type"] == reason

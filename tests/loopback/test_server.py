@@ -12,7 +12,7 @@ import pytest
 from tests.loopback.checks import refusal
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
-from tests.loopback.summaries import HEADINGS, good, wants_summary
+from tests.loopback.summaries import HEADINGS, good
 
 GOOD: dict[str, Any] = {"model": "m", "max_tokens": 10, "messages": [{"role": "user", "content": "hi"}]}
 TOOLS = {"tools": [{"name": "Read", "description": "d", "input_schema": {}}]}
@@ -98,12 +98,6 @@ def test_badly_paired_text_is_refused(body: Any, reason: str) -> None:
 )
 def test_bad_requests_are_refused(body: Any, reason: str) -> None:
     assert reason in (refusal(body, 1000) or "")
-
-
-def test_a_summary_request_is_known_by_the_end_of_its_last_message() -> None:
-    assert wants_summary(said(("user", [*texts("q", f"Write it:\n{HEADINGS[0]}\n…")])))
-    assert not wants_summary(said(("user", f"What is an {HEADINGS[0]}?"), ("assistant", "x"), ("user", "and now?")))
-    assert not wants_summary(said(("user", "q")))
 
 
 async def exchange(port: int, method: str, path: str, body: Any = None) -> tuple[int, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from codelaw.adapters.models.anthropic import AnthropicModel
-from codelaw.adapters.models.anthropic_blocks import LONGEST_NAME, MOST_CALLS, MOST_TOKENS
+from codelaw.adapters.models.anthropic_blocks import MOST_CALLS, MOST_TOKENS
 from codelaw.adapters.models.anthropic_sdk import LARGEST_ANSWER
 from codelaw.adapters.models.anthropic_stream import bytes_for, room_for
 from codelaw.adapters.models.endpoints import LARGEST_ERROR, LARGEST_EVENT
@@ -261,20 +261,6 @@ async def test_a_head_without_end_is_given_up() -> None:
         await server.closed.wait()
 
 
-async def test_a_cancel_ends_a_flood(memory: Callable[[], int]) -> None:
-    async with endpoint(STREAM + b"\r\n", START, forever=text("y") * 500) as server:
-        heard: list[Any] = []
-        asking = asyncio.create_task(ask(server, heard=heard))
-        while not heard:
-            await asyncio.sleep(0)
-        before = server.sent
-        asking.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await asking
-        await server.closed.wait()
-        assert server.sent - before < IN_FLIGHT
-
-
 # ----------------------------------------------------------------------------------------------------------- redirects
 
 
@@ -301,32 +287,17 @@ async def test_the_key_is_taken_nowhere_else(status: int, *, same: bool) -> None
     "answer",
     [
         b"HTTP/1.1 204 No Content\r\n\r\n",
-        b"HTTP/1.1 304 Same\r\n\r\n",
         b"HTTP/1.1 300 Many\r\nlocation: http://[::bad\r\ncontent-length: 0\r\n\r\n",
-        b"HTTP/1.1 100 Continue\r\n\r\n" * 3 + b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
         b"HTTP/1.1 101 Switch\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
-        b"HTTP/1.1 999 What\r\n\r\n",
         b"HTTP/1.1 200 OK\r\ncontent-length: 99999999999999999999\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n",
         b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 40,
-        b"SSH-2.0-x\r\n",
         b"",
     ],
 )
 async def test_what_is_no_answer_is_an_error(answer: bytes) -> None:
     async with endpoint(answer) as server:
         assert (await failure(server, silence=2)).message
-
-
-async def test_no_tls_at_all() -> None:
-    async with endpoint(b"HTTP/1.1 200 OK\r\n\r\n") as server:
-        model = AnthropicModel(KEY, server.url.replace("http:", "https:"), silence=0.5)
-        with pytest.raises(ModelFailure) as reported:
-            await model.reply(REQUEST, lambda _: None)
-        assert reported.value.kind == "network"
-        assert server.url.removeprefix("http://") in reported.value.message
-        await model.close()
 
 
 # -------------------------------------------------------------------------------------------------------------- usage
@@ -364,19 +335,15 @@ DEEP = "[" * 100_000 + "]" * 100_000
         ([raw("content_block_delta", '{"type": "content_block_delta", "x": ' + DEEP + "}")], "malformed"),
         ([raw("content_block_delta", b'{"type": "content_block_delta", "delta": "\xff\xfe"}')], "malformed"),
         ([raw("content_block_delta", "{" + '"a":' * 50 + "1")], "malformed"),
-        ([raw("content_block_delta", "7")], "malformed"),
         ([text("x" * (LARGEST_EVENT + 1))], "malformed"),
         ([text("x" * (LARGEST_EVENT // 2))], "invalid"),
         ([raw("content_block_delta", '{"type": "strange", "x": [' + "[]," * 1_100_000 + "[]]}")], "malformed"),
         ([call(0, name="N" * (1 << 20))], "malformed"),
-        ([call(0, call_id="N" * (LONGEST_NAME + 1))], "malformed"),
         ([call("0")], "malformed"),
-        ([call(1.5)], "malformed"),
         ([call(index) for index in range(MOST_CALLS + 1)], "invalid"),
         ([raw("error", DEEP)], "server"),
         ([raw("error", '{"error": {"type": 5, "message": ["x"]}}')], "server"),
         ([raw("error", '{"error": {"type": "overloaded_error", "message": "%s"}}' % ("x" * 100_000))], "overload"),
-        ([raw("error", b"\xff")], "malformed"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

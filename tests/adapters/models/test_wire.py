@@ -92,18 +92,6 @@ async def test_what_is_asked_for_is_sent_with_the_header_that_it_needs(
     assert captured.headers.get("anthropic-beta", "") == betas
 
 
-async def test_a_system_message_stands_where_it_was_put(vendor: LoopbackVendor, model: AnthropicModel) -> None:
-    said = (
-        *REQUEST.messages,
-        ApiMessage("system", (TextBlock("The law changed."),)),
-        ApiMessage("assistant", (TextBlock("Well."),)),
-        ApiMessage("user", (TextBlock("?"),)),
-    )
-    await ask(model, messages=said)
-    sent = vendor.messages[0].json["messages"]
-    assert sent[1] == {"role": "system", "content": [{"type": "text", "text": "The law changed."}]}
-
-
 @pytest.mark.parametrize(
     ("words", "left_out"),
     [

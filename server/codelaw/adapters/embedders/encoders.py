@@ -213,6 +213,4 @@ def _linear(named: Mapping[str, Any], name: str) -> Pair:
 
 
 def _norm(named: Mapping[str, Matrix], name: str) -> Pair:
-    # Old checkpoints name them gamma and beta.
-    weight, bias = ("gamma", "beta") if f"{name}.gamma" in named else ("weight", "bias")
-    return named[f"{name}.{weight}"], named[f"{name}.{bias}"]
+    return named[f"{name}.weight"], named[f"{name}.bias"]

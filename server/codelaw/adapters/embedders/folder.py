@@ -25,7 +25,7 @@ SHORTEST, LONGEST = 8, 8192
 USUAL_LENGTH = 512
 Pooling = Literal["mean", "cls"]
 _RUN = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
-"""What the settings of a BERT that can be run here say, or leave out; the first they must say."""
+"""What the settings of a BERT that can be run here say, or leave out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,28 +50,25 @@ def look_into(path: Path) -> ModelFolder:
     """
     if not path.is_dir():
         raise _wrong(f"embedding.path: {path} is not a folder. Set it to the folder of a model.")
-    steps = _steps(path)
-    place = path / steps.get("Transformer", steps.get("StaticEmbedding", ""))
-    missing = [name for name in ("model.safetensors", "tokenizer.json") if not (place / name).is_file()]
+    missing = [name for name in ("model.safetensors", "tokenizer.json") if not (path / name).is_file()]
     if missing:
-        message = f"{place} is not a model that codelaw can run: {' and '.join(missing)} missing."
-        if (place / "pytorch_model.bin").exists():
+        message = f"{path} is not a model that codelaw can run: {' and '.join(missing)} missing."
+        if (path / "pytorch_model.bin").exists():
             message += " A pytorch_model.bin is not read, because it may hold programs; convert it to safetensors."
         raise _wrong(message)
-    config = _read(place / "config.json")
-    if "StaticEmbedding" in steps or config.get("model_type") == "model2vec" or not (place / "config.json").is_file():
-        return ModelFolder("static", place, config, _bounded(config.get("seq_length"), None))
+    config, steps = _read(path / "config.json"), _steps(path / "modules.json")
+    if "StaticEmbedding" in steps or config.get("model_type", "model2vec") == "model2vec":
+        return ModelFolder("static", path, config, _bounded(config.get("seq_length"), None))
     for key, known in _RUN.items():
-        if config.get(key, known if key != "model_type" else None) != known:
+        if config.get(key, known) != known:
             runs = "codelaw runs BERT and static (model2vec) models"
-            raise _wrong(f"{place}: config.json has {key} = {config.get(key)!r}; {runs}.")
-    unknown = sorted(set(steps) - {"Transformer", "Pooling", "Normalize"})
-    if unknown:
+            raise _wrong(f"{path}: config.json has {key} = {config.get(key)!r}; {runs}.")
+    if unknown := sorted(steps - {"Transformer", "Pooling", "Normalize"}):
         raise _wrong(f"{path}: modules.json asks for {', '.join(unknown)}, which codelaw cannot run.")
-    own = _read(place / "sentence_bert_config.json")
+    own = _read(path / "sentence_bert_config.json")
     length = _bounded(own.get("max_seq_length"), config.get("max_position_embeddings"))
-    pooling = _pooling(path / steps.get("Pooling", "1_Pooling") / "config.json")
-    return ModelFolder("bert", place, config, length, pooling, lower=own.get("do_lower_case") is True)
+    pooling = _pooling(path / "1_Pooling" / "config.json")
+    return ModelFolder("bert", path, config, length, pooling, lower=own.get("do_lower_case") is True)
 
 
 def load_weights(file: Path) -> Weights:
@@ -125,36 +122,23 @@ def wrong_shape(what: str) -> EmbeddingFailure:
     return _wrong(f"The model's weights do not fit its config.json: {what}.")
 
 
-def _steps(path: Path) -> dict[str, str]:
-    """By kind of module, the folder in which it lies; none where the folder does not say."""
-    file = path / "modules.json"
+def _steps(file: Path) -> set[str]:
+    """The kinds of modules; none where the folder does not say."""
     listed: Any = _json(file) if file.is_file() else []
     if not isinstance(listed, list):
         raise _wrong(f"{file} cannot be read: a list is expected.")
-    steps: dict[str, str] = {}
-    for entry in cast("list[Any]", listed):
-        if isinstance(entry, dict):
-            module = cast("dict[str, Any]", entry)
-            inner = Path(str(module.get("path", "")))
-            if inner.is_absolute() or ".." in inner.parts:
-                raise _wrong(f"{file} leads out of its folder.")
-            steps[str(module.get("type", "")).rpartition(".")[2]] = str(inner)
-    return steps
+    kinds = (cast("dict[str, Any]", one).get("type") for one in cast("list[Any]", listed) if isinstance(one, dict))
+    return {str(kind).rpartition(".")[2] for kind in kinds}
 
 
 def _pooling(file: Path) -> Pooling:
     config = _read(file)
-    modes = {
-        key.removeprefix("pooling_mode_"): value for key, value in config.items() if key.startswith("pooling_mode_")
-    }
-    chosen = [mode for mode, value in modes.items() if value is True] or [str(config.get("pooling_mode", "mean"))]
-    match chosen:
-        case ["mean_tokens"] | ["mean"]:
-            return "mean"
-        case ["cls_token"] | ["cls"]:
-            return "cls"
-        case _:
-            raise _wrong(f"{file}: pooling by {' and '.join(chosen)} is not known; mean and cls are.")
+    modes = [mode for mode in config if mode.startswith("pooling_mode_") and config[mode] is True]
+    known = {"mean_tokens": "mean", "mean": "mean", "cls_token": "cls", "cls": "cls"}
+    chosen = [mode.removeprefix("pooling_mode_") for mode in modes] or [str(config.get("pooling_mode", "mean"))]
+    if len(chosen) > 1 or chosen[0] not in known:
+        raise _wrong(f"{file}: pooling by {' and '.join(chosen)} is not known; mean and cls are.")
+    return cast("Pooling", known[chosen[0]])
 
 
 def _read(file: Path) -> Mapping[str, Any]:
