@@ -16,13 +16,11 @@ from codelaw.adapters.stores.rows.codec import (
     legible,
     plain,
     salvaged,
-    salvaged_items,
     storable,
     to_text,
     whole,
 )
 from codelaw.domain import events
-from codelaw.domain.chats import Todo
 from codelaw.domain.messages import Message, Metadata
 
 TEXT = st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=30)
@@ -96,7 +94,6 @@ def test_any_stored_text_is_read_or_unreadable(stored):
         with suppress(Unreadable):
             from_text(kind, stored)
     assert isinstance(salvaged(Metadata, stored), Metadata)
-    assert all(isinstance(todo, Todo) for todo in salvaged_items(Todo, stored))
     assert isinstance(legible(stored), str)
 
 

@@ -90,7 +90,6 @@ async def test_torn_content_is_kept_as_far_as_it_can_be_read(store, spoil, value
 
 
 BODY = '{"id":"k1","first_kept":"t2","at":1.0}'
-PENDING = '{"content":"b","status":"pending"}'
 
 
 @pytest.mark.parametrize(
@@ -101,7 +100,6 @@ PENDING = '{"content":"b","status":"pending"}'
         *(("demotions", "part", value, "demotions", ["m2"]) for value in (raw("whole"), torn_text())),
         ("demotions", "message_id", raw(TORN), "demotions", ["m2"]),
         *(("chats", "todos", raw(junk), "todos", []) for junk in ("{", "{}", '["a"]')),
-        ("chats", "todos", raw(f'[{PENDING},{{"content":"a","status":"lost"}}]'), "todos", ["b"]),
         *(("turns", "last_usage", raw(junk), "turns", [None]) for junk in (*JUNK[1:9], '{"input_tokens":"many"}')),
     ],
     ids=lambda case: f"{case[0]} {case[2][1]!r:.12}",

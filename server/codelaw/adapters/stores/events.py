@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from codelaw.adapters.stores.repository import SqlRepository, reads, writes
@@ -26,8 +27,6 @@ OF_TURNS = (
 _EVENTS = f"SELECT seq, turn_id, at, body, events.checksum {OF_TURNS.format('events')}"
 _BEGINS = f"SELECT min(seq) {OF_TURNS.format('events')}"
 LOST = "What happened here was damaged on the disk and cannot be shown."
-Run = tuple[int, float, ThoughtDelta | AnswerDelta]
-"""Number, time and delta."""
 
 
 class SqlEvents(SqlRepository):
@@ -96,19 +95,21 @@ class SqlEvents(SqlRepository):
             "SELECT seq, turn_id, at, body, checksum FROM events WHERE chat_id = ? AND turn_id = ? ORDER BY seq",
             (chat_id, turn_id),
         ).fetchall()
-        run: list[Run] = []
-        for row in rows:
-            seq, _, at, _, _ = row
-            event = event_of(chat_id, row)
-            if not isinstance(event, ThoughtDelta | AnswerDelta):
-                _fold(session, chat_id, turn_id, run)
-                run = []
-                continue
-            if run and replace(run[-1][2], delta="") != replace(event, delta=""):
-                _fold(session, chat_id, turn_id, run)
-                run = []
-            run.append((seq, at, event))
-        _fold(session, chat_id, turn_id, run)
+        told = [(row, event_of(chat_id, row)) for row in rows]
+        for _, some in groupby(told, lambda one: _run_of(*one)):
+            run = list(some)
+            (seq, _, at, _, _), last = run[-1]
+            if len(run) > 1 and isinstance(last, ThoughtDelta | AnswerDelta):
+                merged = replace(last, delta="".join(getattr(event, "delta", "") for _, event in run))
+                rewrite(session, chat_id, (seq, turn_id, at), to_text(merged))
+                session.execute_many(
+                    "DELETE FROM events WHERE chat_id = ? AND seq = ?", [(chat_id, row[0]) for row, _ in run[:-1]]
+                )
+
+
+def _run_of(row: tuple[Any, ...], event: Event | None) -> object:
+    """What deltas that can be one have in common; all else is alone."""
+    return replace(event, delta="") if isinstance(event, ThoughtDelta | AnswerDelta) else row[0]
 
 
 def readable(chat_id: str, rows: Iterable[tuple[Any, ...]]) -> list[ChatEvent]:
@@ -118,15 +119,6 @@ def readable(chat_id: str, rows: Iterable[tuple[Any, ...]]) -> list[ChatEvent]:
         ChatEvent(chat_id, legible(row[1]), row[0], row[2] if isinstance(row[2], float) else 0.0, event)
         for row, event in found
     ]
-
-
-def _fold(session: SqlSession, chat_id: str, turn_id: str, run: list[Run]) -> None:
-    if len(run) < 2:
-        return
-    seq, at, last = run[-1]
-    merged = to_text(replace(last, delta="".join(event.delta for _, _, event in run)))
-    rewrite(session, chat_id, (seq, turn_id, at), merged)
-    session.execute_many("DELETE FROM events WHERE chat_id = ? AND seq = ?", [(chat_id, seq) for seq, *_ in run[:-1]])
 
 
 def rewrite(session: SqlSession, chat_id: str, of: tuple[int, str | bytes, float], body: str) -> None:

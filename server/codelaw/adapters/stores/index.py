@@ -52,18 +52,15 @@ class SqlIndex(SqlRepository):
     async def index(self, chat_id: str | None = None, limit: int = 200) -> int:
         done = 0
         while done < limit:
-            read = await self._index_some(chat_id, min(AT_ONCE, limit - done))
-            if not read:
+            most = min(AT_ONCE, limit - done)
+            waiting = await self._read(
+                lambda session, most=most: passage_rows.unindexed(session, chat_id, most), chat_id
+            )
+            if not waiting:
                 break
-            done += read
+            await self._add(await asyncio.to_thread(list, map(passage_rows.prepared, waiting)))
+            done += len(waiting)
         return done
-
-    async def _index_some(self, chat_id: str | None, most: int) -> int:
-        waiting = await self._read(lambda session: passage_rows.unindexed(session, chat_id, most), chat_id)
-        if waiting:
-            ready = await asyncio.to_thread(lambda: [passage_rows.prepared(item) for item in waiting])
-            await self._add(ready)
-        return len(waiting)
 
     async def claim(self, embedder: str, chat_id: str | None = None, limit: int = 64) -> Sequence[Passage]:
         key = (embedder, chat_id)

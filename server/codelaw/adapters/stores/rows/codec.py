@@ -72,16 +72,6 @@ def salvaged_values(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any
     return kept
 
 
-def salvaged_items(kind: type[T], text: str | bytes) -> tuple[T, ...]:
-    """What can be read of a damaged list of values; never raises."""
-    kept: list[T] = []
-    with suppress(Unreadable):
-        for value in _expect(list, parsed(text)):
-            with suppress(Unreadable):
-                kept.append(decoder(kind)(value))
-    return tuple(kept)
-
-
 def storable(text: str) -> str | bytes:
     """`text` as a column value: itself, or bytes where it is not valid Unicode."""
     try:
@@ -184,31 +174,29 @@ def decoder(kind: Any) -> Decode:
     if kind in (int, bool):
         return _exactly(kind)
     if kind is dict or origin in (Mapping, dict):
-        return _exactly(dict)
+        return _dict
     raise TypeError(f"no codec for {kind!r}")
 
 
-def _expect(kind: Any, value: Any) -> Any:
-    # Exactly the type: JSON gives no subclasses but bool, which is not a number here.
-    if type(value) is not kind:
-        raise Unreadable(f"{kind.__name__} expected, found {type(value).__name__}")
-    return value
-
-
 def _exactly(kind: Any) -> Decode:
-    """As `_expect`; a long chat has a hundred thousand such fields, so that each call counts."""
+    """Exactly the type: JSON gives no subclasses but bool, which is not a number here."""
 
     def decode(value: Any) -> Any:
-        return value if type(value) is kind else _expect(kind, value)
+        if type(value) is not kind:
+            raise Unreadable(f"{kind.__name__} expected, found {type(value).__name__}")
+        return value
 
     return decode
 
 
+_list, _dict = _exactly(list), _exactly(dict)
+
+
 def _text(value: Any) -> str:
     """A column may hold bytes, JSON never."""
-    if type(value) is str:
-        return value
-    return whole(value) if type(value) is bytes else _expect(str, value)
+    if type(value) is not str and type(value) is not bytes:
+        raise Unreadable(f"str expected, found {type(value).__name__}")
+    return whole(value)
 
 
 def _one_of(allowed: tuple[Any, ...], value: Any) -> Any:
@@ -227,7 +215,7 @@ def _float(value: Any) -> float:
 
 
 def _many(collect: Callable[[Any], Any], item: Decode) -> Decode:
-    return lambda values: collect(item(value) for value in _expect(list, values))
+    return lambda values: collect(item(value) for value in _list(values))
 
 
 def _union(members: tuple[Any, ...]) -> Decode:
@@ -238,7 +226,7 @@ def _union(members: tuple[Any, ...]) -> Decode:
     by_kind = {_kind_of(member): decoder(member) for member in kinds}
 
     def decode(value: Any) -> Any:
-        reported = _expect(dict, value).get("kind")
+        reported = _dict(value).get("kind")
         if type(reported) is not str or reported not in by_kind:
             raise Unreadable("kind unknown")
         return by_kind[reported](value)
@@ -253,19 +241,13 @@ def _kind_of(member: Any) -> str:
 
 def _dataclass(kind: type[Any]) -> Decode:
     fields = _fields(kind)
-    required = [name for name, default in _defaults(kind) if default is _REQUIRED]
 
     def decode(value: Any) -> Any:
-        values = cast("dict[str, Any]", value if type(value) is dict else _expect(dict, value))
-        for name in required:
-            if name not in values:
-                raise Unreadable(f"{name} missing")
-        given: dict[str, Any] = {}
-        for name, item in values.items():
-            field = fields.get(name)
-            if field is not None:
-                given[name] = field(item)
-        return kind(**given)
+        values = _dict(value)
+        try:
+            return kind(**{name: fields[name](item) for name, item in values.items() if name in fields})
+        except TypeError as error:  # a field is missing
+            raise Unreadable(str(error)) from error
 
     return decode
 

@@ -15,7 +15,6 @@ from codelaw.adapters.stores.rows.codec import (
     legible,
     parsed,
     salvaged,
-    salvaged_items,
     salvaged_values,
     whole,
 )
@@ -95,12 +94,8 @@ class Reading:
     def todos(self, row: Row) -> tuple[Todo, ...]:
         """The todo list of a chat: `todos, todos_checksum, id`."""
         text, check, id_ = row
-        try:
-            verify(check, id_, text)
-            return from_text(tuple[Todo, ...], text)
-        except Unreadable:
-            self.losses.append("the list of tasks")
-            return salvaged_items(Todo, text)
+        sound = check == checksum(id_, text)
+        return self._whole(tuple[Todo, ...], _json(text), "the list of tasks", sound=sound) or ()
 
     def checkpoint(self, row: Row) -> Checkpoint | None:
         """`body, chat_id, id, checksum`. One that cannot be read whole cuts nothing: too much is better than little."""
