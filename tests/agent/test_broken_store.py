@@ -17,18 +17,19 @@ TODOS = {"todos": [{"content": "look", "status": "in_progress"}]}
 
 
 class Breaker:
-    """Lets the real store fail from its n-th call of one method on."""
+    """Lets the real store fail from its n-th call of one method on; with `lost` once, after it was done all the same."""
 
-    def __init__(self, store: Any, method: str, after: int) -> None:
+    def __init__(self, store: Any, method: str, after: int, *, lost: bool = False) -> None:
         self._store, self._method, self._real = store, method, getattr(store, method)
-        self._left = after
+        self._left, self._lost = after, lost
         setattr(store, method, self._call)
 
     async def _call(self, *args: Any, **more: Any) -> Any:
         self._left -= 1
-        if self._left < 0:
-            raise Refusal("store_unavailable", "The disk is full.", "Free some space.")
-        return await self._real(*args, **more)
+        done = await self._real(*args, **more) if self._lost or self._left >= 0 else None
+        if self._left < 0 and not (self._lost and self._left < -1):
+            raise Refusal("store_unavailable", "The connection was lost.", "Try again.")
+        return done
 
     def mend(self) -> None:
         setattr(self._store, self._method, self._real)

@@ -13,7 +13,6 @@ from codelaw.agent.effects import interrupted as interrupted_module
 from codelaw.domain.edits import KeptChange
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent
-from codelaw.ports import cancelling
 from codelaw.tools.watching import CLOCK
 from tests.agent.conftest import Bench, open_session
 from tests.agent.test_control import until
@@ -95,25 +94,6 @@ async def test_what_a_person_saved_while_the_command_ran_is_left_alone(bench: Be
     assert (bench.root / "a.txt").read_text() == "old\n"
     assert (bench.root / "b.txt").read_text() == "an hour of work\n"
     assert [*bench.home.glob("running/*/calls/*")] == []
-
-
-async def test_a_cancel_that_is_given_again_loses_nothing_of_it(bench: Bench, monkeypatch: pytest.MonkeyPatch):
-    (bench.root / "a.txt").write_text("old\n")
-    monkeypatch.setattr(cancelling, "AGAIN_SECONDS", 0.02)
-    planned = SqlChats.plan_change
-
-    async def slow(store: SqlChats, chat_id: str, change: KeptChange) -> int:
-        await asyncio.sleep(0.3)
-        return await planned(store, chat_id, change)
-
-    monkeypatch.setattr(SqlChats, "plan_change", slow)
-    bench.vendor.reset([bench.act("Bash", {"command": "echo new > a.txt; sleep 30"}), bench.finish("ok")])
-    turn = await bench.session.send(None, "go")
-    await until(lambda: (bench.root / "a.txt").read_text() == "new\n")
-    await bench.session.cancel(turn.chat_id)
-    assert (await turn.result()).stop_reason == "cancelled"
-    assert (await bench.session.revert(turn.chat_id, turn.turn_id)).conflicts == ()
-    assert (bench.root / "a.txt").read_text() == "old\n"
 
 
 async def test_what_was_stored_before_the_end_is_undone_beside_what_was_typed_since(

@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from codelaw.agent.chat import crash_recovery as crash
 from codelaw.domain.errors import Refusal
 from tests.agent.conftest import Bench
-from tests.agent.test_broken_store import agree, script
+from tests.agent.test_broken_store import Breaker, agree, script
 from tests.agent.test_control import until
-
-
-class LostAnswer:
-    """Lets the answer to the n-th call of one method of the real store be lost."""
-
-    def __init__(self, store: Any, method: str, after: int) -> None:
-        self._real = getattr(store, method)
-        self._left = after
-        setattr(store, method, self._call)
-
-    async def _call(self, *args: Any, **more: Any) -> Any:
-        done = await self._real(*args, **more)
-        self._left -= 1
-        if self._left == -1:
-            raise Refusal("store_unavailable", "The connection was lost.", "Try again.")
-        return done
 
 
 @pytest.mark.parametrize(
@@ -46,7 +28,7 @@ async def test_what_was_kept_though_it_was_said_to_have_failed_is_neither_double
     bench.vendor.reset([bench.finish("hello")])
     chat = (await bench.turn("first")).chat_id
     bench.vendor.reset(script(bench))
-    LostAnswer(bench.session._chats._stores.chats, method, after)
+    Breaker(bench.session._chats._stores.chats, method, after, lost=True)
     if method == "begin_turn":
         with pytest.raises(Refusal, match="connection was lost"):
             await bench.session.send(chat, "go")

@@ -145,16 +145,6 @@ async def test_only_that_turn_is_undone(bench: Bench):
     assert place.read_text() == "a\nb\nc\nd\ne\n"
 
 
-async def test_what_was_not_made_is_not_kept(bench: Bench):
-    (bench.root / "a.txt").write_text("one\n")
-    acts = [("Write", {"path": "a.txt", "content": "x"}), ("Write", {"path": "b.txt", "content": "x", "dry_run": True})]
-    chat, turn = await played(bench, *acts, ("Edit", {"path": "a.txt", "old_string": "two", "new_string": "x"}))
-    assert await bench.session.changed_files(chat, turn) == []
-    assert await refused(bench, chat, turn) == "nothing_to_undo"
-    with pytest.raises(Refusal, match=r"did not change a\.txt"):
-        await bench.session.before(chat, turn, "a.txt")
-
-
 async def test_nothing_is_undone_while_a_turn_runs_here_or_elsewhere(bench: Bench, other: Bench):
     chat, turn = await played(bench, ("Write", {"path": "a.txt", "content": "x"}))
     bench.user.answer = None
@@ -328,18 +318,6 @@ async def test_a_path_that_leads_elsewhere_now_is_left_alone(bench: Bench, tmp_p
     (bench.root / "sub").write_text("a file now")
     (conflict,) = (await bench.session.revert(chat, turn)).conflicts
     assert "removed since" in conflict.reason
-
-
-async def test_the_model_is_told_of_files_that_came_back_or_are_gone(bench: Bench):
-    (bench.root / "a.txt").write_text("one\n")
-    chat, turn = await played(bench, *edit("a.txt", "one", "two"), ("Write", {"path": "new.txt", "content": "x"}))
-    await bench.session.revert(chat, turn)
-    bench.vendor.reset([bench.finish("ok")])
-    await bench.turn("and now?", chat)
-    asked = texts(bench.sent())
-    reported = asked[asked.index("and now?") :]
-    assert "a.txt" in reported
-    assert "new.txt" in reported
 
 
 async def test_the_model_forgets_a_turn_and_the_record_does_not(bench: Bench, other: Bench):

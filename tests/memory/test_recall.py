@@ -28,13 +28,6 @@ def test_scopes_weigh_one_four_fifths_and_one_half():
     ]  # fmt: skip
 
 
-def test_equal_scores_keep_their_order_and_five_are_taken():
-    equal = [a_candidate(f"m{number}", 0.1 + 0.2, 0.5) for number in range(4)]
-    equal += [a_candidate(f"m{number}", 0.3, 0.5) for number in range(4, 9)]
-    assert ids(ranked(equal)) == ["m0", "m1", "m2", "m3", "m4"]
-    assert ids(ranked(reversed(equal), limit=3)) == ["m8", "m7", "m6"]
-
-
 def test_category_floor_and_what_is_shown_elsewhere_filter():
     found = [a_candidate("a", 0.9, 0.5), a_candidate("b", 0.2, 1.0), a_candidate("c", 0.8, 0.5, category="skill")]
     assert ids(ranked(found)) == ["a", "c", "b"]

@@ -165,15 +165,6 @@ async def test_a_text_that_is_damaged_is_not_taken_for_the_file(tmp_path: Path, 
     assert sum(left.text is None and left.file.digest is not None for left in command.files) == 1
 
 
-async def test_texts_beyond_the_bound_go(leftovers: CrashJournal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(file_snapshots, "KEPT", 1)
-    name = await leftovers.hold(("c", "t", "k"), files(), text, 1)
-    assert len([*(tmp_path / "running").glob("*/texts/*")]) == len(CONTENTS), "the command runs"
-    await leftovers.release(name)
-    await leftovers.release(await leftovers.hold(("c", "t", "k"), files()[:1], text, 1))
-    assert len([*(tmp_path / "running").glob("*/texts/*")]) == 1
-
-
 async def test_what_stays_for_the_next_command_makes_room_for_it(
     leftovers: CrashJournal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

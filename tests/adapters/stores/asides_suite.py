@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from codelaw.adapters.stores.memories import SqlMemories
 from codelaw.domain.checkpoints import Aside
 from codelaw.domain.memories import Memory
 from tests.adapters.stores.forks_suite import FORK, with_turns
-from tests.adapters.stores.suite import NASTY, a_chat, a_turn, refusal, said
+from tests.adapters.stores.suite import NASTY, a_chat
 
 PROFILE = Aside("q1", "profile", f"who {NASTY}", ("one", "two"))
 SPANS = Aside("q1", "spans", "earlier")
@@ -31,17 +29,6 @@ class AsidesSuite:
         await store.append("c1", (), asides=(PROFILE,))
         await store.append("c1", (), asides=(Aside("q1", "profile", "another"), Aside("q2", "profile", "later")))
         assert (await store.load("c1")).asides == (PROFILE, Aside("q2", "profile", "later"))
-
-    async def test_they_are_stored_with_their_message_or_not_at_all(self, open_store):
-        store = await open_store()
-        await store.create(a_chat())
-        await store.begin_turn(a_turn(store), said("q1"))
-        seen = said("r1", "{}", role="tool", call_id="k", ref="f1")
-        await store.append("c1", [seen], [("f1", {})], [Aside("r1", "law", "x")])
-        with pytest.raises(Exception, match=r"(?i)unique"):
-            await store.append("c1", [seen], (), [Aside("r1", "another", "x")])
-        assert (await store.load("c1")).asides == (Aside("r1", "law", "x"),)
-        assert await refusal(store.append("gone", (), asides=(PROFILE,))) == "chat_not_found"
 
     async def test_they_go_with_their_chat_and_a_fork_has_those_of_its_messages(self, open_store):
         store = await with_turns(await open_store())

@@ -95,15 +95,6 @@ class ChangesSuite:
         assert await refusal(store.changes("c1", NASTY)) == "turn_not_found"
         assert list(await store.changes("c1", "t1")) == []
 
-    async def test_changes_go_with_their_chat(self, open_store):
-        store = await with_turn(await open_store())
-        await store.plan_change("c1", CHANGE)
-        await store.withdraw_turn("c1", 0, "t1", "t1")
-        await store.delete("c1")
-        await with_turn(store)
-        assert list(await store.changes("c1", "t1")) == []
-        assert (await store.load("c1")).withdrawn == frozenset()
-
     async def test_one_server_at_a_time_undoes_and_no_turn_begins_meanwhile(self, open_store):
         first, second = await with_turn(await open_store()), await open_store()
         await first.begin_revert("c1")
@@ -119,14 +110,6 @@ class ChangesSuite:
         await first.end_revert("c1")
         await first.begin_turn(a_turn(first, "t2"), said("m2", turn="t2"))
         assert await refusal(first.begin_revert("c1")) == "chat_busy", "a turn is running"
-
-    async def test_a_dead_servers_turn_is_no_hindrance(self, open_store):
-        first, second = await open_store(), await open_store()
-        await first.create(a_chat())
-        await first.begin_turn(a_turn(first), said("m1"))
-        assert await refusal(second.begin_revert("c1")) == "chat_busy"
-        await first.close()
-        await second.begin_revert("c1")
 
     async def test_a_withdrawn_turn_raises_the_generation_and_stays_in_the_record(self, open_store):
         store = await with_turn(await open_store())

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from codelaw.domain.chats import Todo, TurnResult
 from codelaw.domain.checkpoints import Demotion
-from codelaw.domain.edits import KeptChange
 from codelaw.domain.events import AnswerDelta, CompactionEvent, TodoEvent, TurnEnded, TurnStarted
 from codelaw.domain.models import Usage
 from tests.adapters.stores.suite import NASTY, a_chat, a_checkpoint, a_turn, refusal, said
@@ -74,13 +71,6 @@ class ForksSuite:
         assert fork.losses == ()
         assert (await store.load("c1"), await store.events("c1", 0)) == (before, events), "the original is as it was"
 
-    async def test_at_its_last_turn_a_fork_has_all_of_it(self, open_store):
-        store = await with_turns(await open_store())
-        await store.save_todos("c1", [Todo("by nobody's event", "completed")])
-        await store.fork("c1", "t3", FORK)
-        one, other = await store.load("c1"), await store.load("c2")
-        assert (other.messages, other.todos) == (one.messages, one.todos)
-
     async def test_both_go_on_by_themselves(self, open_store):
         store = await with_turns(await open_store(), 2)
         await store.fork("c1", "t2", FORK)
@@ -144,17 +134,3 @@ class ForksSuite:
         await store.fork("c1", "t2", FORK)
         assert [event.seq for event in await store.events("c2", 0) if not event.turn_id] == [5]
         assert await store.append_events("c2", "x", [(3.0, AnswerDelta("a", 1))]) == [10]
-
-    async def test_what_was_done_to_files_stays_with_the_original(self, open_store):
-        store = await with_turns(await open_store(), 1)
-        await store.plan_change("c1", KeptChange(0, "t1", "k", "a.py", "file:///w/a.py", "old", "new"))
-        await store.fork("c1", "t1", FORK)
-        assert list(await store.changes("c2", "t1")) == []
-        assert len(await store.changes("c1", "t1")) == 1
-
-    async def test_a_fork_is_whole_or_not_at_all(self, open_store):
-        store = await with_turns(await open_store(), 1)
-        await store.create(a_chat("c2", title="in the way"))
-        with pytest.raises(Exception, match=r"(?i)unique|duplicate"):
-            await store.fork("c1", "t1", FORK)
-        assert (await store.load("c2")).messages == ()

@@ -150,25 +150,6 @@ class IndexSuite:
         assert len(await other.claim("another", limit=50)) == 30, "claims are an embedder's"
         assert await one.claim("e") == []
 
-    async def test_what_a_dead_server_claimed_is_free(self, open_store):
-        store = await open_store()
-        index = await with_messages(await open_store(), "alpha")
-        await index.index()
-        assert len(await an_index(store).claim("e")) == 1
-        assert await index.claim("e") == []
-        await store.close()
-        assert len(await index.claim("e")) == 1
-
-    async def test_what_is_released_or_stored_is_not_claimed_any_more(self, open_store):
-        index = await with_messages(await open_store(), "alpha", "beta")
-        await index.index()
-        one, other = await index.claim("e")
-        await index.release([one.id])
-        assert [passage.id for passage in await index.claim("e")] == [one.id]
-        await index.store("e", [(one.id, vector(*EAST)), (other.id, vector(*EAST))])
-        assert await index.claim("e") == []
-        assert await index.waiting("e") == 0
-
     async def test_what_is_given_back_late_is_claimed_though_later_ones_are_embedded(self, open_store, monkeypatch):
         monkeypatch.setattr(index_module, "LATE", 0)
         index = await with_messages(await open_store(), *(f"text {number}" for number in range(6)))
@@ -184,18 +165,6 @@ class IndexSuite:
         await an_index(index_store).index()
         assert [passage.text for passage in await embed(index, of=lambda _: vector(1.0, 0.0, 0.0))] == ["one more"]
         assert len(await index.claim("e")) == 6, "those of another size are of no use any more"
-
-    async def test_waiting_counts_messages_and_passages(self, open_store):
-        store = await open_store()
-        index = await with_messages(store, "alpha", "beta")
-        await with_messages(store, "gamma", chat_id="c2")
-        assert (await index.waiting("e"), await index.waiting("e", "c1")) == (3, 2)
-        assert await index.index("c1", limit=1) == 1
-        assert await index.waiting("e", "c1") == 2
-        await embed(index, chat_id="c1", of=lambda _: vector(*EAST))
-        assert await index.waiting("e", "c1") == 1
-        assert await index.index() == 2
-        assert await index.index() == 0
 
     async def test_two_servers_that_index_the_same_make_each_passage_once(self, open_store):
         store = await open_store()
@@ -235,14 +204,6 @@ class IndexSuite:
         await store.delete("c1")
         await indexing
         assert await index.waiting("e") == 0
-
-    async def test_a_chat_begun_anew_under_the_same_id_is_another(self, open_store):
-        store = await open_store()
-        index = await with_messages(store, "alpha", "beta", "gamma")
-        assert await found(index, "alpha") == ["m0"]
-        await store.delete("c1")
-        await with_messages(store, "delta", "tea", "alpha")
-        assert await found(index, "alpha") == ["m2"]
 
     async def test_what_closes_an_earlier_turn_late_stands_where_it_belongs(self, open_store):
         store = await open_store()

@@ -67,12 +67,6 @@ class PagesSuite:
             assert sum((page.events for page in pages), ()) == tuple(events)
             assert all(len(turns_of(page)) == size for page in pages[1:])
 
-    async def test_all_turns_before_one_come_without_a_number(self, open_store):
-        store = await a_chat_of(await open_store(), 3)
-        page = await store.page("c1", None, "t3")
-        assert (turns_of(page), page.earlier) == (["t1", "t2"], False)
-        assert numbers(page)[0] == 1
-
     async def test_a_later_notice_of_a_turn_is_on_the_page_of_the_turn(self, open_store):
         store = await a_chat_of(await open_store(), 3)
         seq = (await store.append_events("c1", "t1", [(9.0, NoticeEvent("info", "reverted", "undone"))]))[0]

@@ -134,16 +134,6 @@ class SearchSuite:
         for query in ("needle", "short"):
             assert await answered(store, query) == ["c1"]
 
-    async def test_two_servers_take_in_every_message_once(self, monkeypatch, open_store):
-        monkeypatch.setattr(search_rows, "SLICE_MESSAGES", 3)
-        first, second = await open_store(), await open_store()
-        await first.create(a_chat())
-        await first.append("c1", [said(f"m{number}", f"walrus {number}") for number in range(30)])
-        while await first.search.take_in() or await second.search.take_in():
-            pass
-        for number in (0, 17, 29):
-            assert await answered(second, f"walrus {number}") == ["c1"]
-
     async def test_a_message_in_the_place_of_a_deleted_one_is_found(self, open_store):
         store = await open_store()
         await store.create(a_chat("c1"))

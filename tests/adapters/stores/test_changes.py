@@ -38,9 +38,3 @@ async def test_a_damaged_change_says_so(open_store, path, column, value):
     assert (damaged.number, damaged.encoding, damaged.before, damaged.state) == (numbers[0], DAMAGED, None, "done")
     assert whole.number == numbers[1]
     assert whole.before == CHANGE.before
-
-
-async def test_a_large_text_takes_little_room(open_store, path):
-    store = await with_turn(await open_store())
-    await store.plan_change("c1", CHANGE.__class__(0, "t1", "k", "a", "file:///a", "line of text\n" * 400_000, "x"))
-    assert path.stat().st_size + path.with_name(path.name + "-wal").stat().st_size < 500_000

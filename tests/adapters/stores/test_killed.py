@@ -35,11 +35,6 @@ migrations.statements = deadly
 asyncio.run(SqliteStore.open(Path(sys.argv[1])))
 """
 
-SMALL_LOG = """
-from codelaw.adapters.stores.sqlite import log_keeping
-log_keeping.LOG_BYTES, log_keeping._TRIM_SECONDS = 1_000_000, 0.0
-"""
-
 WRITING = """
 import asyncio, sys
 from pathlib import Path
@@ -121,22 +116,3 @@ async def test_servers_killed_while_they_write_lose_nothing_that_was_stored(open
         assert len(ids) % 2 == 1, "the two of one transaction come together or not at all"
         assert (await store.results(chat_id, [f"r{what}"])).get(f"r{what}") == {"n": int(what)}
         assert len(await store.events(chat_id, 0)) >= 2 * int(what)
-
-
-async def test_the_log_does_not_grow_for_ever(open_store, path):
-    """Although somebody reads without a pause, what is in the log moves into the file, and the log begins anew."""
-    child = await started(SMALL_LOG + WRITING, path, "busy")
-    assert child.stdout is not None
-    reader = asyncio.ensure_future(child.stdout.read())
-    store = await open_store()
-    log, largest = path.with_name("chats.db-wal"), 0
-    try:
-        async with asyncio.timeout(150):
-            while path.stat().st_size < 2_000_000:
-                await store.list("nowhere to be found", 5, None)
-                largest = max(largest, log.stat().st_size)
-    finally:
-        child.kill()
-        await child.wait()
-    assert b"fork" in await reader
-    assert 1_000_000 < largest < 2_500_000

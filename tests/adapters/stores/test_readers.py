@@ -75,17 +75,6 @@ async def test_who_gives_up_stops_the_query_and_the_thread_reads_on(store):
         assert [chat.id for chat in (await store.list("its title", 9, None))[0]] == ["c1"]
 
 
-async def test_who_gives_up_before_a_thread_was_free_reads_nothing(store):
-    endless = Endless(store)
-    tasks = [await endless.begin(slow=True) for _ in range(SLOW)]
-    late = asyncio.create_task(store.database.read(endless.work, slow=True))
-    await asyncio.sleep(0.05)
-    await given_up(late)
-    await given_up(*tasks)
-    assert (await store.list("x", 9, None)) == ([], None)
-    assert endless.began.acquire(blocking=False) is False
-
-
 async def test_a_query_that_was_stopped_between_two_statements_stops_at_the_next(store):
     between, go_on = threading.Event(), threading.Event()
     ended = threading.Event()

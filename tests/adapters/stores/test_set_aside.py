@@ -136,16 +136,6 @@ async def test_a_file_cut_short_is_set_aside(open_store, path, filled):
     assert sum([len((await store.load(chat.id)).messages) for chat in chats]) > 50
 
 
-async def test_a_file_without_its_tables_is_set_aside(open_store, path, filled):
-    connection = sqlite3.connect(path)
-    connection.execute("DROP TABLE withdrawn")
-    connection.close()
-    store = await open_store()
-    assert "the table withdrawn is missing" in store.notices[0].message
-    assert "Everything was saved: 4 chats" in store.notices[0].message
-    assert await store.load("c1") == filled["c1"]
-
-
 @pytest.mark.parametrize("table", ["message_grams", "search_waiting"])
 async def test_an_index_of_the_search_that_is_missing_is_made_anew(open_store, path, filled, table):
     connection = sqlite3.connect(path)
@@ -198,25 +188,6 @@ async def test_damage_met_while_running_refuses_and_is_looked_into_at_the_next_s
     assert 200 < kept < 240
     await store.close()
     assert (await open_store()).notices == ()
-
-
-async def test_an_index_that_does_not_fit_is_made_anew(open_store, path, filled):
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA writable_schema = ON")
-    other = "CREATE INDEX messages_in_order ON messages (turn_id, position)"
-    connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = 'messages_in_order'", (other,))
-    connection.commit()
-    connection.close()
-    connection = sqlite3.connect(path)
-    assert connection.execute("PRAGMA integrity_check").fetchone() != ("ok",)
-    connection.close()
-    await asyncio.to_thread(damage.suspect, path)
-    store = await open_store()
-    assert store.notices == ()
-    assert await store.load("c1") == filled["c1"]
-    connection = sqlite3.connect(path)
-    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-    connection.close()
 
 
 async def test_while_another_server_lives_nothing_is_set_aside(open_store, path, filled):

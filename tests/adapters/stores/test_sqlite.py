@@ -96,18 +96,6 @@ async def test_our_own_mistakes_are_not_refusals(open_store):
         await store.create(a_chat())
 
 
-async def test_a_failed_write_of_a_cancelled_caller_is_logged(open_store, caplog):
-    store = await open_store()
-    await store.create(a_chat())
-    task = asyncio.ensure_future(store.create(a_chat()))
-    await asyncio.sleep(0)
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-    await store.load("c1")
-    await asyncio.sleep(0)
-    assert "given up by its caller" in caplog.text
-
-
 async def test_deleted_text_is_not_in_the_file(open_store, path):
     store = await open_store()
     await store.create(a_chat())

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from codelaw.domain.checkpoints import Demotion, ThreadSummary
 from tests.adapters.stores.forks_suite import FORK, with_turns
-from tests.adapters.stores.suite import NASTY, refusal
+from tests.adapters.stores.suite import refusal
 
 
 class ThreadsSuite:
-    async def test_a_rolling_summary_is_kept_in_the_place_of_the_one_before(self, open_store):
-        store = await with_turns(await open_store())
-        assert (await store.load("c1")).thread_summary is None
-        await store.save_thread_summary("c1", 0, ThreadSummary("first", "t1", 1.0))
-        second = ThreadSummary(f"second {NASTY}", "t2", 2.0)
-        await store.save_thread_summary("c1", 0, second)
-        assert (await store.load("c1")).thread_summary == second
-
     async def test_one_made_of_an_older_history_is_refused(self, open_store):
         store = await with_turns(await open_store())
         await store.save_thread_summary("c1", 0, ThreadSummary("first", "t1", 1.0))

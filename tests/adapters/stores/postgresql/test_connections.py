@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-import sys
 
 import psycopg
 import pytest
@@ -94,35 +92,6 @@ async def test_a_server_that_stops_and_comes_back_is_used_again(open_store, post
             await store.chat("c1")
     finally:
         postgres.start()
-    assert await store.chat("c1") == a_chat()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGSTOP")
-async def test_calls_that_waited_for_a_failed_attempt_to_connect_share_its_failure(
-    monkeypatch, open_store, postgres, behind
-):
-    attempts: list[str] = []
-    connect = psycopg.connect
-
-    def counted(conninfo, **more):
-        attempts.append(conninfo)
-        return connect(conninfo, **more)
-
-    store = await open_store()
-    await store.create(a_chat())
-    cut(behind)
-    await until(lambda: behind(SESSIONS) == [(0,)])
-    postgres.signal(signal.SIGSTOP)
-    monkeypatch.setattr(connection_module, "CONNECT_SECONDS", 2.0)
-    monkeypatch.setattr(psycopg, "connect", counted)
-    try:
-        calls = [*(store.chat("c1") for _ in range(10)), *(store.append("c1", []) for _ in range(10))]
-        outcomes = await asyncio.gather(*calls, return_exceptions=True)
-        assert 0 < len(attempts) < 8, "one attempt of each thread for all of them"
-        assert {getattr(outcome, "code", None) for outcome in outcomes} == {"store_unavailable"}
-    finally:
-        postgres.signal(signal.SIGCONT)
-    monkeypatch.setattr(connection_module, "CONNECT_SECONDS", 150.0)
     assert await store.chat("c1") == a_chat()
 
 

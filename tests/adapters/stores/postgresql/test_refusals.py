@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import threading
 import time
 
 import psycopg
@@ -147,16 +146,6 @@ async def test_a_database_in_another_encoding_is_refused(postgres):
         postgres.run("DROP DATABASE latin WITH (FORCE)")
 
 
-async def test_a_database_that_can_only_be_read_is_refused(open_store, postgres_url, behind):
-    await (await open_store()).create(a_chat())
-    name = postgres_url.rpartition("/")[2]
-    behind(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
-    store = await open_store()
-    assert (await store.load("c1")).chat == a_chat()
-    with pytest.raises(Refusal, match="can only be read"):
-        await store.append("c1", [said("m")])
-
-
 async def test_our_own_mistakes_are_not_refusals_and_tell_no_words_of_a_chat(open_store):
     store = await open_store()
     await store.create(a_chat())
@@ -181,26 +170,3 @@ async def test_a_chat_that_another_program_holds_is_a_readable_refusal(monkeypat
             await store.append("c1", [said("m")])
         assert (await store.load("c1")).messages == (), "who reads does not wait"
     await store.append("c1", [said("m")])
-
-
-async def test_a_server_that_hangs_in_a_transaction_holds_nobody_up_for_ever(monkeypatch, open_store):
-    other = await open_store()
-    quick = connection_module._SETTINGS.replace(b"'60s'", b"'2s'")
-    monkeypatch.setattr(connection_module, "_SETTINGS", quick)
-    one = await open_store()
-    await one.create(a_chat())
-    held, enough = threading.Event(), threading.Event()
-
-    def hang(session):
-        session.execute(f"SELECT 1 FROM chats{session.row_lock}")
-        held.set()
-        enough.wait(150)
-        session.execute("SELECT 1")
-
-    hanging = asyncio.ensure_future(one.database.write(hang))
-    await asyncio.to_thread(held.wait, 150)
-    await other.append("c1", [said("m1")])
-    enough.set()
-    with pytest.raises(Refusal, match="took too long"):
-        await hanging
-    await one.append("c1", [said("m2")])
