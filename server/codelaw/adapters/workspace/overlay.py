@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
+from typing import BinaryIO
 
 from codelaw.adapters.texts import MAX_BYTES, decoded, digest, opened, read_raw, visible
 from codelaw.domain.edits import DocumentEdit, Splice
@@ -40,78 +41,50 @@ def part_at(located: Located, first: int, count: int, width: int) -> FilePart | 
             )
         if b"\0" in os.pread(descriptor, 8192, 0):
             raise ToolFailure("BINARY_FILE", f"{located.shown} is a binary file ({size} bytes).")
-        lines = _LineCounter(first, count, width)
-        left = size
-        # What is appended meanwhile is another Read's.
-        while left > 0 and (chunk := os.read(descriptor, min(_CHUNK, left))):
-            lines.take(chunk.removeprefix(_BOM) if left == size else chunk)
-            left -= len(chunk)
-    texts = lines.end()
-    shown = tuple(visible(text) for text in texts)
+        start, total = _counted(descriptor, size, first)
+        with open(os.dup(descriptor), "rb") as file:  # noqa: PTH123 - opened already
+            file.seek(size if start is None else start)
+            found = [_line(file, width, first=not start and not at) for at in range(count) if file.tell() < size]
+    shown = tuple(visible(text) for text, _ in found)
     return FilePart(
         lines=shown,
-        lengths=tuple(lines.lengths),
-        total_lines=lines.number - 1,
+        lengths=tuple(length for _, length in found),
+        total_lines=total,
         mtime=facts.st_mtime,
         size=size,
-        replaced=shown != texts,
+        replaced=any(one != text for one, (text, _) in zip(shown, found, strict=True)),
     )
 
 
-class _LineCounter:
-    """Counts lines and keeps the wanted ones, of each no more than is shown."""
+def _counted(descriptor: int, size: int, first: int) -> tuple[int | None, int]:
+    """Where a line begins, None where there is none, and how many lines there are.
 
-    def __init__(self, first: int, count: int, width: int) -> None:
-        self.number = 1
-        """Of the line that is being read."""
-        self.lengths: list[int] = []
-        """Characters of the wanted lines."""
-        self._wanted = range(first, first + count)
-        self._width = width
-        self._texts: list[str] = []
-        self._line = bytearray()
-        self._length = 0
-        self._begun = False
-        self._returned = False
-        """The line so far ends with a carriage return, which belongs to the break if that comes now."""
+    What is appended meanwhile is another Read's.
+    """
+    start, at, breaks, last = (0 if first == 1 else None), 0, 0, b"\n"
+    while at < size and (chunk := os.pread(descriptor, min(_CHUNK, size - at), at)):
+        more = chunk.count(b"\n")
+        if start is None and breaks + more >= first - 1:
+            inside = -1
+            for _ in range(first - 1 - breaks):
+                inside = chunk.index(b"\n", inside + 1)
+            start = at + inside + 1
+        breaks, at, last = breaks + more, at + len(chunk), chunk[-1:]
+    return start, breaks + (last != b"\n")
 
-    def take(self, chunk: bytes) -> None:
-        """Go on with the next bytes of the file."""
-        breaks = chunk.count(b"\n")
-        if self.number + breaks < self._wanted.start or self.number >= self._wanted.stop:
-            self.number += breaks
-            self._begun = not chunk.endswith(b"\n")
-            return
-        *whole, rest = chunk.split(b"\n")
-        for piece in whole:
-            self._more(piece)
-            self._ended()
-        self._more(rest)
-        self._begun = self._begun if not chunk else bool(rest)
 
-    def end(self) -> tuple[str, ...]:
-        """The file has ended; gives the wanted lines, each cut to the width."""
-        if self._begun:
-            self._ended()
-        return tuple(self._texts)
-
-    def _more(self, piece: bytes) -> None:
-        if self.number in self._wanted:
-            # A character has at most four bytes.
-            self._line += piece[: max(0, 4 * self._width + 1 - len(self._line))]
-            self._length += len(piece.translate(None, _CONTINUATIONS))
-            self._returned = piece.endswith(b"\r") if piece else self._returned
-
-    def _ended(self) -> None:
-        if self.number in self._wanted:
-            text = self._line.decode("utf-8", "surrogateescape")
-            whole = len(self._line) <= 4 * self._width
-            self._texts.append((text[:-1] if self._returned and whole else text)[: self._width + 1])
-            self.lengths.append(self._length - self._returned)
-        self._line.clear()
-        self._length = 0
-        self._returned = False
-        self.number += 1
+def _line(file: BinaryIO, width: int, *, first: bool) -> tuple[str, int]:
+    """The next line, cut to the width, and the number of its characters; of the file's `first` one without its mark."""
+    begin = file.readline(4 * width + 4)  # a character has at most four bytes
+    piece, read, length, tail = begin, 0, 0, b""
+    while piece:
+        read, length = read + len(piece), length + len(piece.translate(None, _CONTINUATIONS))
+        tail = (tail + piece)[-2:]
+        piece = b"" if piece.endswith(b"\n") else file.readline(_CHUNK)
+    ended = len(tail) - len(tail.removesuffix(b"\n").removesuffix(b"\r"))
+    text = begin[: -ended or None] if read == len(begin) else begin
+    marked = first and text.startswith(_BOM)
+    return text[3 * marked :].decode("utf-8", "surrogateescape")[: width + 1], length - ended - marked
 
 
 def splices(before: str, after: str) -> tuple[Splice, ...]:
