@@ -54,11 +54,6 @@ def test_line_numbers_are_taken_off(form: str, numbered: bool):
     assert "line numbers taken off" in reported
 
 
-def test_line_numbers_may_begin_with_the_second_line():
-    text, _ = mend(SPACES, 'name == "b":\n   12\t        return name + "\'s"', "name:\n   12\t        return 1")
-    assert text == SPACES.replace('name == "b":\n        return name + "\'s"', "name:\n        return 1")
-
-
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
@@ -174,12 +169,6 @@ def test_escapes_that_could_be_part_of_the_new_text_are_a_guess():
 )
 def test_an_edit_of_white_space_alone_is_never_mended_by_white_space(old: str, new: str):
     assert "changes nothing but white space" in refusal(SPACES, old, new)
-
-
-def test_line_breaks_are_left_out_only_at_the_end_of_the_file():
-    assert mend("one\ntwo", "two\n", "2\n")[0] == "one\n2"
-    assert "nearest is line 2" in refusal("one\ntwo\nthree", "two\n\n", "2\n\n")
-    assert "was not found" in refusal("one\n@kept\ntwo\n", "one\ntwo", "one\n2")
 
 
 def test_two_places_are_told_and_none_is_taken():

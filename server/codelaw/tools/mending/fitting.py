@@ -52,12 +52,9 @@ def _groups(file: IndexedLines, old: str, new: str) -> Iterator[list[Fit]]:
     ends, leads = _by_blanks(file, plain)
     yield ends
     yield [fit for reading in decoded for fit in _exact(file, reading)]
-    yield list(_by_looks(file, plain))
+    yield list(_by_looks(file, old, new))
     yield leads
-    blanks = [_by_blanks(file, reading) for reading in decoded]
-    yield [fit for ends, _ in blanks for fit in ends]
-    yield [fit for _, leads in blanks for fit in leads]
-    yield [fit for reading in decoded for fit in _by_looks(file, reading)]
+    yield [fit for reading in decoded for fits in _by_blanks(file, reading) for fit in fits]
 
 
 def _exact(file: IndexedLines, reading: EditReading) -> Iterator[Fit]:
@@ -70,23 +67,17 @@ def _exact(file: IndexedLines, reading: EditReading) -> Iterator[Fit]:
 def _may_be(reading: EditReading, text: str, start: int, end: int) -> bool:
     """Whether a place begins and ends where the reading's text can."""
     begins, ends = text[max(0, start - 1) : start] in {"", "\n"}, "\n" in f"{text[end - 1 : end + 1]}\n"[:2]
-    return (not reading.last or end == len(text)) and (not reading.whole or (begins and ends))
+    return not reading.whole or (begins and ends)
 
 
-def _by_looks(file: IndexedLines, reading: EditReading) -> Iterator[Fit]:
+def _by_looks(file: IndexedLines, old: str, new: str) -> Iterator[Fit]:
     """Where characters stand that look alike."""
-    what = _words(reading.what, "look-alike characters read as the file's")
-    for start, end in file.found_folded(reading.old):
-        there = file.text[start:end]
-        if there == reading.old or not _may_be(reading, file.text, start, end):
-            continue
-        made, doubt = None, reading.doubt
-        if reading.new is not None and folded(reading.old) == folded(reading.new):
-            doubt = "the edit changes nothing but how characters look"
-        elif reading.new is not None:
-            made = _with_characters(reading.old, reading.new, there, file.text)
+    for start, end in file.found_folded(old):
+        made, doubt = None, "the edit changes nothing but how characters look"
+        if folded(old) != folded(new):
+            made = _with_characters(old, new, file.text[start:end], file.text)
             doubt = "" if made is not None else "which characters of new_string are meant as they are is not certain"
-        yield Fit(start, end, made, what, doubt)
+        yield Fit(start, end, made, "look-alike characters read as the file's", doubt)
 
 
 def _by_blanks(file: IndexedLines, reading: EditReading) -> tuple[list[Fit], list[Fit]]:
@@ -98,8 +89,8 @@ def _by_blanks(file: IndexedLines, reading: EditReading) -> tuple[list[Fit], lis
         return found
     for first in file.blocks(body):
         last = first + len(body)
-        if last == len(file.lines) if len(body) < len(sent) else reading.last and last < len(file.lines):
-            continue  # the line break behind it is not there, or more than that
+        if last == len(file.lines) and len(body) < len(sent):
+            continue  # the line break behind it is not there
         there = [*file.lines[first:last], *sent[len(body) :]]
         related = relation(list(zip(body, there, strict=False)))
         what = _words(reading.what, "other white space" if related is None else related.what)
@@ -109,7 +100,7 @@ def _by_blanks(file: IndexedLines, reading: EditReading) -> tuple[list[Fit], lis
         elif reading.new is not None:
             made, doubt = _with_blanks(sent, reading.new.split("\n"), there, related)
         fit = Fit(file.starts[first], file.starts[last] - (len(body) == len(sent)), made, what, doubt)
-        found[related is None or related.level != "ends"].append(fit)
+        found[related is None or related.moves].append(fit)
     return found
 
 
@@ -119,7 +110,7 @@ def _with_blanks(
     """The new lines, those that were sent before as the file has them, the others with its blanks; or why not."""
     if "".join("".join(old).split()) == "".join("".join(new).split()):
         return None, "the edit changes nothing but white space"
-    if len(old) == 1 < len(new) and (relation.level == "both" or relation.added):
+    if len(old) == 1 < len(new) and relation.added:
         return None, "how further lines of new_string are meant to be indented is not certain"
     made: list[str | None] = []
     if max(len(old), len(new)) <= MAX_LINES:
@@ -222,41 +213,37 @@ class EditReading:
     """Why the new text would be a guess."""
     whole: bool = False
     """The old text can only be whole lines."""
-    last: bool = False
-    """The old text can only be the last of the file."""
 
 
 def readings(old: str, new: str) -> list[EditReading]:
     """All readings but the plain one; several may agree."""
-    read = [*_unnumbered(old, new), *_unescaped(old, new), *_without_entities(old, new), *_without_breaks(old, new)]
+    read = [*_unnumbered(old, new), *_unescaped(old, new), *_without_entities(old, new)]
     return [reading for reading in read if reading.old.strip() and reading.old != old]
 
 
 def _unnumbered(old: str, new: str) -> Iterator[EditReading]:
     lines = new.split("\n")
     for style in _STYLES:
-        first = _bare_lines(old.split("\n"), style, 0)
-        for skipped, bare in ((0, first), (1, None if first else _bare_lines(old.split("\n"), style, 1))):
-            if bare is None:
-                continue
-            plain = _bare_lines(lines, style, 0) or (_bare_lines(lines, style, 1) if skipped else None)
-            meant = lines if not any(map(style.match, lines)) else None
-            if plain is not None:
-                meant = plain[1] if plain[0] == bare[0] else None
-            doubt = "" if meant is not None else "the line numbers of new_string are not like those of old_string"
-            text = None if meant is None else "\n".join(meant)
-            yield EditReading("\n".join(bare[1]), text, "line numbers taken off", doubt, whole=not skipped)
+        bare, plain = _bare_lines(old.split("\n"), style), _bare_lines(lines, style)
+        if bare is None:
+            continue
+        meant = lines if not any(map(style.match, lines)) else None
+        if plain is not None:
+            meant = plain[1] if plain[0] == bare[0] else None
+        doubt = "" if meant is not None else "the line numbers of new_string are not like those of old_string"
+        text = None if meant is None else "\n".join(meant)
+        yield EditReading("\n".join(bare[1]), text, "line numbers taken off", doubt, whole=True)
 
 
-def _bare_lines(lines: Sequence[str], style: re.Pattern[str], skipped: int) -> tuple[int, list[str]] | None:
-    """The first number, and the lines without theirs, which must go up one by one; the `skipped` ones have none."""
+def _bare_lines(lines: Sequence[str], style: re.Pattern[str]) -> tuple[int, list[str]] | None:
+    """The first number, and the lines without theirs, which must go up one by one."""
     body = list(lines[:-1] if lines[-1] == "" else lines)
-    found = [style.match(line) or _BARE.match(line) for line in body[skipped:]]
+    found = [style.match(line) or _BARE.match(line) for line in body]
     numbers = [int(one[1]) for one in found if one is not None]
     if not numbers or None in found or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
         return None
-    bare = [line[one.end() :] for line, one in zip(body[skipped:], found, strict=True) if one is not None]
-    return numbers[0], [*body[:skipped], *bare, *lines[len(body) :]]
+    bare = [line[one.end() :] for line, one in zip(body, found, strict=True) if one is not None]
+    return numbers[0], [*bare, *lines[len(body) :]]
 
 
 def _unescaped(old: str, new: str) -> Iterator[EditReading]:
@@ -308,14 +295,3 @@ def _without_entities(old: str, new: str) -> Iterator[EditReading]:
 
 def _plain(text: str) -> str:
     return _ENTITY.sub(lambda found: html.unescape(found[0].lower()), text)
-
-
-def _without_breaks(old: str, new: str) -> Iterator[EditReading]:
-    """Without the line breaks at the end of the old text, which the new one must have too: the file has none there."""
-    kept = old.rstrip("\n")
-    count = len(old) - len(kept)
-    if count:
-        alike = new.endswith("\n" * count)
-        doubt = "" if alike else "new_string ends with other line breaks"
-        meant = new[: len(new) - count] if alike else None
-        yield EditReading(kept, meant, "line breaks at its end left out", doubt, last=True)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, islice
-from typing import Literal
 
 MOST = 6
 """Places that are told apart; more are only several."""
@@ -133,14 +132,12 @@ Pair = tuple[str, str]
 class Relation:
     """What turns the blanks of a sent line into those of the file's."""
 
-    level: Literal["ends", "tabs", "shift", "both"]
-    """What differs, the least first: blanks at line ends, tabs for spaces, a constant indentation, both of these."""
     ends: frozenset[str]
     """Blanks at line ends that were sent and are not in the file."""
     blanks: dict[str, str]
     """Lines of nothing but blanks as sent, and as the file has them."""
-    columns: dict[int, int] = field(default_factory=dict[int, int])
-    """By each possible width of a tab, how far the file's lines stand further right."""
+    widths: tuple[int, ...] = ()
+    """The possible widths of a tab, where tabs stand for spaces."""
     known: dict[str, str] = field(default_factory=dict[str, str])
     """Indentations as sent, and as the file has them, where tabs differ."""
     added: str = ""
@@ -149,16 +146,19 @@ class Relation:
     """What the sent lines begin with and the file's do not."""
 
     @property
+    def moves(self) -> bool:
+        """Whether more differs than blanks at line ends."""
+        return bool(self.widths or self.added or self.removed)
+
+    @property
     def what(self) -> str:
         """What was done to the lines, in words."""
-        moved = len(self.added or self.removed)
-        said = {
-            "ends": "blanks at line ends left as the file has them",
-            "tabs": "tabs and spaces read as the file has them",
-            "shift": f"indentation moved {'right' if self.added else 'left'} by {moved} columns",
-            "both": "tabs and spaces read as the file has them, indentation moved",
-        }
-        return said[self.level] if self.level == "ends" or not self.ends else f"{said[self.level]}, {said['ends']}"
+        ends = "blanks at line ends left as the file has them"
+        if not self.moves:
+            return ends
+        moved = f"indentation moved {'right' if self.added else 'left'} by {len(self.added or self.removed)} columns"
+        said = "tabs and spaces read as the file has them" if self.widths else moved
+        return f"{said}, {ends}" if self.ends else said
 
     def applied(self, line: str) -> str | None:
         """A further line as the file would have it; None where that is a guess."""
@@ -175,7 +175,7 @@ class Relation:
             return self.blanks.get(line, line)
         if self.ends:
             return None  # a line that was meant so, or blanks at the end of an empty one
-        return self._indented(line) if self.columns else line
+        return self._indented(line) if self.widths else line
 
     def _ended(self, tail: str) -> str | None:
         """Blanks at a line's end without what was sent there by mistake."""
@@ -185,17 +185,17 @@ class Relation:
         return fits.pop() if len(fits) == 1 else None
 
     def _indented(self, lead: str) -> str | None:
-        if not self.columns:
+        if not self.widths:
             return self.added + lead.removeprefix(self.removed) if lead.startswith(self.removed) else None
         if lead in self.known:
             return self.known[lead]
-        made = {self._respelt(len(lead.expandtabs(width)) + more, width) for width, more in self.columns.items()}
+        made = {self._respelt(len(lead.expandtabs(width)), width) for width in self.widths}
         return made.pop() if len(made) == 1 else None
 
     def _respelt(self, columns: int, width: int) -> str | None:
         """An indentation as the file writes them; None where it writes some with tabs and some with spaces."""
         theirs = "".join(self.known.values())
-        if columns < 0 or not theirs:
+        if not theirs:
             return None
         if "\t" not in theirs:
             return " " * columns
@@ -211,20 +211,18 @@ def relation(pairs: Sequence[Pair]) -> Relation | None:
         return None
     blanks = _blanks(pairs)
     if all(sent == there for sent, there in leads):
-        return Relation("ends", ends, blanks)
+        return Relation(ends, blanks)
     known = dict(leads)
-    offsets = {w: {len(there.expandtabs(w)) - len(sent.expandtabs(w)) for sent, there in leads} for w in WIDTHS}
-    columns = {width: found.pop() for width, found in offsets.items() if len(found) == 1}
-    same = {width: 0 for width, more in columns.items() if not more}
-    clear = all(known[sent] == there for sent, there in leads)
-    if same:
-        return Relation("tabs", ends, blanks, same, known) if clear else None
+    widths = [w for w in WIDTHS if all(len(there.expandtabs(w)) == len(sent.expandtabs(w)) for sent, there in leads)]
+    if widths:
+        clear = all(known[sent] == there for sent, there in leads)
+        return Relation(ends, blanks, tuple(widths), known) if clear else None
     sent, there = leads[0]
     added = there.removesuffix(sent) if there.endswith(sent) else ""
     removed = sent.removesuffix(there) if sent.endswith(there) else ""
     if all(added + ours.removeprefix(removed) == theirs and ours.startswith(removed) for ours, theirs in leads):
-        return Relation("shift", ends, blanks, added=added, removed=removed)
-    return Relation("both", ends, blanks, columns, known) if clear and len(columns) == 1 else None
+        return Relation(ends, blanks, added=added, removed=removed)
+    return None
 
 
 def _ends(pairs: Sequence[Pair]) -> frozenset[str] | None:
