@@ -72,7 +72,7 @@ class Reader:
         """Wait until every file and the last commits are known: a search answers from what there is."""
         while (state := self.index.state()).status not in {"ready", "memory"} or state.pending:
             await self.desk("search_code", query="index", limit=1)
-        await self.index.commits.looked()
+        await self.index.commits.ready()
 
     async def found(self, question: str) -> list[str]:
         """The places that the index names first, as `path:line: text`."""

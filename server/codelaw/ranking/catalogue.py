@@ -178,23 +178,14 @@ class CatalogueEntry:
     """What is said of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
-    weight: float
-    """What a word in it counts."""
-    b: float
-    """How much long ones are marked down."""
-    length: float
-    """Words of an ordinary one."""
-
-
-_FIELDS: Mapping[str, _Field] = {
-    "name": _Field(3.0, 0.3, 4.0),
-    "server": _Field(2.0, 0.0, 2.0),
-    "description": _Field(1.0, 0.6, 18.0),
-    "arguments": _Field(0.6, 0.6, 4.0),
-    "remarks": _Field(0.3, 0.7, 10.0),
+_FIELDS = {
+    "name": (3.0, 0.3, 4.0),
+    "server": (2.0, 0.0, 2.0),
+    "description": (1.0, 0.6, 18.0),
+    "arguments": (0.6, 0.6, 4.0),
+    "remarks": (0.3, 0.7, 10.0),
 }
+"""What a word in each counts, how much long ones are marked down, and the words of an ordinary one."""
 K1 = 1.2
 """How soon a repeated word stops counting."""
 SAME = 0.5
@@ -252,15 +243,15 @@ class Catalogue:
 
     def _add(self, place: int, entry: CatalogueEntry) -> None:
         weights: dict[str, float] = {}
-        for name, field in _FIELDS.items():
+        for name, (weight, b, length) in _FIELDS.items():
             words = Counter(terms(_plain(getattr(entry, name))))
             if name == "server":
                 words = Counter(word for word in words if word not in _ANYBODYS)
                 for word in words:
                     self._servers.setdefault(word, []).append(place)
-            norm = 1 - field.b + field.b * words.total() / field.length
+            norm = 1 - b + b * words.total() / length
             for word, times in words.items():
-                weights[word] = weights.get(word, 0.0) + field.weight * times / norm
+                weights[word] = weights.get(word, 0.0) + weight * times / norm
         for word, weight in weights.items():
             known = self._places.get(word)
             if known is None:

@@ -24,7 +24,7 @@ from codelaw.ports.servers import Asking, KnownServers
 from codelaw.ports.workspace import OutputListener, Processes, Workspace
 from codelaw.tools.bounds import bounded, shortened
 from codelaw.tools.freshness import Ledger
-from codelaw.tools.manual import argument_schema, declared_signature, remarks, signature
+from codelaw.tools.manual import argument_schema, remarks, signature
 from codelaw.tools.paths import hint
 from codelaw.tools.todo_list import TodoList
 from codelaw.tools.watching import TreeWatch
@@ -140,8 +140,7 @@ class Tool(ABC, Generic[A]):
 
     def signature(self) -> str:
         """The arguments on one line."""
-        declared = type(self).schema is AnyTool.schema
-        return declared_signature(self.arguments) if declared else signature(self.schema())
+        return signature(self.schema())
 
     def manual(self) -> str:
         """Name and arguments, description, and below it what is said of single arguments, for a model to read (L-2)."""

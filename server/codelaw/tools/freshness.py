@@ -40,13 +40,9 @@ class Ledger:
         return tuple(self._entries.values())
 
     def note_read(self, located: Located, current: FileText) -> None:
-        """The model has seen this text."""
+        """The model has seen this text, or written it, so that it never looks external (F-2)."""
         stamp = Stamp(current.mtime, current.size, current.version)
         self._entries[_key(located)] = ReadFile(located, current.digest, current.digest, stamp)
-
-    def note_own_write(self, located: Located, current: FileText) -> None:
-        """The model has written this text, so it never looks external (F-2)."""
-        self.note_read(located, current)
 
     def changed_since_read(self, located: Located, current: FileText) -> bool:
         """Whether a file read before has other content now; touching it is not a change."""

@@ -35,26 +35,10 @@ def argument_schema(arguments: type[BaseModel]) -> Schema:
     return _plain(schema, schema.get("$defs", {}))
 
 
-def signature(schema: Mapping[str, Any]) -> str:
-    """The arguments on one line: `path: str, limit?: int 1-200 = 100`."""
-    return _fields(schema, DEPTH)
-
-
-@cache
-def declared_signature(arguments: type[BaseModel]) -> str:
-    """The same of arguments of ours, made once."""
-    return signature(argument_schema(arguments))
-
-
 def properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """By name what each argument may be."""
     named = schema.get("properties")
     return cast("Mapping[str, Any]", named) if isinstance(named, Mapping) else {}
-
-
-def remarks(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The arguments that are described, those of nested objects too: name and description."""
-    return _remarks(schema, DEPTH)
 
 
 def _plain(schema: Schema, definitions: dict[str, Schema]) -> Schema:
@@ -76,7 +60,8 @@ def _plain(schema: Schema, definitions: dict[str, Schema]) -> Schema:
     return plain
 
 
-def _fields(schema: Mapping[str, Any], depth: int) -> str:
+def signature(schema: Mapping[str, Any], depth: int = DEPTH) -> str:
+    """The arguments on one line: `path: str, limit?: int 1-200 = 100`."""
     named, required = properties(schema), schema.get("required")
     needed = cast("list[Any]", required) if isinstance(required, list) else []
     shown = [
@@ -104,7 +89,7 @@ def _type(value: Any, depth: int) -> str:
 
 def _of_kind(field: Mapping[str, Any], kind: str, depth: int) -> str:
     if kind == "object":
-        return f"{{{_fields(field, depth)}}}"
+        return f"{{{signature(field, depth)}}}"
     if kind == "array":
         most = f" max {field['maxItems']}" if isinstance(field.get("maxItems"), int) else ""
         return f"[{_type(field.get('items'), depth - 1)}]{most}"
@@ -136,7 +121,8 @@ def _default(value: Any) -> str:
     return "" if default is None else f" = {json.dumps(default, ensure_ascii=False, default=str)[:LONG]}"
 
 
-def _remarks(schema: Mapping[str, Any], depth: int) -> Iterator[tuple[str, str]]:
+def remarks(schema: Mapping[str, Any], depth: int = DEPTH) -> Iterator[tuple[str, str]]:
+    """The arguments that are described, those of nested objects too: name and description."""
     for name, value in list(properties(schema).items())[:MOST]:
         if not isinstance(value, Mapping):
             continue
@@ -146,4 +132,4 @@ def _remarks(schema: Mapping[str, Any], depth: int) -> Iterator[tuple[str, str]]
             yield name[:LONG], words
         inner = field.get("items") if field.get("type") == "array" else field
         if depth > 0 and isinstance(inner, Mapping):
-            yield from ((f"{name[:LONG]}.{part}", said) for part, said in _remarks(cast("Schema", inner), depth - 1))
+            yield from ((f"{name[:LONG]}.{part}", said) for part, said in remarks(cast("Schema", inner), depth - 1))

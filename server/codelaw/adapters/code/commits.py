@@ -43,7 +43,6 @@ class Commits:
         self._folders: tuple[Folder, ...] = ()
         self._looking: asyncio.Task[None] | None = None
         self._not_before = 0.0
-        self._first = True
         self._made: tuple[object, object, CommitHistory] | None = None
         """A history, and what it was made of."""
 
@@ -54,7 +53,7 @@ class Commits:
     def look(self, folders: Sequence[Folder]) -> None:
         """Begin to look for new commits, unless that was done a moment ago."""
         if tuple(folders) != self._folders:
-            self._folders, self._not_before, self._first = tuple(folders), 0.0, True
+            self._folders, self._not_before = tuple(folders), 0.0
         busy = self._looking is not None and not self._looking.done()
         if self._environment is None or not self.trusted or busy or time.monotonic() < self._not_before:
             return
@@ -64,14 +63,8 @@ class Commits:
 
     async def ready(self) -> None:
         """Wait for the first look, for a while."""
-        if self._first and self._looking is not None:
-            self._first = False
+        if not self._heads and self._looking is not None:
             await asyncio.wait({self._looking}, timeout=PATIENCE)
-
-    async def looked(self) -> None:
-        """Wait for the end of the look that is going on."""
-        if self._looking is not None:
-            await asyncio.wait({self._looking})
 
     def history(self, frame: Frame) -> CommitHistory | None:
         """What the commits say of the frame's files; None where there are none. May take half a second at first."""

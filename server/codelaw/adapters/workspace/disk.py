@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import posixpath
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from codelaw.adapters.processes.rules.repositories import kept
 from codelaw.adapters.workspace import places
@@ -151,12 +152,8 @@ class DiskWorkspace:
     ) -> FileText:
         if self.in_editor(self._seen(located)):
             return await self._edit(located, text, over, label, review=review and self.reviews(located))
-        writing = asyncio.create_task(self._write(located, text, over))
-        try:
-            return await asyncio.shield(writing)
-        except asyncio.CancelledError:
-            # A thread cannot be stopped: what it has done must be known.
-            return await writing
+        # A thread cannot be stopped: what it has done must be known.
+        return await _to_its_end(self._write(located, text, over))
 
     async def _write(self, located: Located, text: str, over: FileText | None) -> FileText:
         async with self._writing:
@@ -178,12 +175,8 @@ class DiskWorkspace:
         # Of a text that has moved on already the version must not be taken for this one's.
         version = now.version if now is not None and now.text == after else -1
         changed = replace(buffer, text=after, version=version)
-        looking = asyncio.ensure_future(asyncio.to_thread(text_of, located, changed))
-        try:
-            return await asyncio.shield(looking)
-        except asyncio.CancelledError:
-            # It is made: that must be known.
-            return await looking
+        # It is made: that must be known.
+        return await _to_its_end(asyncio.to_thread(text_of, located, changed))
 
     async def _unsaved(self) -> list[Buffer]:
         """The open documents of the workspace whose file differs, or is not there."""
@@ -364,6 +357,15 @@ def _write(located: Located, text: str, over: FileText | None, buffer: Buffer | 
             f"{located.shown} is open in the editor with other content than the disk: ask the user to save it.",
         )
     return replace_file(located, text, over, naming)
+
+
+async def _to_its_end(work: Coroutine[Any, Any, FileText]) -> FileText:
+    """What it gives, though its caller is cancelled."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        return await task
 
 
 def _below(start: Located, path: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,8 +33,8 @@ class WalkBudget:
         self._left -= 1
         if self._left < 0:
             self.stopped = f"stopped after {self.visits} entries"
-        elif self._left % 64 == 0 and time.monotonic() > self._deadline:
-            self.stopped = f"stopped after {self.seconds:g} s"
+        elif self._left % 64 == 0:
+            self.late()
         return not self.stopped
 
     def late(self) -> bool:
@@ -82,24 +83,18 @@ def entries_in(located: Located, buffers: Sequence[Buffer], *, hidden: bool, ign
     entries: dict[str, Entry] = {}
     try:
         with os.scandir(located.path) as found:
-            present = list(found)
+            for entry in found:
+                with suppress(FileNotFoundError):  # gone since the folder was read
+                    kind = "link" if entry.is_symlink() else "folder" if entry.is_dir() else "file"
+                    if not level.skips(entry.path, entry.name, folder=kind == "folder", hidden=hidden, ignored=ignored):
+                        facts = entry.stat(follow_symlinks=False)
+                        entries[entry.name] = Entry(entry.name, kind, facts.st_size, facts.st_mtime)
     except FileNotFoundError:
         raise ToolFailure("NOT_FOUND", f"There is no folder {located.shown}.") from None
     except NotADirectoryError:
         raise ToolFailure("INVALID_PARAM", f"{located.shown} is a file: use Read.") from None
     except OSError as error:
         raise ToolFailure("ACCESS_DENIED", f"{located.shown} cannot be listed: {error.strerror}.") from error
-    for entry in present:
-        try:
-            kind = "link" if entry.is_symlink() else "folder" if entry.is_dir() else "file"
-            if level.skips(entry.path, entry.name, folder=kind == "folder", hidden=hidden, ignored=ignored):
-                continue
-            facts = entry.stat(follow_symlinks=False)
-        except FileNotFoundError:
-            continue  # gone since the folder was read
-        except OSError as error:
-            raise ToolFailure("ACCESS_DENIED", f"{located.shown} cannot be listed: {error.strerror}.") from error
-        entries[entry.name] = Entry(entry.name, kind, facts.st_size, facts.st_mtime)
     for buffer in buffers:
         # New files that the editor has not saved yet.
         path = buffer.path

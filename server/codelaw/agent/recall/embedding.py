@@ -6,6 +6,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from codelaw.domain.chats import Notice
@@ -129,47 +130,36 @@ class Embedding:
         while self._unindexed or (self._unembedded and not self._blocked):
             self._news.clear()
             began = asyncio.get_running_loop().time()
+            waits = not self._unindexed and began < self._not_before
             try:
                 if self._unindexed:
                     await self._index_some()
-                elif began < self._not_before:
-                    await self._wait(self._not_before - began)
-                    continue
-                else:
+                elif not waits:
                     await self._embed_some()
             except Refusal as refusal:
                 _log.warning("the embedding queue waits: %s", refusal.message)
                 self._back_off()
-                await self._wait(self._not_before - began)
-                continue
+                waits = True
             except Exception:  # noqa: BLE001 - it must not be tried again and again; the next session may be mended
                 self._blocked = True
                 _log.exception("the embedding queue stands still")
                 return
-            took = asyncio.get_running_loop().time() - began
-            await asyncio.sleep(min(max(PAUSE, took), LONGEST_PAUSE))
-
-    async def _wait(self, seconds: float) -> None:
-        """Until then, or until there is something new to be indexed."""
-        try:
-            async with asyncio.timeout(seconds):
-                await self._news.wait()
-        except TimeoutError:
-            return
+            if waits:  # or until there is something new to be indexed
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._news.wait(), self._not_before - began)
+            else:
+                took = asyncio.get_running_loop().time() - began
+                await asyncio.sleep(min(max(PAUSE, took), LONGEST_PAUSE))
 
     async def _index_some(self) -> None:
         chat_id = next(iter(self._unindexed))
         # Taken out first: a kick in between puts it back.
         del self._unindexed[chat_id]
+        after = self._unindexed
         try:
-            done = await self._index.index(chat_id)
-        except Refusal:
-            self._unindexed.setdefault(chat_id)
-            raise
-        if done:
-            self._unindexed.setdefault(chat_id)
-        else:
-            self._unembedded.setdefault(chat_id)
+            after = self._unindexed if await self._index.index(chat_id) else self._unembedded
+        finally:
+            after.setdefault(chat_id)
 
     async def _embed_some(self) -> None:
         chat_id, embedder = next(iter(self._unembedded)), self._embedder.now

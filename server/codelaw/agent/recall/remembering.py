@@ -355,17 +355,8 @@ class _Gathering:
         embedder = None if memory.embedder is None else memory.embedder.now
         if embedder is None:
             return "", None
-        try:
-            return embedder.name, await memory.attic.questions.vector(embedder, question, patience(self._left))
-        except Late as late:
-            _log.warning("memory: %s", late)
-            self._report(SLOW, SLOW, late_message(str(late), memory.limits.seconds))
-        except EmbeddingFailure as failure:
-            self.trouble("embedder", failure.message.rstrip("."))
-        except Exception as bug:  # noqa: BLE001 - a bug in an embedder takes none of the turn (B-8)
-            _log.exception("the embedder failed")
-            self.trouble(type(bug).__name__, "the embedder failed inside; the log says why")
-        return "", None
+        vector = await self._attempt(memory.attic.questions.vector(embedder, question, patience(self._left)))
+        return ("", None) if vector is None else (embedder.name, vector)
 
     async def _about(self) -> MemoryBlock:
         store, places = self._memory.store, self._memory.places
@@ -381,8 +372,11 @@ class _Gathering:
             if task.done():
                 return task.result()
             self.trouble("slow", "the store took longer than memory.timeoutMs allows")
-        except Refusal as refusal:
-            self.trouble(refusal.code, refusal.message.rstrip("."))
+        except Late as late:
+            _log.warning("memory: %s", late)
+            self._report(SLOW, SLOW, late_message(str(late), self._memory.limits.seconds))
+        except (Refusal, EmbeddingFailure) as failure:
+            self.trouble(getattr(failure, "code", "embedder"), failure.message.rstrip("."))
         except Exception as bug:  # noqa: BLE001 - a bug in memory takes none of the turn (B-8)
             _log.exception("memory failed")
             self.trouble(type(bug).__name__, "memory failed inside; the log says why")

@@ -175,7 +175,7 @@ async def _write(change: FileEdit, env: ToolEnvironment, label: str) -> FileText
         if journal is not None and not failed.uncertain:
             await journal.withdraw(number)
         raise
-    env.ledger.note_own_write(change.place, written)
+    env.ledger.note_read(change.place, written)
     if journal is not None:
         await journal.settle(number, written.text)
     return written
