@@ -205,11 +205,6 @@ async def test_a_client_that_says_nothing_is_asked_by_a_message(fresh: RawClient
     assert fresh.events() == []
 
 
-async def test_a_client_that_knows_no_question_refuses(fresh: RawClient) -> None:
-    await fresh.initialize(NOTHING)
-    assert (await fresh.request(SEND, {"text": "ask"}))["answer"] == "None|"
-
-
 @pytest.mark.parametrize(
     ("capabilities", "question"),
     [(EVERYTHING, "codelaw/approval/request"), (NOTHING, "window/showMessageRequest")],
@@ -254,12 +249,6 @@ async def test_a_client_without_progress_gets_none(fresh: RawClient) -> None:
     assert len(fresh.events()) == 2
 
 
-async def test_a_client_that_makes_no_progress_bar_gets_its_answer(client: RawClient) -> None:
-    client.answers["window/workDoneProgress/create"] = RpcError({"code": 1, "message": "no"})
-    assert (await client.request(SEND, {"text": "hello"}))["stopReason"] == "finished"
-    assert client.params("$/progress") == []
-
-
 async def test_a_palette_command_shows_its_answer_as_a_document(fresh: RawClient, home: Path) -> None:
     await fresh.initialize(DOCUMENTS)
     fresh.answers["window/showDocument"] = {"success": True}
@@ -278,38 +267,6 @@ async def test_else_it_shows_a_message(fresh: RawClient, capabilities: dict, ans
     fresh.answers["window/showDocument"] = answer
     await fresh.command("codelaw.chat.send", {"text": "hello"})
     assert (await fresh.method("window/showMessage"))["message"] == "you said hello"
-
-
-async def test_a_client_with_events_is_shown_nothing(client: RawClient) -> None:
-    await client.command("codelaw.chat.send", {"text": "hello"})
-    await client.event("turn_ended")
-    assert await client.request("codelaw/chat/list", {})
-    assert client.params("window/showDocument") + client.params("window/showMessage") == []
-
-
-async def test_attachments_come_in_code_points(client: RawClient) -> None:
-    uri = await client.open("untitled:a", "first\n😀abc\n")
-    place = {"start": {"line": 1, "character": 2}, "end": {"line": 1, "character": 4}}
-    params = {"text": "look", "attachments": [{"uri": uri, "range": place}], "editor": {"uri": uri, "line": 3}}
-    await client.request(SEND, params)
-    given = (await client.event("notice"))["event"]["message"]
-    assert "LineRange(start_line=1, start_character=1, end_line=1, end_character=3)" in given
-    assert "EditorState(active_uri='untitled:a', line=3, " in given
-
-
-async def test_open_documents_reach_the_session(client: RawClient, tmp_path: Path) -> None:
-    file = tmp_path / "a.py"
-    file.write_text("on disk")
-    assert (await client.request(SEND, {"text": f"at {file}"}))["answer"] == "not open"
-    uri = await client.open(file, "in the editor")
-    assert (await client.request(SEND, {"text": f"at {file}"}))["answer"] == "in the editor"
-    (tmp_path / "link").symlink_to(tmp_path)
-    linked = await client.open(tmp_path / "link" / "b.py", "through a link")
-    assert (await client.request(SEND, {"text": f"at {tmp_path / 'b.py'}"}))["answer"] == "through a link"
-    await client.notify("textDocument/didClose", {"textDocument": {"uri": linked}})
-    assert (await client.request(SEND, {"text": f"at {tmp_path / 'b.py'}"}))["answer"] == "not open"
-    await client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
-    assert (await client.request(SEND, {"text": f"at {file}"}))["answer"] == "not open"
 
 
 async def test_what_the_editor_shows_is_counted_in_the_agreed_encoding(client: RawClient, tmp_path: Path) -> None:
@@ -335,17 +292,3 @@ async def test_what_the_editor_shows_is_counted_in_the_agreed_encoding(client: R
 async def test_the_older_form_and_an_empty_selection(client: RawClient, editor: dict[str, Any], wanted: str) -> None:
     await client.request(SEND, {"text": "look", "editor": {"uri": "file:///w/a.py", **editor}})
     assert wanted in (await client.event("notice"))["event"]["message"]
-
-
-@pytest.mark.parametrize(
-    ("wrong", "path"),
-    [
-        ({"cursor": {"line": -1, "character": 0}}, "editor.cursor.line"),
-        ({"selection": {"start": {"line": 0, "character": 0}}}, "editor.selection.end"),
-        ({"version": "7"}, "editor.version"),
-        ({"column": 1}, "editor.column"),
-    ],
-)
-async def test_a_wrong_editor_is_refused_by_field(client: RawClient, wrong: dict[str, Any], path: str) -> None:
-    error = await client.error(SEND, {"text": "look", "editor": {"uri": "file:///w/a.py", **wrong}})
-    assert (error.code, error.data["errors"][0]["path"]) == (-32602, path)

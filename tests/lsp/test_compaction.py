@@ -74,20 +74,6 @@ async def test_a_compaction_is_answered_with_its_report_and_told_by_events(clien
     assert [event["seq"] for event in events] == sorted({event["seq"] for event in events})
 
 
-async def test_nothing_to_archive_is_a_result(client: RawClient) -> None:
-    report = await client.request(COMPACT, {"chatId": await chat_called(client, "few")})
-    assert (report["compacted"], report["reason"], report["roundsKept"]) == (False, "rounds_not_enough", 3)
-    assert "checkpointId" not in report
-
-
-async def test_a_summary_stands_among_the_messages_and_the_generation_is_ours(client: RawClient) -> None:
-    chat_id = await chat_called(client, "one")
-    await client.request(COMPACT, {"chatId": chat_id})
-    record = await client.request("codelaw/chat/read", {"chatId": chat_id})
-    assert [message["role"] for message in record["messages"]] == ["summary", "user"]
-    assert "generation" not in record["chat"]
-
-
 async def test_archive_and_restore(client: RawClient) -> None:
     chat_id = await chat_called(client, "one")
     assert await client.request(ARCHIVE, {"chatId": chat_id}) == {"text": "", "checkpoints": []}
@@ -107,25 +93,6 @@ async def test_archive_and_restore(client: RawClient) -> None:
     assert (error.code, error.data["code"]) == (-32803, "nothing_to_undo")
 
 
-@pytest.mark.parametrize("method", [COMPACT, RESTORE, ARCHIVE])
-async def test_a_chat_that_is_not_there_is_refused_by_method_and_command(client: RawClient, method: str) -> None:
-    for error in (
-        await client.error(method, {"chatId": "gone"}),
-        await client.error(
-            "workspace/executeCommand", {"command": method.replace("/", "."), "arguments": [{"chatId": "gone"}]}
-        ),
-    ):
-        assert (error.code, error.data["code"]) == (-32803, "chat_not_found")
-    assert client.params("window/showMessage") == []
-
-
-async def test_an_unknown_checkpoint_cannot_be_undone(client: RawClient) -> None:
-    chat_id = await chat_called(client, "one")
-    await client.request(COMPACT, {"chatId": chat_id})
-    error = await client.error(RESTORE, {"chatId": chat_id, "checkpointId": "gone"})
-    assert error.data["code"] == "nothing_to_undo"
-
-
 async def test_requests_join_one_compaction_and_get_one_report(client: RawClient) -> None:
     chat_id = await chat_called(client, "hold")
     _, first = await client.start(COMPACT, {"chatId": chat_id})
@@ -137,21 +104,6 @@ async def test_requests_join_one_compaction_and_get_one_report(client: RawClient
     assert report["compacted"] is True
     assert (await client.wait_for(second))["result"] == report
     assert phases(client, chat_id) == ["started", "summarising", "finished"]
-
-
-async def test_a_compaction_holds_up_nobody_else(client: RawClient) -> None:
-    chat_id = await chat_called(client, "hold")
-    request_id, future = await client.start(COMPACT, {"chatId": chat_id})
-    await client.event("compaction", phase="summarising")
-    other = await chat_called(client, "other")
-    assert (await client.request(SEND, {"chatId": other, "text": "hello"}))["stopReason"] == "finished"
-    assert (await client.request(COMPACT, {"chatId": other}))["compacted"] is True
-    assert await client.request("codelaw/context/inspect", {"chatId": chat_id})
-    assert not future.done()
-    await client.cancel(request_id)
-    assert (await client.wait_for(future))["result"]["reason"] == "cancelled"
-    assert phases(client, chat_id) == ["started", "summarising", "cancelled"]
-    assert phases(client, other) == ["started", "summarising", "finished"]
 
 
 @pytest.mark.parametrize("way", ["$/cancelRequest", "progress", "codelaw/chat/cancel"])
@@ -193,21 +145,6 @@ async def test_its_command_answers_at_once(client: RawClient) -> None:
     assert client.params("window/showMessage") == []
 
 
-async def test_a_command_cancelled_while_it_begins_leaves_no_compaction(client: RawClient) -> None:
-    while True:
-        chat_id = await chat_called(client, "late")
-        params = {"command": "codelaw.context.compact", "arguments": [{"chatId": chat_id}]}
-        request_id, future = await client.start("workspace/executeCommand", params)
-        await client.request("codelaw/model/list", {})
-        await client.cancel(request_id)
-        answer = await client.wait_for(future)
-        if "error" in answer:  # else this process was so slow that the command had answered
-            break
-    assert answer["error"]["code"] == -32800
-    await release(client)
-    assert phases(client, chat_id) == []
-
-
 async def test_a_refusal_that_comes_late_is_told(client: RawClient) -> None:
     chat_id = await chat_called(client, "late")
     assert await client.command("codelaw.context.compact", {"chatId": chat_id}) == {"chatId": chat_id, "turnId": None}
@@ -217,16 +154,6 @@ async def test_a_refusal_that_comes_late_is_told(client: RawClient) -> None:
     assert said == {"type": 1, "message": f"There is no chat {chat_id} List the chats"}
 
 
-async def test_a_bug_is_told_without_its_insides(client: RawClient) -> None:
-    chat_id = await chat_called(client, "bug")
-    assert (await client.error(COMPACT, {"chatId": chat_id})).code == -32603
-    params = {"command": "codelaw.context.compact", "arguments": [{"chatId": chat_id}]}
-    assert (await client.error("workspace/executeCommand", params)).code == -32603
-    assert await client.request(ARCHIVE, {"chatId": chat_id})
-    assert await client.shut_down() == 0
-    assert "the secret of the bug" in client.process.stderr
-
-
 async def test_a_bug_that_comes_late_is_told(client: RawClient) -> None:
     chat_id = await chat_called(client, "late bug")
     await client.command("codelaw.context.compact", {"chatId": chat_id})
@@ -234,15 +161,6 @@ async def test_a_bug_that_comes_late_is_told(client: RawClient) -> None:
     assert (await client.method("window/showMessage"))["message"].startswith("Internal error")
     assert await client.shut_down() == 0
     assert "the secret of the bug" in client.process.stderr
-
-
-async def test_a_compaction_is_cancelled_when_its_client_leaves(client: RawClient) -> None:
-    _, future = await client.start(COMPACT, {"chatId": await chat_called(client, "hold")})
-    await client.event("compaction", phase="summarising")
-    await client.command("codelaw.context.compact", {"chatId": await chat_called(client, "hold")})
-    assert await client.shut_down() == 0
-    assert (await client.wait_for(future))["result"]["reason"] == "cancelled"
-    assert "Traceback" not in client.process.stderr
 
 
 async def test_a_compaction_has_a_bar_of_its_own(client: RawClient) -> None:
@@ -276,24 +194,6 @@ async def test_the_button_of_its_bar_stops_the_compaction_and_not_the_turn(clien
     kinds = [(event["event"]["kind"], event["turnId"]) for event in client.events(chat_id)]
     turn = result["turnId"]
     assert kinds == [("turn_started", turn), *[("compaction", turn)] * 3, ("turn_ended", turn)]
-
-
-async def test_the_button_of_the_turn_stops_both(client: RawClient) -> None:
-    chat_id = await chat_called(client, "hold")
-    _, future = await client.start(SEND, {"chatId": chat_id, "text": "compact"})
-    await client.event("compaction", phase="summarising")
-    tokens = [await bar(client), (await client.method("window/workDoneProgress/create"))["token"]]
-    await client.notify(CANCEL_BAR, {"token": tokens[1]})
-    await client.wait_for(future)
-    for token in tokens:
-        assert (await values(client, token))[-1]["kind"] == "end"
-    assert phases(client, chat_id)[-1] == "cancelled"
-
-
-async def test_a_client_without_progress_gets_none(fresh: RawClient) -> None:
-    await fresh.initialize({"experimental": {"codelaw": {"events": {}}}})
-    await fresh.request(COMPACT, {"chatId": await chat_called(fresh, "one")})
-    assert fresh.params("window/workDoneProgress/create") == []
 
 
 @pytest.mark.parametrize(
@@ -358,11 +258,3 @@ async def test_else_the_archive_is_a_message(fresh: RawClient, capabilities: dic
     cut = (await fresh.request(COMPACT, {"chatId": chat_id}))["checkpointId"]
     await fresh.command("codelaw.context.archive", {"chatId": chat_id})
     assert (await fresh.method("window/showMessage", start))["message"] == f"# Summary {cut}"
-
-
-async def test_a_client_with_events_is_shown_no_archive(client: RawClient) -> None:
-    chat_id = await chat_called(client, "one")
-    await client.request(COMPACT, {"chatId": chat_id})
-    await client.command("codelaw.context.archive", {"chatId": chat_id})
-    assert await client.request("codelaw/chat/list", {})
-    assert client.params("window/showDocument") + client.params("window/showMessage") == []

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.lsp.raw import NO_ANSWER, RawClient, RpcError, stdio
+from tests.lsp.raw import NO_ANSWER, RawClient, RpcError
 
 CONFIGURED: dict[str, Any] = {"workspace": {"configuration": True}}
 
@@ -32,15 +29,6 @@ async def test_initialization_options_lie_under_the_pulled_configuration(fresh: 
     assert await setting(fresh, "turn.maxTokens") == (6, "client")
     assert await setting(fresh, "model.name") == ("a", "client")
     assert await setting(fresh, "turn.timeoutSeconds") == (None, "default")
-
-
-async def test_configuration_is_pulled_again_when_it_changed(fresh: RawClient) -> None:
-    fresh.answers["workspace/configuration"] = [{"turn": {"maxSteps": 9}}]
-    await fresh.initialize(CONFIGURED)
-    assert await setting(fresh, "turn.maxSteps") == (9, "client")
-    fresh.answers["workspace/configuration"] = [{"turn": {"maxSteps": 8}}]
-    await fresh.notify("workspace/didChangeConfiguration", {"settings": None})
-    await setting_becomes(fresh, "turn.maxSteps", 8)
 
 
 async def test_a_client_that_is_not_asked_pushes_its_configuration(fresh: RawClient) -> None:
@@ -108,36 +96,6 @@ async def test_a_workspaces_file_is_read_watched_and_restricted(fresh: RawClient
 LIMITS = {"inline": 3, "panel:5d0c": 0}
 
 
-@pytest.mark.parametrize("layer", ["user", "workspace", "environment", "client"])
-async def test_a_limit_may_be_for_one_chat_wherever_it_is_said(
-    fake_server: list[str], home: Path, tmp_path: Path, layer: str
-) -> None:
-    text = '[context.historyLimits]\ninline = 3\n"panel:5d0c" = 0\n'
-    variables: dict[str, str] = {}
-    options: dict[str, Any] = {}
-    if layer == "user":
-        (home / "config.toml").write_text(text)
-    elif layer == "workspace":
-        (tmp_path / ".codelaw").mkdir()
-        (tmp_path / ".codelaw" / "config.toml").write_text(text)
-    elif layer == "environment":
-        variables["CODELAW_CONTEXT__HISTORY_LIMITS"] = json.dumps(LIMITS)
-    else:
-        options = {"context": {"historyLimits": LIMITS}}
-    async with stdio(fake_server, env=variables) as client:
-        await client.initialize({}, options=options, folders=[tmp_path])
-        assert await setting(client, "context.historyLimits") == (LIMITS, layer)
-        assert client.params("window/showMessage") == []
-
-
-async def test_a_limit_that_is_none_is_told_with_its_key(fresh: RawClient) -> None:
-    await fresh.initialize({}, options={"context": {"historyLimits": {"panel:5d0c": -1}}})
-    assert await setting(fresh, "context.historyLimits") == ({}, "default")
-    message = (await fresh.method("window/showMessage"))["message"]
-    assert "context.historyLimits" in message
-    assert "panel:5d0c" in message
-
-
 async def test_watchers_are_registered_per_folder_and_moved(client: RawClient, tmp_path: Path) -> None:
     folder = {"uri": tmp_path.as_uri(), "name": "one"}
     await client.request("codelaw/model/list", {})
@@ -153,12 +111,6 @@ async def test_watchers_are_registered_per_folder_and_moved(client: RawClient, t
     await client.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": [], "removed": [folder]}})
     gone = (await client.method("client/unregisterCapability"))["unregisterations"][0]
     assert gone["id"] == registered["id"]
-
-
-async def test_a_client_that_cannot_watch_is_not_asked(fresh: RawClient, tmp_path: Path) -> None:
-    await fresh.initialize({}, folders=[tmp_path])
-    await fresh.request("codelaw/model/list", {})
-    assert fresh.params("client/registerCapability") == []
 
 
 async def test_folders_of_one_name_are_told_apart_and_others_left_out(fresh: RawClient, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lsprotocol import types
 
 from codelaw.lsp.documents.documents import EditorDocuments, path_of
-from codelaw.lsp.documents.positions import Encoding, code_points, line_starts
+from codelaw.lsp.documents.positions import Encoding, code_points
 
 
 def item(uri: str, text: str, version: int = 1) -> types.TextDocumentItem:
@@ -57,18 +57,6 @@ async def test_characters_are_counted_in_the_agreed_encoding(encoding: Encoding,
     assert await edited("a😀bc\n", ((0, start, 0, start + 1), "X"), encoding=encoding) == "a😀Xc\n"
 
 
-async def test_a_document_is_found_by_path_until_it_is_closed(tmp_path: Path) -> None:
-    documents = EditorDocuments()
-    file = tmp_path / "ä b.py"
-    documents.opened(item(file.as_uri(), "text"))
-    buffer = documents.at(file)
-    assert buffer is not None
-    assert (buffer.text, buffer.path, buffer.language) == ("text", file, "python")
-    documents.closed(file.as_uri())
-    assert documents.at(file) is None
-    assert documents.all() == []
-
-
 async def test_a_document_opened_through_a_symlink_is_found_at_its_real_path(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
@@ -78,18 +66,6 @@ async def test_a_document_opened_through_a_symlink_is_found_at_its_real_path(tmp
     found = documents.at(tmp_path / "real" / "a.py")
     assert found is not None
     assert found.text == "text"
-
-
-async def test_documents_without_a_file_are_listed_and_have_no_path() -> None:
-    documents = EditorDocuments()
-    documents.opened(item("untitled:Untitled-1", "text"))
-    assert [(buffer.uri, buffer.path) for buffer in documents.all()] == [("untitled:Untitled-1", None)]
-
-
-async def test_a_change_of_an_unknown_document_is_ignored() -> None:
-    documents = EditorDocuments()
-    documents.changed(change("untitled:1", 2, (None, "text")))
-    assert documents.all() == []
 
 
 @pytest.mark.parametrize("uri", ["untitled:1", "file:///a%00b", "http://host/x", "", "file"])
@@ -105,11 +81,6 @@ def test_units_and_code_points_agree(line: str, units: int) -> None:
         assert len(encoded) // size <= units
         if count < len(line):
             assert len(line[: count + 1].encode(encoding)) // size > units
-
-
-def test_a_text_has_one_line_more_than_breaks() -> None:
-    assert line_starts("a\r\nb\rc\nd") == [0, 3, 5, 7]
-    assert line_starts("") == [0]
 
 
 async def test_what_changes_while_the_editor_saves_is_its_formatter_unless_somebody_types(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
 
 import pytest
 
@@ -64,21 +63,3 @@ async def test_what_is_no_picture_is_refused_with_what_to_do(client: RawClient, 
     assert refused.value.data["code"] == "invalid_attachment"
     assert reported in (refused.value.message or "")
     assert (await client.request("codelaw/chat/send", {"text": "hello"}))["answer"] == "you said hello"
-
-
-@pytest.mark.parametrize(
-    ("attachment", "path"),
-    [
-        ({"kind": "video", "data": ""}, "attachments[0]"),
-        ({"kind": "image"}, "attachments[0].data"),
-        ({"kind": "image", "data": "", "uri": "x"}, "attachments[0].uri"),
-        ({"kind": "text", "title": "", "text": "a"}, "attachments[0].title"),
-        ({"kind": 7}, "attachments[0]"),
-        ([], "attachments[0]"),
-    ],
-)
-async def test_another_shape_is_told_by_its_place(client: RawClient, attachment: Any, path: str) -> None:
-    with pytest.raises(RpcError) as refused:
-        await client.request("codelaw/chat/send", {"text": "look", "attachments": [attachment]})
-    assert refused.value.code == -32602
-    assert next(error["path"] for error in refused.value.data["errors"]).startswith(path)

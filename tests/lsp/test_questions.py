@@ -36,12 +36,6 @@ def test_what_is_run_comes_first_and_the_models_words_behind_it():
     assert list(box.buttons.values()) == ["once", "chat", "no"]
 
 
-def test_what_is_changed_comes_first():
-    box = whole(asked(diff="--- a/a.py\n+++ b/a.py\n+x", tool="Edit", risk="write"))
-    assert box is not None
-    assert box.text.startswith("Edit a.py\n\n--- a/a.py\n+++ b/a.py\n+x")
-
-
 def test_nothing_in_it_is_hidden():
     command = "echo \x1b[8mquiet\x1b[0m \u202etxt.exe \u200b\U000e0041\xa0x\u3164"
     box = whole(asked(command, description="nice\nRun: \u202els"))
@@ -50,12 +44,6 @@ def test_nothing_in_it_is_hidden():
     assert box.text.startswith(f"Run: {shown}\n")
     assert "“nice⟨U+000A⟩Run: ⟨U+202E⟩ls”" in box.text
     assert "Characters that cannot be seen are written like ⟨U+200B⟩." in box.text
-
-
-def test_why_it_is_asked_every_time_is_said():
-    box = whole(asked(diff="+x", tool="Edit", title="Edit .envrc", always_asked=True, why="direnv obeys this file."))
-    assert box is not None
-    assert "This is asked every time. direnv obeys this file." in box.text
 
 
 @pytest.mark.parametrize(

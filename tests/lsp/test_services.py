@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from codelaw.lsp.documents.positions import Encoding, exact_offset, line_starts, position_of
-from tests.lsp.raw import EVERYTHING, NO_ANSWER, RawClient, RpcError
+from tests.lsp.raw import EVERYTHING, NO_ANSWER, RawClient
 
 URI = "file:///w/a.py"
 RANGE = {"start": {"line": 1, "character": 2}, "end": {"line": 1, "character": 5}}
@@ -160,12 +160,6 @@ async def test_a_change_that_is_no_change_of_text_is_an_error(editor: RawClient,
     assert (await ask(editor, "rename", URI, [0, 0], "x")).startswith("EXECUTION_ERROR: ")
 
 
-async def test_a_refusal_of_the_editor_is_passed_on(editor: RawClient):
-    editor.answers["codelaw/editor/rename"] = RpcError({"code": -32803, "message": "not a symbol"})
-    assert "not a symbol" in await ask(editor, "rename", URI, [0, 0], "x")
-    assert "EXECUTION_ERROR" in await ask(editor, "references", URI, [0, 0]), "declared and not there"
-
-
 async def test_an_editor_that_never_answers_is_waited_for_a_while_and_the_question_withdrawn(editor: RawClient):
     editor.answers["codelaw/editor/diagnostics"] = NO_ANSWER
     request = {"text": f"service {json.dumps(['diagnostics', URI, 1, {'seconds': 0.2}])}"}
@@ -198,15 +192,6 @@ def test_places_go_there_and_back(encoding: Encoding):
             continue  # no place of an editor's
         at = position_of(text, starts, place, encoding)
         assert exact_offset(text, starts, *at, encoding) == place
-
-
-@pytest.mark.parametrize(
-    ("line", "character", "place"),
-    [(0, 2, None), (0, 3, 2), (0, 99, 2), (1, 0, 3), (2, 0, 3), (2, 1, None), (3, 0, None), (9, 9, None)],
-)
-def test_places_outside_a_text(line: int, character: int, place: int | None):
-    text = "a😀\n"
-    assert exact_offset(text, line_starts(text), line, character, "utf-16") == place
 
 
 async def test_a_tree_of_symbols_that_is_too_deep_is_an_error_and_nothing_else(editor: RawClient):

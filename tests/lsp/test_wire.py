@@ -80,13 +80,6 @@ async def test_headers_in_any_case_and_garbage_between_messages(client: RawClien
     assert await client.request("codelaw/chat/list", {}) == {"chats": []}
 
 
-async def test_ten_megabytes_of_text_reach_the_session_and_are_refused_readably(client: RawClient) -> None:
-    error = await client.error("codelaw/chat/send", {"text": "x" * (10 << 20)})
-    assert (error.code, error.data["code"]) == (-32803, "invalid_text")
-    assert error.data["hint"]
-    assert "10485760" in error.data["message"]
-
-
 async def test_a_refusal_carries_code_message_and_hint(client: RawClient) -> None:
     error = await client.error("codelaw/chat/read", {"chatId": "none"})
     assert error.code == -32803
@@ -96,23 +89,8 @@ async def test_a_refusal_carries_code_message_and_hint(client: RawClient) -> Non
 @pytest.mark.parametrize(
     ("method", "params", "path"),
     [
-        ("codelaw/chat/send", {}, "text"),
-        ("codelaw/chat/send", {"text": 7}, "text"),
-        ("codelaw/chat/send", {"text": "a", "colour": 1}, "colour"),
-        ("codelaw/chat/send", {"text": "a", "mode": "wild"}, "mode"),
-        ("codelaw/chat/send", {"text": "a", "attachments": [{"uri": "x", "range": 1}]}, "attachments[0].range"),
         ("codelaw/chat/send", {"text": "a", "attachments": [{"uri": "x"}, {}]}, "attachments[1].uri"),
-        ("codelaw/chat/list", {"limit": "10"}, "limit"),
-        ("codelaw/chat/list", {"limit": 0}, "limit"),
         ("codelaw/chat/list", [1], ""),
-        ("codelaw/chat/delete", {"chat_id": "x"}, "chatId"),
-        ("codelaw/model/list", {"x": 1}, "x"),
-        ("codelaw/context/compact", {}, "chatId"),
-        ("codelaw/context/compact", {"chatId": "a", "rounds": 3}, "rounds"),
-        ("codelaw/context/restore", {"chatId": "a", "checkpointId": 7}, "checkpointId"),
-        ("codelaw/context/restore", {"chatId": "a", "checkpoint": "b"}, "checkpoint"),
-        ("codelaw/context/archive", {"chatId": ""}, "chatId"),
-        ("codelaw/context/archive", {"chatId": "a", "format": "markdown"}, "format"),
     ],
 )
 async def test_bad_params_name_the_field(client: RawClient, method: str, params: object, path: str) -> None:
@@ -148,11 +126,6 @@ async def test_params_may_be_left_out_where_nothing_is_required(client: RawClien
     assert (await client.until(lambda message: message.get("id") == "b"))["result"] == {"chats": []}
 
 
-async def test_an_empty_lua_table_is_no_params(client: RawClient) -> None:
-    assert await client.request("codelaw/chat/list", []) == {"chats": []}
-    assert await client.command("codelaw.chat.list", []) == {"chats": []}
-
-
 async def test_too_many_requests_at_once_are_refused_one_by_one(client: RawClient) -> None:
     for number in range(1000):
         await client.start("codelaw/chat/list", {"query": "slow"}, request_id=f"s{number}")
@@ -181,14 +154,6 @@ async def test_bad_notifications_do_no_harm(client: RawClient) -> None:
         await client.notify("window/workDoneProgress/cancel", params)
     await client.notify("$/cancelRequest", [1])
     assert await client.request("codelaw/chat/list", {}) == {"chats": []}
-
-
-async def test_a_nested_jsonrpc_key_survives(client: RawClient) -> None:
-    nested = {"jsonrpc": "2.0", "id": 1, "result": 3}
-    error = await client.error("codelaw/chat/send", {"text": "a", "extra": nested})
-    assert [item["path"] for item in error.data["errors"]] == ["extra"]
-    result = await client.request("codelaw/chat/send", {"text": json.dumps(nested)})
-    assert result["answer"] == "you said " + json.dumps(nested)[:40]
 
 
 async def test_a_bug_is_told_without_its_insides(client: RawClient) -> None:

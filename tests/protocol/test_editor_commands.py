@@ -16,7 +16,9 @@ from codelaw.app.session import Session
 from codelaw.domain.chats import Choices
 from codelaw.lsp.client import STANDARD, Client, abilities
 from codelaw.lsp.methods import handlers
+from codelaw.protocol.enclosed import StrategyOptions
 from codelaw.protocol.names import COMMANDS, EDITOR_COMMANDS
+from codelaw.settings.model import ContextGroup, Group, RetrievalGroup
 
 PAGE = Path(__file__).parents[2] / "docs" / "protocol.md"
 
@@ -73,3 +75,22 @@ def test_a_request_of_the_session_takes_the_params_by_their_names(name: str) -> 
 def test_a_command_takes_no_unknown_field(name: str) -> None:
     with pytest.raises(ValidationError, match=r"extra_forbidden|missing"):
         handlers.COMMANDS[name].params.model_validate({"unknownField": 1})
+
+
+BOUNDS = ("type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+
+
+def numbers(model: type[Group | StrategyOptions]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for name, spec in model.model_json_schema()["properties"].items():
+        for option in spec.get("anyOf", [spec]):
+            if option.get("type") in {"integer", "number"}:
+                found[name] = {bound: option[bound] for bound in BOUNDS if bound in option}
+    return found
+
+
+def test_the_numbers_of_strategies_are_those_of_the_settings():
+    """With their bounds (B-1)."""
+    assert not numbers(ContextGroup).keys() & numbers(RetrievalGroup).keys()
+    assert numbers(StrategyOptions) == numbers(ContextGroup) | numbers(RetrievalGroup)
+    assert len(numbers(StrategyOptions)) == len(StrategyOptions.model_fields)
