@@ -15,7 +15,7 @@ from codelaw.agent.compaction.thread_summary import Rolling
 from codelaw.agent.inputs.attachments import check_pictures, pictures_in
 from codelaw.agent.recording.history import Past
 from codelaw.agent.recording.outbox import Outbox
-from codelaw.agent.recording.pictures import Pictures
+from codelaw.agent.recording.pictures import rows_of
 from codelaw.agent.turn.pending import PendingMessages
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent, SteerEvent
@@ -75,7 +75,6 @@ class AgentChat:
     rolling: Rolling = field(init=False)
     pending: PendingMessages = field(init=False)
     """Steers and reminders that the model has not been told yet."""
-    pictures: Pictures = field(init=False)
     checkpoints: tuple[Checkpoint, ...] = ()
     """Those of the newest look."""
     losses: set[str] = field(default_factory=set[str])
@@ -100,7 +99,6 @@ class AgentChat:
         self.compacting = Compacting(self.past, self.outbox)
         self.rolling = Rolling(self.past, self.outbox)
         self.pending = PendingMessages(house.workspace, self.gate)
-        self.pictures = Pictures(chat.id, house.store)
 
     @property
     def idle(self) -> bool:
@@ -189,7 +187,7 @@ class AgentChat:
         check_pictures([*(one for other in self.pending.waiting for one in pictures_in(other.attachments)), *pictures])
         if pictures:
             # Kept from now on: who takes the message back, or gets it back, has them again.
-            await self.pictures.keep(pictures)
+            await self.house.store.append(self.chat.id, (), await asyncio.to_thread(rows_of, pictures))
             self._refuse_idle()
         self.pending.steer(steer)
         step = self.opened.step or None if self.opened is not None else None

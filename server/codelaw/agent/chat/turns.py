@@ -12,6 +12,7 @@ from uuid import uuid4
 from codelaw.agent.chat import crash_recovery as crash
 from codelaw.agent.compaction.compaction_plan import savings
 from codelaw.agent.inputs.surroundings import as_sent, gathered, select
+from codelaw.agent.recording.pictures import rows_of
 from codelaw.agent.recording.turn_record import TurnRecord
 from codelaw.agent.subagents.running import ChildTurns
 from codelaw.agent.turn.call import report
@@ -76,7 +77,7 @@ async def start(
         agent.running = running = TurnTask(agent.chat.id, turn_id)
         agent.pending.drop(steer for steer in agent.pending.waiting if steer.id in steers)
         known = (agent.chat.id, turn_id, user, agent.house.store, agent.outbox, agent.refs)
-        record = TurnRecord(*known, pictures=agent.pictures, noticed=agent.noticed)
+        record = TurnRecord(*known, noticed=agent.noticed)
         agent.opened = record
         agent.outbox.turn = turn_id
         record.emit(question.started(typed, steers))
@@ -97,7 +98,7 @@ async def start(
 
 async def _store_beginning(agent: AgentChat, turn: StoredTurn, user: Message, pictures: Sequence[Picture]) -> None:
     await agent.settle()
-    kept = await agent.pictures.taken(pictures) if pictures else []
+    kept = await asyncio.to_thread(rows_of, pictures) if pictures else []
     await agent.outbox.reserve()
     try:
         before = await agent.house.store.begin_turn(turn, user, kept)

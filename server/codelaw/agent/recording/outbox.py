@@ -24,6 +24,7 @@ TOGETHER = 0.002
 MOST_OWED = 1000
 """Most events kept for a store that cannot take them (S-6)."""
 
+_DELTAS = (ThoughtDelta, AnswerDelta)
 _Posted = tuple[str, float, Event]
 """Turn, seconds since the epoch, event."""
 _log = logging.getLogger(__name__)
@@ -54,8 +55,6 @@ class Outbox:
         self.turn = ""
         """The turn that runs; empty when none does."""
         self._waiting: list[_Posted] = []
-        self._more: list[str] = []
-        """Deltas that belong to the last that waits; they are joined once."""
         self._owed: list[tuple[int, _Posted]] = []
         """Sent under these numbers, but not yet stored."""
         self._urgent = asyncio.Event()
@@ -72,12 +71,12 @@ class Outbox:
 
     def post(self, turn_id: str, event: Event) -> None:
         """Queue an event; deltas of one kind and step are joined while they wait. No known key leaves with it (S-5)."""
-        if isinstance(event, ThoughtDelta | AnswerDelta) and self._goes_on(turn_id, event):
-            self._more.append(event.delta)
+        of, at, last = self._waiting[-1] if self._waiting else ("", 0.0, None)
+        if of == turn_id and isinstance(event, _DELTAS) and isinstance(last, _DELTAS) and _kin(last) == _kin(event):
+            self._waiting[-1] = of, at, replace(last, delta=last.delta + event.delta)
             return
-        self._fold()
-        self._waiting.append((turn_id, time.time(), self._discreet(event)))
-        if not isinstance(event, ThoughtDelta | AnswerDelta):
+        self._waiting.append((turn_id, time.time(), event))
+        if not isinstance(event, _DELTAS):
             self._urgent.set()
         self._idle.clear()
         if self._task is None or self._task.done():
@@ -106,22 +105,6 @@ class Outbox:
         finally:
             self._draining -= 1
 
-    def _goes_on(self, turn_id: str, event: ThoughtDelta | AnswerDelta) -> bool:
-        """Whether the event belongs to the last that waits."""
-        if not self._waiting:
-            return False
-        of, _, last = self._waiting[-1]
-        return of == turn_id and isinstance(last, ThoughtDelta | AnswerDelta) and _kin(last) == _kin(event)
-
-    def _fold(self) -> None:
-        """Join the last event that waits with what belongs to it."""
-        if self._more:
-            of, at, last = self._waiting[-1]
-            if isinstance(last, ThoughtDelta | AnswerDelta):
-                joined = replace(last, delta="".join((last.delta, *self._more)))
-                self._waiting[-1] = of, at, self._discreet(joined)
-            self._more.clear()
-
     def _discreet(self, event: Event) -> Event:
         return event if self._redaction is None else self._redaction.value(event)
 
@@ -129,8 +112,7 @@ class Outbox:
         try:
             while self._waiting:
                 await self._pause()
-                self._fold()
-                batch, self._waiting = self._waiting, []
+                batch, self._waiting = [(of, at, self._discreet(event)) for of, at, event in self._waiting], []
                 self._urgent.clear()
                 self._delivered = asyncio.get_running_loop().time()
                 for turn_id, events in groupby(batch, lambda posted: posted[0]):

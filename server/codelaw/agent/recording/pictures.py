@@ -1,24 +1,21 @@
-"""The pictures of one chat: kept by the store under their digests, those used last at hand (M-6)."""
+"""The pictures of a chat: kept by the store under their digests (M-6)."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from codelaw.domain.media.images import picture_ref
 from codelaw.domain.models import pictures_in
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from codelaw.domain.media.images import Image, Picture
     from codelaw.domain.models import ModelRequest
     from codelaw.ports.store import ChatStore
 
-AT_HAND = 40 * 1024 * 1024
-"""Bytes that are kept in memory."""
 SENT = 20 * 1024 * 1024
 """Bytes of pictures in one request, the newest first: vendors take 32 MB of text, and base64 adds a third."""
 MOST_SENT = 20
@@ -27,50 +24,16 @@ AWAY = 10
 """Of the oldest that are left out together where there are more."""
 
 
-@dataclass(slots=True)
-class Pictures:
-    """Gives requests their pictures."""
+async def sent_with(store: ChatStore, chat_id: str, request: ModelRequest) -> Mapping[str, bytes]:
+    """The bytes of a request's pictures, by digest; one that is lost, or has no room, is told of in words.
 
-    chat_id: str
-    store: ChatStore
-    _known: OrderedDict[str, bytes] = field(default_factory=OrderedDict[str, bytes])
-
-    async def taken(self, pictures: Sequence[Picture]) -> list[tuple[str, dict[str, Any]]]:
-        """As rows for the store, each once."""
-        self._keep({one.image.digest: one.content for one in pictures})
-        return await asyncio.to_thread(_rows, pictures)
-
-    async def keep(self, pictures: Sequence[Picture]) -> None:
-        """Store them, each once."""
-        await self.store.append(self.chat_id, (), await self.taken(pictures))
-
-    async def sent_with(self, request: ModelRequest) -> Mapping[str, bytes]:
-        """The bytes of a request's pictures, by digest; one that is lost, or has no room, is told of in words.
-
-        Raises:
-            Refusal: `store_unavailable`.
-        """
-        wanted = _newest(request)
-        missing = [digest for digest in wanted if digest not in self._known]
-        refs = {picture_ref(digest): digest for digest in missing}
-        rows = await self.store.results(self.chat_id, refs) if refs else {}
-        read = await asyncio.to_thread(lambda: {refs[ref]: _bytes(body) for ref, body in rows.items()})
-        found = {digest: content for digest, content in read.items() if content}
-        found |= {digest: self._known[digest] for digest in wanted if digest in self._known}
-        self._keep(found)
-        return {digest: found[digest] for digest in wanted if digest in found}
-
-    def of_result(self, pictures: Sequence[Picture]) -> list[tuple[str, dict[str, Any]]]:
-        """As `taken`, at once: nothing may come between a result and its being stored."""
-        self._keep({one.image.digest: one.content for one in pictures})
-        return _rows(pictures)
-
-    def _keep(self, found: dict[str, bytes]) -> None:
-        for digest, content in found.items():
-            self._known[digest] = content
-            self._known.move_to_end(digest)
-        while self._known and sum(map(len, self._known.values())) > AT_HAND:
-            self._known.popitem(last=False)
+    Raises:
+        Refusal: `store_unavailable`.
+    """
+    refs = {picture_ref(digest): digest for digest in _newest(request)}
+    rows = await store.results(chat_id, refs) if refs else {}
+    found = await asyncio.to_thread(lambda: {refs[ref]: _bytes(body) for ref, body in rows.items()})
+    return {digest: content for digest, content in found.items() if content}
 
 
 def _newest(request: ModelRequest) -> list[str]:
@@ -89,7 +52,8 @@ def _newest(request: ModelRequest) -> list[str]:
     return list(reversed(images))
 
 
-def _rows(pictures: Sequence[Picture]) -> list[tuple[str, dict[str, Any]]]:
+def rows_of(pictures: Sequence[Picture]) -> list[tuple[str, dict[str, Any]]]:
+    """Pictures as the store keeps them, each once."""
     once = {picture_ref(one.image.digest): one.content for one in pictures}
     return [(ref, {"data": base64.b64encode(content).decode()}) for ref, content in once.items()]
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from codelaw.agent.dialects.scanning import GrowingText
+from codelaw.agent.recording.pictures import rows_of
 from codelaw.context.escaping import json_line
 from codelaw.context.pictures import without_pictures
 from codelaw.context.shortening.compressor import compress
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from codelaw.agent.dialects.base import ParsedReply
     from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.recording.outbox import Outbox
-    from codelaw.agent.recording.pictures import Pictures
     from codelaw.domain.files import Located
     from codelaw.domain.media.images import Picture
     from codelaw.ports.store import ChatStore
@@ -51,8 +51,6 @@ class TurnRecord:
     """Refs of results that the chat has given; the next one is unique in it (C-4)."""
     inputs: TurnInputs | None = None
     """What the turn works with; None until that is settled."""
-    pictures: Pictures | None = None
-    """The chat's; None where nothing is sent."""
     record: list[Message] = field(default_factory=list[Message])
     """Steers, assistant messages and compressed results: joins the history when the turn ends."""
     scratchpad: list[Message] = field(default_factory=list[Message])
@@ -217,9 +215,8 @@ class TurnRecord:
         mtime = _mtime(result.data)
         content = json_line(result.observation())
         full = result_message(caller, call, content, ref=ref, mtime=mtime, as_text=self.as_text)
-        pictures = result.pictures if self.pictures is not None else ()
-        if pictures:
-            images = tuple(one.image for one in pictures)
+        if result.pictures:
+            images = tuple(one.image for one in result.pictures)
             full = replace(full, metadata=replace(full.metadata, images=images))
         kept, settings = full, None if self.inputs is None else self.inputs.settings
         economy = settings is None or settings.economy  # the view shows results whole until a batch pays (C-6)
@@ -228,12 +225,11 @@ class TurnRecord:
             if economy:
                 self.reported[ref] = full.content
                 kept = replace(kept, metadata=replace(kept.metadata, whole=True))
-            elif pictures:
+            elif result.pictures:
                 kept = without_pictures(kept)
         asides = [Aside(full.id, one.name, one.text) for one in behind] if economy else []
         full = replace(full, metadata=replace(full.metadata, asides=behind))
-        rows = self.pictures.of_result(pictures) if self.pictures is not None and pictures else []
-        await self._write([(kept, full)], [(ref, envelope), *rows], asides)
+        await self._write([(kept, full)], [(ref, envelope), *rows_of(result.pictures)], asides)
         self.changes.extend(result.changes)
         if self.above is not None:
             self.above.changes.extend(result.changes)

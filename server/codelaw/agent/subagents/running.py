@@ -213,7 +213,6 @@ class ChildTurns:
             store=above.store,
             outbox=above.outbox,
             inputs=inputs,
-            pictures=above.pictures,
             parent=order.call_id,
             agent=kind.name,
             above=above,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import posixpath
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from codelaw.agent.services import ChatServices
     from codelaw.context.sections import Section, View
     from codelaw.domain.chats import Chat
-    from codelaw.domain.files import Entry, FileText, Folder, Stamp
+    from codelaw.domain.files import FileText, Folder
     from codelaw.domain.messages import Call, Fragment
     from codelaw.domain.results import ToolResult
     from codelaw.permissions.policy import Denied
@@ -46,15 +45,11 @@ class TurnLaws:
     house: ChatServices
     denied: Denied | None
     """What rules keep from being read."""
-    listed: Listed = field(init=False)
     _documents: Sequence[LawText] = ()
     _view: View | None = None
     _standing: dict[str, str] | None = None
     """What the view, and the results since, show: texts by name."""
     _warned: set[str] = field(default_factory=set[str])
-
-    def __post_init__(self) -> None:
-        self.listed = Listed(self.inputs.law_files)
 
     async def layer(self) -> Sequence[Section]:
         """L2 as it is now, without known keys (L-4); nothing where the editor does not trust the folder (S-7)."""
@@ -97,7 +92,7 @@ class TurnLaws:
     async def _below(self, path: str) -> list[NestedLaw]:
         """What counts in the folders from below the root down to `path`; the user is told what is wrong with it."""
         chain: list[NestedLaw] = []
-        for shown, law in await laws_above(self.house.workspace, self.denied, self.inputs.law_files, path, self.listed):
+        for shown, law in await laws_above(self.house.workspace, self.denied, self.inputs.law_files, path):
             document = None if law is None else law.document
             if law is None or document is None:
                 chain.append(NestedLaw(shown))
@@ -124,10 +119,6 @@ class TurnLaws:
             messages = [message for section in sections for message in section.messages]
             self._standing = dict(standing(messages))
         return self._standing
-
-
-SETTLED = 2.0
-"""Seconds after which a folder's time tells whether it has changed; before, another name may share it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +205,7 @@ async def folder_laws(workspace: Workspace, denied: Denied | None, files: Sequen
 
 
 async def laws_above(
-    workspace: Workspace, denied: Denied | None, files: Sequence[str], path: str, listed: Listed
+    workspace: Workspace, denied: Denied | None, files: Sequence[str], path: str
 ) -> list[tuple[str, FolderLaw | None]]:
     """The folders from below the root down to `path`, as the model knows them, and what counts in each (X-10).
 
@@ -230,14 +221,16 @@ async def laws_above(
         return []
     chain = [nearest, *nearest.parents]
     chain = chain[: chain.index(folder.root)][::-1]
-    places = [_place(workspace, folder, one) for one in chain]
     found: list[tuple[str, FolderLaw | None]] = []
-    for one, stamp in zip(places, await workspace.stamps(places), strict=True):
+    for one in (_place(workspace, folder, step) for step in chain):
         inside = one.path.relative_to(folder.root).as_posix()
         reading = _LawReader(workspace, denied, folder, inside)
         law: FolderLaw | None = None
         if denied is None or not denied.hides(one.shown):
-            name = laws.choose_beside(await listed.names(reading, one, stamp), files)
+            try:
+                name = laws.choose_beside(await reading.names(one), files)
+            except ToolFailure:
+                name = None  # it cannot be looked into
             # What ignore files hide is not the project's own: a package that was installed gives no orders.
             if name is not None and not await workspace.is_hidden(_place(workspace, folder, one.path / "_")):
                 law = await reading.law(name, (name,))
@@ -252,30 +245,6 @@ def _place(workspace: Workspace, folder: Folder, path: Path) -> Located:
     return Located(path, shown, path.as_uri(), folder)
 
 
-@dataclass(slots=True)
-class Listed:
-    """The names in folders, kept while a folder does not change."""
-
-    files: Sequence[str]
-    """The names that are looked for."""
-    _known: dict[Path, tuple[Stamp, list[str]]] = field(default_factory=dict[Path, "tuple[Stamp, list[str]]"])
-
-    async def names(self, reading: _LawReader, place: Located, stamp: Stamp | None) -> list[str]:
-        """Of the names in the folder at `place`, those that are looked for; empty where it cannot be looked into."""
-        known = self._known.get(place.path)
-        if known is not None and known[0] == stamp:
-            names = known[1]
-        else:
-            try:
-                entries = await reading.entries(place)
-            except ToolFailure:
-                entries = ()
-            names = [entry.name for entry in entries if laws.is_law_name(entry.name, self.files)]
-            if stamp is not None and time.time() - stamp.mtime > SETTLED:
-                self._known[place.path] = stamp, names
-        return sorted({*names, *reading.opened(place)})
-
-
 async def nested_law(
     workspace: Workspace, denied: Denied | None, files: Sequence[str], folder: Folder, inside: str
 ) -> FolderLaw | None:
@@ -284,7 +253,7 @@ async def nested_law(
     Nothing is said of a folder that cannot be looked into, or that rules deny.
     """
     path = _LawReader(workspace, denied, folder, inside).path("")
-    above = await laws_above(workspace, denied, files, path, Listed(files))
+    above = await laws_above(workspace, denied, files, path)
     return above[-1][1] if above else None
 
 
@@ -304,16 +273,10 @@ class _LawReader:
 
     async def names(self, place: Located) -> list[str]:
         """The names in the folder, which lies at `place`, in order; open documents included."""
-        return sorted({*(entry.name for entry in await self.entries(place)), *self.opened(place)})
-
-    async def entries(self, place: Located) -> Sequence[Entry]:
-        """What lies in the folder on the disk."""
-        return await self.workspace.entries(place, hidden=True, ignored=True)
-
-    def opened(self, place: Located) -> list[str]:
-        """The names of open documents in the folder."""
+        entries = await self.workspace.entries(place, hidden=True, ignored=True)
         buffers = self.workspace.buffers.all()
-        return [buffer.path.name for buffer in buffers if buffer.path and buffer.path.parent == place.path]
+        opened = (buffer.path.name for buffer in buffers if buffer.path and buffer.path.parent == place.path)
+        return sorted({*(entry.name for entry in entries), *opened})
 
     async def law(self, name: str, names: Sequence[str]) -> FolderLaw:
         """The file of that name, readable or not."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 from codelaw.agent.dialects.base import ParsedReply
 from codelaw.agent.dialects.scanning import GrowingText
 from codelaw.agent.model_calls.recovery import NextAttempt, Recovery
+from codelaw.agent.recording.pictures import sent_with
 from codelaw.context.tokens import estimate
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ModelFailure
@@ -43,8 +44,6 @@ QUIET_SECONDS = 30.0
 """Without content, whatever signs of life the connection gives."""
 SILENT = "model_silent"
 """The notice's code."""
-LONG_REPLY = 1 << 16
-"""Characters of a reply that is read in a thread."""
 SEARCH_TITLE = 200
 """Characters of what a search is called by."""
 CONTINUATIONS = 3
@@ -194,7 +193,7 @@ class Asker:
             if stopped:
                 reply = replace(reply, text=reply.text + reply.stopped_by)
             else:
-                cut = await self._cut(reply)
+                cut = await asyncio.to_thread(self.inputs.dialect.cut, reply, self._name)
                 if cut is not None:
                     return self._read(reply, cut)
             if number > CONTINUATIONS:
@@ -210,7 +209,7 @@ class Asker:
         """Whether an endpoint's own stop sequence has cut an answer (R-3); one that may be cut gets a notice."""
         if reply.stop_reason != "stop_sequence" or not reply.text.strip():
             return False
-        whole = await self._whole_by_its_text(reply)
+        whole = await asyncio.to_thread(self.inputs.dialect.whole, reply)
         if whole or _CONTROL.fullmatch(reply.stopped_by):
             return False
         if whole is None and not reply.stopped_by:
@@ -219,18 +218,8 @@ class Asker:
         return True
 
     async def _said(self, reply: ModelReply) -> ParsedReply:
-        """What a reply says."""
-        dialect, name = self.inputs.dialect, self._name
-        return await asyncio.to_thread(dialect.read, reply, name) if _long(reply) else dialect.read(reply, name)
-
-    async def _cut(self, reply: ModelReply) -> ParsedReply | None:
-        """The same of one that was cut off; None when it should be continued."""
-        dialect, name = self.inputs.dialect, self._name
-        return await asyncio.to_thread(dialect.cut, reply, name) if _long(reply) else dialect.cut(reply, name)
-
-    async def _whole_by_its_text(self, reply: ModelReply) -> bool | None:
-        dialect = self.inputs.dialect
-        return await asyncio.to_thread(dialect.whole, reply) if _long(reply) else dialect.whole(reply)
+        """What a reply says, read beside the event loop, which others wait for."""
+        return await asyncio.to_thread(self.inputs.dialect.read, reply, self._name)
 
     def _read(self, reply: ModelReply, reading: ParsedReply) -> ModelAttempt:
         for channel, text in self._stream.finish(reading):
@@ -309,9 +298,9 @@ class Asker:
 
         silence = Silence(self.turn)
         request = self._request(after)
-        if self.inputs.sees and self.turn.pictures is not None and request.digests:
+        if self.inputs.sees and request.digests:
             # Anew, as what was thought behind a picture goes back only where that is sent.
-            request = self._request(after, await self.turn.pictures.sent_with(request))
+            request = self._request(after, await sent_with(self.turn.store, self.turn.chat_id, request))
         try:
             with silence:
                 reply = await self.inputs.model.reply(request, on_delta)
@@ -391,8 +380,3 @@ class Asker:
     def _name(self) -> str:
         """The step's, unique in the chat."""
         return f"{self.turn.name}_{self.turn.step}"
-
-
-def _long(reply: ModelReply) -> bool:
-    """Whether a reply is read beside the event loop, which others wait for."""
-    return len(reply.text) >= LONG_REPLY or bool(reply.calls)
