@@ -1,4 +1,4 @@
-"""Answers that a person could want: 300 different ones, with all that a reader of replies could stumble over (R-3)."""
+"""Answers that a person could want: 100 different ones, with all that a reader of replies could stumble over (R-3)."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ ENDS = (
 
 
 def answers() -> list[str]:
-    """300 different answers."""
+    """100 different answers, one of three that there are."""
     made = [f"{words}\n\n```{name}\n{code}\n```" for (name, code), words in product(CODE.items(), WORDS)]
     made += [f"{code}{end}" for code, end in zip([*CODE.values()] * 5, ENDS * 5, strict=False)]
     made += [f"{words}{end}" for words, end in product(WORDS, ENDS[1:])]
     found = list(dict.fromkeys(made))
     assert len(found) >= 300
-    return found[:300]
+    return found[:300:3]

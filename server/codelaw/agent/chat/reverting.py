@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codelaw.agent.chat.file_undo import FileUndo, placed
+from codelaw.agent.effects.interrupted import NAMED, some_names
 from codelaw.agent.effects.journal import StoredJournal
 from codelaw.agent.effects.undoing import CannotUndo, opened
 from codelaw.domain.edits import (
@@ -31,9 +32,6 @@ from codelaw.ports.cancelling import to_the_end
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
-
-NAMED = 10
-"""Files, and reasons, named in a notice."""
 
 
 async def revert(
@@ -150,8 +148,7 @@ class _Done:
     def words(self, what: str) -> str:
         """What is said of the files, `what` of those that were undone."""
         paths = [change.path for change in self.undone]
-        more = f" and {len(paths) - NAMED} more" if len(paths) > NAMED else ""
-        said = [f"{what} {', '.join(paths[:NAMED])}{more}."] if paths else []
+        said = [f"{what} {some_names(paths)}."] if paths else []
         if self.conflicts:
             said.append("Left alone: " + " ".join(conflict.reason for conflict in self.conflicts[:NAMED]))
         return " ".join(said)

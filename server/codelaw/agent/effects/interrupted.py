@@ -18,7 +18,7 @@ from codelaw.ports.cancelling import to_the_end
 from codelaw.tools.watching import CLOCK, MAX_READ, MAX_SECONDS, MAX_VISITS, placed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from codelaw.domain.files import Located, Survey
     from codelaw.domain.safety.redaction import Redaction
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 SLACK = 5.0
 """Seconds after the last mark of life in which a change is still taken for the command's."""
 NAMED = 10
+"""Files that a notice names."""
 _BOM = "\ufeff"
 
 _log = logging.getLogger(__name__)
@@ -135,11 +136,11 @@ class _Taking:
             return None
         said = ["A command was running when codelaw stopped."]
         if self.changed:
-            said.append(f"What it had changed can be undone with its turn: {_names(self.changed)}.")
+            said.append(f"What it had changed can be undone with its turn: {some_names(self.changed)}.")
         if self.unsure:
-            said.append(f"These were changed later, and an undo leaves them alone: {_names(self.unsure)}.")
+            said.append(f"These were changed later, and an undo leaves them alone: {some_names(self.unsure)}.")
         if self.lost:
-            said.append(f"Nothing was kept of these, so their change cannot be undone: {_names(self.lost)}.")
+            said.append(f"Nothing was kept of these, so their change cannot be undone: {some_names(self.lost)}.")
         if self.unseen:
             said.append(f"What else it changed is not known: the workspace is too large ({self.unseen}).")
         return NoticeEvent("warning", "command_interrupted", " ".join(said))
@@ -183,6 +184,7 @@ def _digest(image: FileImage) -> str:
     return hashlib.sha256(image.content).hexdigest()
 
 
-def _names(names: list[str]) -> str:
+def some_names(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more
