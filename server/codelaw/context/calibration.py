@@ -7,8 +7,9 @@ weight of its own, and what a call reports moves the weights of those kinds most
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import mul
 
 from codelaw.context.sections import Section, image_tokens, message_texts
 from codelaw.context.tokens import CALL_OVERHEAD, Kinds, kinds
@@ -71,6 +72,10 @@ _NOISE = 0.01
 Row = tuple[float, ...]
 
 
+def _dot(one: Iterable[float], other: Iterable[float]) -> float:
+    return sum(map(mul, one, other))
+
+
 @dataclass(frozen=True, slots=True)
 class Weights:
     """Reported tokens over estimated ones by kind of text, and how sure each is: recursive least squares."""
@@ -85,7 +90,7 @@ class Weights:
 
     def ratio(self, shares: Row) -> float:
         """Reported over estimated tokens of a text with these shares."""
-        return sum(mean * share for mean, share in zip(self.means, shares, strict=True))
+        return _dot(self.means, shares)
 
     def observed(self, shares: Row, seen: float) -> Weights:
         """With one more report, of `seen` times the estimate."""
@@ -93,8 +98,8 @@ class Weights:
             [value + (_DRIFT**2 if row == column else 0.0) for column, value in enumerate(values)]
             for row, values in enumerate(self.spread)
         ]
-        towards = [sum(value * share for value, share in zip(row, shares, strict=True)) for row in drifted]
-        unsure = sum(value * share for value, share in zip(towards, shares, strict=True)) + _NOISE**2
+        towards = [_dot(row, shares) for row in drifted]
+        unsure = _dot(towards, shares) + _NOISE**2
         gains = [value / unsure for value in towards]
         off = seen - self.ratio(shares)
         means = tuple(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
@@ -23,7 +23,10 @@ def marked_gone(images: Any) -> Any:
     """What a result's data says of its pictures, once they are not shown any more; the same object without any."""
     if not any(_shown(one, (SHOWN,)) for one in as_list(images)):
         return images
-    return [_as_gone(one) if _shown(one, (SHOWN,)) else one for one in images]
+    return [
+        {**{name: value for name, value in one.items() if name != SHOWN}, GONE: True} if _shown(one, (SHOWN,)) else one
+        for one in images
+    ]
 
 
 def count_pictures(data: Any) -> int:
@@ -35,7 +38,12 @@ def without_pictures(message: Message) -> Message:
     """The message of a result without its pictures, and with words for that; the same object without any."""
     if message.role != "tool" or not message.metadata.images:
         return message
-    return replace(message, content=_content(message.content), metadata=replace(message.metadata, images=()))
+    body = parsed(message.content)
+    data = as_object(body.get("data"))
+    images = marked_gone(data.get(IMAGES))
+    same = images is data.get(IMAGES)
+    content = message.content if same else json_line({**body, "data": {**data, IMAGES: images}})
+    return replace(message, content=content, metadata=replace(message.metadata, images=()))
 
 
 def with_those_of(messages: Sequence[Message], refs: AbstractSet[str]) -> Sequence[Message]:
@@ -53,16 +61,5 @@ def _lost(message: Message, refs: AbstractSet[str]) -> bool:
     return message.role == "tool" and bool(facts.images) and facts.whole and facts.ref not in refs
 
 
-def _content(content: str) -> str:
-    body = parsed(content)
-    data = as_object(body.get("data"))
-    images = marked_gone(data.get(IMAGES))
-    return content if images is data.get(IMAGES) else json_line({**body, "data": {**data, IMAGES: images}})
-
-
 def _shown(one: Any, marks: Sequence[str]) -> bool:
     return any(as_object(one).get(mark) is True for mark in marks)
-
-
-def _as_gone(one: Mapping[str, Any]) -> dict[str, Any]:
-    return {**{name: value for name, value in one.items() if name != SHOWN}, GONE: True}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from codelaw.context.escaping import json_line
 from codelaw.context.pictures import without_pictures
@@ -100,8 +99,10 @@ def _truncated(message: Message, bound: int) -> Message:
     for by_string in (True, False):  # data of many small parts lose their middle
         limit = len(message.content) // 2
         while limit >= SHORTEST and message_tokens(smallest) > bound:
-            cut = partial(_middle_cut, limit=limit, where=where)
-            kept = with_texts(given["data"], cut) if by_string else bounded(given["data"], limit)
+            head, tail = limit * 3 // 5, limit * 2 // 5
+            kept = bounded(given["data"], limit)
+            if by_string:
+                kept = with_texts(given["data"], lambda text, head=head, tail=tail: middle_out(text, head, tail, where))
             data = {
                 **(as_object(kept) or {"text": kept}),
                 "truncated": True,
@@ -111,7 +112,3 @@ def _truncated(message: Message, bound: int) -> Message:
             smallest = shorter if message_tokens(shorter) < message_tokens(smallest) else smallest
             limit //= 2
     return smallest
-
-
-def _middle_cut(text: str, limit: int, where: str) -> str:
-    return text if len(text) <= limit else middle_out(text, limit * 3 // 5, limit * 2 // 5, where)

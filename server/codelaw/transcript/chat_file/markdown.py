@@ -11,20 +11,18 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from codelaw.domain.chats import Chat
-from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.events import ChatEvent, CompactionEvent, NoticeEvent, ToolCallEvent
 from codelaw.domain.messages import Message
 from codelaw.domain.reports import ContextReport
 from codelaw.transcript.chat_file.chat_file import YOU, block, escape_comments, header
 from codelaw.transcript.chat_file.fences import fenced
 from codelaw.transcript.chat_file.story import (
-    LEVELS,
     OF_A_CHILD,
     Spoken,
     Story,
     closed,
-    compaction_line,
     end_lines,
+    noted,
     one_line,
     status,
     stories,
@@ -65,10 +63,14 @@ def transcript(chat: Chat, messages: Sequence[Message], events: Sequence[ChatEve
     return "\n\n".join(parts) + "\n"
 
 
+BAR = "\\|"
+"""A bar in a cell."""
+
+
 def context(report: ContextReport) -> str:
     """What would be sent now, with its sections and their tokens."""
     rows = [
-        f"| {part.layer} | {_cell(part.name)} | {part.tokens} | {part.chars} | "
+        f"| {part.layer} | {one_line(part.name).replace('|', BAR)} | {part.tokens} | {part.chars} | "
         f"{'yes' if part.cached else 'no'} | {'yes' if part.cut else 'no'} |"
         for part in report.sections
     ]
@@ -88,10 +90,6 @@ def context(report: ContextReport) -> str:
     for part in report.sections:
         parts += [f"## {part.layer} {one_line(part.name)}", fenced(part.text, "text")]
     return "\n\n".join(parts) + "\n"
-
-
-def _cell(text: str) -> str:
-    return one_line(text).replace("|", "\\|")
 
 
 def _turn(story: Story, messages: Sequence[Message], *, running: bool) -> list[str]:
@@ -146,10 +144,8 @@ def _story(story: Story, results: Mapping[str, str]) -> list[str]:
                     spoken = True
             case ToolCallEvent():
                 pieces += _call(part, results.get(part.call_id))
-            case NoticeEvent(level=level, message=message):
-                pieces.append(f"> - **{LEVELS[level]}:** {one_line(message, 2000)}")
-            case CompactionEvent(report=CompactionReport() as report):
-                pieces.append(f"> - **Note:** {compaction_line(report)}")
+            case NoticeEvent() | CompactionEvent():
+                pieces.append(noted(part, 2000))
             case _:
                 pass
     if story.result is not None:

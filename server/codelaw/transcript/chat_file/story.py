@@ -176,10 +176,8 @@ def block_body(story: Story) -> str:
                 spoken = spoken or bool(text.strip())
             case ToolCallEvent() if settled(part):
                 pieces.append((True, call_line(part)))
-            case NoticeEvent(level=level, message=message):
-                pieces.append((True, f"> - **{LEVELS[level]}:** {one_line(message)}"))
-            case CompactionEvent(report=CompactionReport() as report):
-                pieces.append((True, f"> - **Note:** {compaction_line(report)}"))
+            case NoticeEvent() | CompactionEvent():
+                pieces.append((True, noted(part)))
             case _:
                 pass
     if story.result is not None:
@@ -208,13 +206,14 @@ def call_line(call: ToolCallEvent) -> str:
     return line
 
 
-def compaction_line(report: CompactionReport) -> str:
-    """A compaction in one sentence."""
-    if report.message:
-        return one_line(report.message)
-    return (
-        f"{report.rounds_archived} older rounds were archived ({report.tokens_before} → {report.tokens_after} tokens)."
-    )
+def noted(part: NoticeEvent | CompactionEvent, most: int = LINE_CHARACTERS) -> str:
+    """A notice or a compaction in one quoted line."""
+    if isinstance(part, NoticeEvent):
+        return f"> - **{LEVELS[part.level]}:** {one_line(part.message, most)}"
+    report = part.report or CompactionReport(compacted=False, reason="cancelled")
+    tokens = f"{report.tokens_before} → {report.tokens_after} tokens"
+    words = report.message or f"{report.rounds_archived} older rounds were archived ({tokens})."
+    return f"> - **Note:** {one_line(words)}"
 
 
 def end_lines(story: Story, result: TurnResult) -> list[str]:

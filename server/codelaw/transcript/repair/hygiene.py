@@ -62,7 +62,8 @@ def paired(messages: Sequence[Message]) -> tuple[Sequence[Message], Repairs]:
             rows.append((place, message))
         if message.role != "assistant":
             continue
-        kept = [(number, call) for number, call in enumerate(_calls_of(message)) if _is_well_formed(call)]
+        made = message.metadata.calls if message.metadata.answer is None else ()  # an answer ends a turn (R-1a)
+        kept = [(number, call) for number, call in enumerate(made) if call.id and _TOOL_NAME.fullmatch(call.tool)]
         calls = tuple(replace(call, id=call_ids.take_for_call(call.id, message.id, number)) for number, call in kept)
         done["removed_calls"] += len(message.metadata.calls) - len(kept)
         done["renamed_calls"] += sum(call.id != old.id for call, (_, old) in zip(calls, kept, strict=True))
@@ -144,15 +145,6 @@ def _is_answered(message: Message, result: Message) -> bool:
     """Whether a result of another turn is that of a call in the message."""
     facts = result.metadata
     return any(call.id == facts.call_id and facts.tool_name in {None, call.tool} for call in message.metadata.calls)
-
-
-def _calls_of(message: Message) -> tuple[Call, ...]:
-    """The calls a message can have made: none when it was the answer, which ends a turn (R-1a)."""
-    return message.metadata.calls if message.metadata.answer is None else ()
-
-
-def _is_well_formed(call: Call) -> bool:
-    return bool(call.id) and _TOOL_NAME.fullmatch(call.tool) is not None
 
 
 def _calling(message: Message, calls: tuple[Call, ...]) -> Message:

@@ -159,9 +159,7 @@ class _Names:
         if not 6 <= len(name) <= _LONGEST or not _CODE.search(name) or _NOISE.match(whole) or name in _OURS:
             return ""
         if name != whole and not whole.startswith(("/", "~", "../")):
-            known = self.spelling.get(name)
-            if known is None or len(whole) < len(known):
-                self.spelling[name] = whole
+            self.spelling[name] = min(whole, self.spelling.get(name, whole), key=lambda path: (len(path), path))
         return name
 
 

@@ -237,12 +237,7 @@ def _headed(said: str) -> list[str]:
         raise BadSummary(f"headings are missing: {', '.join(missing)}")
     if found != list(REQUIRED):
         raise BadSummary("its headings are doubled or out of order")
-    first = places[0][0]
-    opened = any(fence(line) for line in lines[max(0, first - 2) : first])
-    body = lines[first:]
-    while opened and body and (not body[-1].strip() or fence(body[-1])):
-        body.pop()
-    return body
+    return lines[places[0][0] :]
 
 
 def _filled(lines: Sequence[str]) -> list[str]:
@@ -320,26 +315,20 @@ def without_empty_plans(lines: Sequence[str]) -> tuple[list[str], str]:
     The second value names the first that has something; it is empty for a summary that speaks of the past only.
     """
     kept: list[str] = []
-    skip = inside = False
-    indent = -1
+    plan: str | None = None
+    inside, indent = False, -1
     for line in lines:
         inside = heading(line) is None and inside != fence(line)
-        if skip and _under(line, indent) and _EMPTY.fullmatch(line):
-            continue
-        if skip and _under(line, indent):
-            return list(lines), _name(kept.pop())
-        if skip:
-            kept.pop()
-            skip = False
-        if inside:
-            kept.append(line)
-            continue
-        ahead, rest, indent = _ahead(line)
+        if plan is not None and _under(line, indent):
+            if _EMPTY.fullmatch(line):
+                continue
+            return list(lines), _name(plan)
+        ahead, rest, indent = (False, "", 0) if inside else _ahead(line)
         if ahead and not _EMPTY.fullmatch(rest):
             return list(lines), _name(line)
-        skip = ahead
-        kept.append(line)
-    return (kept[:-1] if skip else kept), ""
+        plan = line if ahead else None
+        kept += [] if ahead else [line]
+    return kept, ""
 
 
 def _ahead(line: str) -> tuple[bool, str, int]:
