@@ -140,21 +140,15 @@ def parse(text: str) -> ChatFile:
         elif _YOU.match(line):
             asked.append(number)
         number += 1
-    chat_id = span = None
-    if comment is not None:
-        found = _CHAT.match(lines[comment])
-        chat_id = found["id"] if found else None
-        span = (starts[comment], starts[comment] + len(lines[comment]))
-    question = _question(lines, starts, rest, asked, comment)
-    you = starts[asked[-1]] if asked else None
+    named = None if comment is None else _CHAT.match(lines[comment])
     return ChatFile(
         text=text,
-        chat_id=chat_id,
-        chat_span=span,
+        chat_id=None if named is None else named["id"],
+        chat_span=None if comment is None else (starts[comment], starts[comment] + len(lines[comment])),
         head=min(starts[body], len(text)),
         blocks=tuple(blocks),
-        question=question,
-        you=you,
+        question=_question(lines, starts, rest, asked, comment),
+        you=starts[asked[-1]] if asked else None,
     )
 
 

@@ -37,41 +37,27 @@ class Fold:
 
 def outline(text: str) -> list[OutlineItem]:
     """The parts of a text whose lines end with a line feed."""
-    file = parse(text)
     lines = text.split("\n")
-    flat = _flat(file, lines)
-    end = len(lines) - 1
-    while end > 0 and not lines[end].strip():
-        end -= 1
-    for number, entry in enumerate(flat):
-        if entry.kind == "block":
-            continue
-        entry.last = max(entry.first, min(entry.last, end))
-        for later in flat[number + 1 :]:
-            if later.level <= entry.level:
-                entry.last = max(entry.first, min(entry.last, later.first - 1))
-                break
+    end = max((number for number, line in enumerate(lines) if line.strip()), default=0)
     roots: list[OutlineItem] = []
     above: list[OutlineItem] = []
-    for entry in flat:
+    for entry in [*_flat(parse(text), lines), OutlineItem("", "title", end + 1, end, -1)]:
         while above and above[-1].level >= entry.level:
-            above.pop()
+            over = above.pop()
+            if over.kind != "block":
+                over.last = max(over.first, min(over.last, end, entry.first - 1))
         (above[-1].inside if above else roots).append(entry)
         above.append(entry)
-    return roots
+    return roots[:-1]
 
 
 def folds(text: str) -> list[Fold]:
     """Rounds, blocks, headings, blocks of code and collapsed details."""
-    found: list[Fold] = []
     waiting = outline(text)
-    while waiting:
-        entry = waiting.pop()
+    for entry in waiting:  # which grows meanwhile
         waiting += entry.inside
-        if entry.last > entry.first:
-            found.append(Fold(entry.first, entry.last))
-    found += _code(text.split("\n"))
-    return sorted(set(found), key=lambda fold: (fold.first, -fold.last))
+    found = {*(Fold(entry.first, entry.last) for entry in waiting), *_code(text.split("\n"))}
+    return sorted((fold for fold in found if fold.last > fold.first), key=lambda fold: (fold.first, -fold.last))
 
 
 def _flat(file: ChatFile, lines: list[str]) -> list[OutlineItem]:
@@ -90,9 +76,9 @@ def _flat(file: ChatFile, lines: list[str]) -> list[OutlineItem]:
                 entries.append(OutlineItem(_short(words), "title", line, upto - 1, 0))
         if block is None:
             break
-        title = "codelaw" if block.kind == "turn" else "Summary"
-        level = 1 if asked and block.kind == "turn" else 0
-        entries.append(OutlineItem(f"{title} …" if block.running else title, "block", block.first, block.last, level))
+        title = ("codelaw" if block.kind == "turn" else "Summary") + (" …" if block.running else "")
+        level = int(asked and block.kind == "turn")
+        entries.append(OutlineItem(title, "block", block.first, block.last, level))
         inner = block.last - 1 if block.closed else block.last
         entries += [
             OutlineItem(_short(words), "heading", line, inner, 10 + deep)
@@ -127,4 +113,4 @@ def _code(lines: list[str]) -> list[Fold]:
                 details.append(number)
             elif line.startswith("</details>") and details:
                 found.append(Fold(details.pop(), number))
-    return [fold for fold in found if fold.last > fold.first]
+    return found
