@@ -15,6 +15,7 @@ from codelaw.context.observations.layout import (
     ResultLayout,
     amount,
     block,
+    flag,
     items,
     listed,
     number,
@@ -62,23 +63,21 @@ def changes(data: Mapping[str, Any]) -> ResultLayout | None:
         body.append(row(f"{text(reported, 'path')}: {text(reported, 'code')}: {text(reported, 'message')}"))
     left = [f"Left alone: {', '.join(map(one, named))}." for named in [items(data, "left")] if named]
     target = text(data, "title") or " to ".join(filter(None, (text(data, "symbol"), text(data, "new_name"))))
-    facts = (amount(len(files), "files"), "dry run, nothing written" if data.get("dry_run") is True else "")
+    facts = (amount(len(files), "files"), flag(data, "dry_run", "dry run, nothing written"))
     return ResultLayout(target, facts, tuple(body), tuple(left))
 
 
 def _facts(data: Mapping[str, Any]) -> tuple[str, ...]:
     operation, lines = text(data, "operation"), number(data, "lines")
     edits, replaced = number(data, "edits"), number(data, "replacements")
-    dry = data.get("dry_run") is True
-    cut = data.get("diff_truncated") is True
     return (
         operation,
         "" if lines is None else amount(lines, "lines"),
         "" if edits is None else amount(edits, "edits"),
         "" if replaced is None else f"{replaced} replaced",
-        "dry run, nothing written" if dry else "not applied" if data.get("applied") is False else "",
-        "not saved yet" if data.get("unsaved") is True else "",
-        f"diff cut{_where(data)}" if cut else "",
+        flag(data, "dry_run", "dry run, nothing written") or flag(data, "applied", "not applied", value=False),
+        flag(data, "unsaved", "not saved yet"),
+        flag(data, "diff_truncated", f"diff cut{_where(data)}"),
     )
 
 
@@ -117,7 +116,7 @@ def bash(data: Mapping[str, Any]) -> ResultLayout | None:
     facts = [
         "" if code is None else f"exit {code}",
         f"{seconds:g} s" if isinstance(seconds, int | float) else "",
-        "its middle left out" if data.get("truncated") is True else "",
+        flag(data, "truncated", "its middle left out"),
         "" if stdout or stderr else "no output",
     ]
     body = [block(stdout)] if stdout else []
@@ -160,7 +159,7 @@ def reported(data: Mapping[str, Any]) -> ResultLayout | None:
         text(data, "ended"),
         "" if steps is None else amount(steps, "steps"),
         "" if tokens is None else amount(tokens, "tokens"),
-        "cut" if data.get("truncated") is True else "",
+        flag(data, "truncated", "cut"),
     )
     notes = (f"It has changed {listed(changed, _CHANGED)}: read them again before you edit them.",) if changed else ()
     finished = r"The subagent has finished\."
@@ -175,7 +174,7 @@ def loaded(data: Mapping[str, Any]) -> ResultLayout | None:
     name, file = text(data, "name"), text(data, "file")
     files, by = items(data, "files"), text(data, "by")
     notes = (f"Files of the skill, which {by} brings: {listed(files, len(files))}.",) if files else ()
-    facts = (f"in {text(data, 'folder')}", "cut" if data.get("truncated") is True else "")
+    facts = (f"in {text(data, 'folder')}", flag(data, "truncated", "cut"))
     return ResultLayout(f"{name}/{file}" if file else name, facts, (block(body),) if body else (), notes)
 
 
@@ -192,7 +191,7 @@ def served(data: Mapping[str, Any]) -> ResultLayout | None:
     said, values = text(data, "text"), data.get("structured")
     images = objects(data, "images") or []
     facts = (
-        "its middle left out" if data.get("truncated") is True else "",
+        flag(data, "truncated", "its middle left out"),
         "" if not images else amount(len(images), "images"),
         "" if said or values else "no text",
     )

@@ -138,6 +138,11 @@ def number(data: Mapping[str, Any], name: str) -> int | None:
     return value if type(value) is int else None
 
 
+def flag(data: Mapping[str, Any], name: str, words: str, *, value: bool = True) -> str:
+    """The words where the data has that flag so, else nothing."""
+    return words if data.get(name) is value else ""
+
+
 def counted(total: int | None, shown: int, what: str) -> str:
     """How many there are, and how many of them are shown where that is less."""
     count = shown if total is None else total

@@ -12,6 +12,7 @@ from codelaw.context.observations.layout import (
     amount,
     block,
     counted,
+    flag,
     grouped,
     items,
     listed,
@@ -36,17 +37,14 @@ def read(data: Mapping[str, Any]) -> ResultLayout | None:
         return None
     path = text(data, "path")
     first, last, total = (number(data, name) for name in ("start_line", "end_line", "total_lines"))
-    facts = [_extent(first, last, total)]
-    if last is not None and total is not None and last < total:
-        facts.append(f"go on with start_line {last + 1}")
-    cut = items(data, "cut_lines")
-    if cut:
-        facts.append(f"cut lines: {listed(cut)}")
-    if data.get("replaced") is True:
-        facts.append("bytes that are not UTF-8 are U+FFFD")
-    if data.get("unsaved") is True:
-        facts.append("not saved yet")
-    note = text(data, "note")
+    cut, note = items(data, "cut_lines"), text(data, "note")
+    facts = (
+        _extent(first, last, total),
+        f"go on with start_line {last + 1}" if last is not None and total is not None and last < total else "",
+        f"cut lines: {listed(cut)}" if cut else "",
+        flag(data, "replaced", "bytes that are not UTF-8 are U+FFFD"),
+        flag(data, "unsaved", "not saved yet"),
+    )
     name = re.escape(path)
     said = (
         rf"(?:Lines \S+ of \d+ of {name}\.|{name} is empty\.)(?: Go on with start_line \d+\.)?"
@@ -54,7 +52,7 @@ def read(data: Mapping[str, Any]) -> ResultLayout | None:
         rf"(?: ?{re.escape(note)})?"
     )
     body = (_lines(content),) if content else ()
-    return ResultLayout(path, tuple(facts), body, (one(note),) if note else (), said)
+    return ResultLayout(path, facts, body, (one(note),) if note else (), said)
 
 
 def glob(data: Mapping[str, Any]) -> ResultLayout | None:
@@ -109,18 +107,16 @@ def grep(data: Mapping[str, Any]) -> ResultLayout | None:
     matches = places(data, "matches")
     if matches is None:
         return None
-    reason, files = text(data, "reason"), number(data, "files")
-    facts = [
+    reason, files, buffers = text(data, "reason"), number(data, "files"), items(data, "buffers")
+    facts = (
         counted(number(data, "total"), len(matches), "lines"),
         "" if files is None else f"in {amount(files, 'files')}",
         one(reason),
-    ]
-    if buffers := items(data, "buffers"):
-        facts.append(f"as open in the editor: {listed(buffers, 1)}")
-    if data.get("fallback") is True:
-        facts.append("without rg")
+        f"as open in the editor: {listed(buffers, 1)}" if buffers else "",
+        flag(data, "fallback", "without rg"),
+    )
     said = rf"\d+ matching lines in \d+ files(?: \({re.escape(reason)}\))?"
-    return ResultLayout(text(data, "pattern"), tuple(facts), grouped(matches), _withheld(data), said)
+    return ResultLayout(text(data, "pattern"), facts, grouped(matches), _withheld(data), said)
 
 
 def symbols(data: Mapping[str, Any]) -> ResultLayout | None:
@@ -140,14 +136,13 @@ def diagnostics(data: Mapping[str, Any]) -> ResultLayout | None:
     if found is None:
         return None
     errors = number(data, "errors")
-    facts = [
+    facts = (
         counted(number(data, "total"), len(found), "diagnostics"),
         "" if errors is None else amount(errors, "errors"),
-    ]
-    if data.get("unversioned") is True:
-        facts.append("of which text is not known")
+        flag(data, "unversioned", "of which text is not known"),
+    )
     said = r"\d+ diagnostics, \d+ of them errors\.|Nothing is found wrong\."
-    return ResultLayout(text(data, "path"), tuple(facts), findings(found), _withheld(data), said)
+    return ResultLayout(text(data, "path"), facts, findings(found), _withheld(data), said)
 
 
 def tools(data: Mapping[str, Any]) -> ResultLayout | None:
@@ -197,11 +192,10 @@ def outline(data: Mapping[str, Any]) -> ResultLayout | None:
         return None
     total = number_of(data, "total")
     several = len({symbol.get("file") for symbol in symbols}) > 1
-    facts = [amount(len(symbols), "symbols"), amount(total or 0, "files") if several else ""]
-    if data.get("truncated") is True:
-        facts.append("more left out")
+    files = amount(total or 0, "files") if several else ""
+    facts = (amount(len(symbols), "symbols"), files, flag(data, "truncated", "more left out"))
     said = r"\d+ (?:symbols|files that define something)(?:, the first \d+ symbols shown)?\."
-    return ResultLayout(text(data, "path"), tuple(facts), tuple(_outlined(symbols)), (), said)
+    return ResultLayout(text(data, "path"), facts, tuple(_outlined(symbols)), (), said)
 
 
 def _found(found: list[Mapping[str, Any]]) -> Iterator[str]:
