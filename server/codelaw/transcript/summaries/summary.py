@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
+from typing import NamedTuple
 
 from codelaw.domain.messages import Message
 from codelaw.domain.safety.own_tags import escape
@@ -35,8 +36,7 @@ _FAILURES = 0.4
 _BACKTICKS = re.compile(r"`+")
 
 
-@dataclass(frozen=True, slots=True)
-class FactLines:
+class FactLines(NamedTuple):
     """What stands under each heading, one line each; commands and calls newest first."""
 
     files: tuple[str, ...] = ()
@@ -187,8 +187,6 @@ _INDEX_SHARE = 100
 """An index takes the hundredth part of the window,"""
 _LEAST_INDEX, _MOST_INDEX = 320, 4_000
 """but at least and at most so many tokens."""
-_AT_LENGTH = 10_000
-"""Tokens of facts that nobody bounded."""
 _WORDS = 0.35
 """Words of a text about code that make a token, careful: a model told its limit passes it a little."""
 
@@ -270,11 +268,6 @@ def is_instruction(text: str) -> bool:
     return text.startswith(render("summary", words=0, dialect="native", until="", border=None).partition("\n\n")[0])
 
 
-def by_characters(text: str) -> int:
-    """Tokens of a text, roughly."""
-    return math.ceil(len(text) / 2.92)
-
-
 def archive_text(
     text: str | None,
     messages: Sequence[Message],
@@ -282,7 +275,7 @@ def archive_text(
     size: Sizes,
     *,
     kept: Sequence[Message] = (),
-    count: Callable[[str], int] = by_characters,
+    count: Count,
 ) -> str:
     """The content of the summary that stands for `messages`; `text` is the model's, checked, or None.
 
@@ -293,21 +286,20 @@ def archive_text(
     # What must be said of the facts may take half of the index's room.
     most = size.facts_tokens + size.index_tokens // 2
     lines = fact_lines(found, size.facts_tokens, count, most=most, described=described)
-    spent = count("\n".join((*lines.files, *lines.commands, *lines.failures)))
+    spent = count("\n".join(chain(*lines)))
     room = min(size.index_tokens, size.facts_tokens + size.index_tokens - spent)
     # What a skill says is no work of this chat, and stands in the view anyway (X-2).
     spoken = [message for message in messages if message.metadata.tool_name != "load_skill"]
-    names = index(spoken, room, count, known=assemble(text, found, "", lines=lines), kept=kept)
-    return assemble(text, found, names, lines=lines)
+    names = index(spoken, room, count, known=assemble(text, found, "", lines), kept=kept)
+    return assemble(text, found, names, lines)
 
 
-def assemble(text: str | None, found: ArchiveFacts, identifiers: str, *, lines: FactLines | None = None) -> str:
+def assemble(text: str | None, found: ArchiveFacts, identifiers: str, lines: FactLines) -> str:
     """The document: the model's text in the template, times, changed files, commands, failed calls and index by code.
 
-    `lines` are the facts as they are to be written, by default at length. Without a text (a cut without a summary)
+    `lines` are the facts as they are to be written. Without a text (a cut without a summary)
     only what was computed, under a heading that says so.
     """
-    lines = lines or fact_lines(found, _AT_LENGTH, by_characters)
     shown = {
         "known": found.ended is not None,
         "start": _when(found.started),
