@@ -7,6 +7,7 @@ import gc
 import ssl
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from functools import cache
 from typing import TypeVar
 
@@ -24,7 +25,6 @@ def trusted() -> ssl.SSLContext:
 
 
 T = TypeVar("T")
-R = TypeVar("R")
 
 
 async def load(work: Callable[[], T]) -> T:
@@ -33,19 +33,17 @@ async def load(work: Callable[[], T]) -> T:
     For imports and for reading data into memory: nothing outside the process may be halfway changed by it. Nearly all
     that it makes stays, so that the garbage collector, which would look at it again and again, waits meanwhile.
     """
-    loop = asyncio.get_running_loop()
-    loaded: asyncio.Future[T] = loop.create_future()
+    loaded: Future[T] = Future()
+    loaded.set_running_or_notify_cancel()  # from here on nobody else ends it
 
     def run() -> None:
         try:
-            done = _uncollected(work)
+            loaded.set_result(_uncollected(work))
         except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
-            _soon(loop, loaded, loaded.set_exception, error)
-        else:
-            _soon(loop, loaded, loaded.set_result, done)
+            loaded.set_exception(error)
 
     threading.Thread(target=run, name="codelaw-loading", daemon=True).start()
-    return await loaded
+    return await asyncio.wrap_future(loaded)
 
 
 def _uncollected(work: Callable[[], T]) -> T:
@@ -56,14 +54,3 @@ def _uncollected(work: Callable[[], T]) -> T:
     finally:
         if collects:
             gc.enable()
-
-
-def _soon(loop: asyncio.AbstractEventLoop, loaded: asyncio.Future[T], settle: Callable[[R], None], come: R) -> None:
-    def unless_given_up() -> None:
-        if not loaded.done():
-            settle(come)
-
-    try:
-        loop.call_soon_threadsafe(unless_given_up)
-    except RuntimeError:
-        return  # the loop is closed: nobody waits any more

@@ -47,8 +47,7 @@ async def load_counter() -> Counter:
         ImportError: tiktoken is not installed.
         ValueError: the data is not what it should be.
     """
-    encoding = await asyncio.to_thread(_encoding)
-    return lambda text: len(encoding.encode_ordinary(text))
+    return await asyncio.to_thread(counter)
 
 
 @cache

@@ -129,6 +129,6 @@ async def test_one_part_of_a_login_that_cannot_be_read_costs_no_other(tmp_path: 
     found = KeptLogin(tmp_path, "u")
     await found.load()
     assert await found.get_tokens() is None
-    assert (found.redirect, found.expires) == ("http://127.0.0.1:1/callback", None)
+    assert (found.agreed.redirect, found.agreed.expires) == ("http://127.0.0.1:1/callback", None)
     assert (known := await found.get_client_info()) is not None
     assert known.client_id == "known"

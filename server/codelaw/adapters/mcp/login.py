@@ -28,7 +28,9 @@ class _Agreed(BaseModel):
 
     url: str = ""
     redirect: str = ""
+    """Where the browser was sent last time; the server knows us by it."""
     expires: float | None = None
+    """When the token ends, in seconds since 1970."""
     tokens: OAuthToken | None = None
     client: OAuthClientInformationFull | None = None
 
@@ -46,49 +48,39 @@ class KeptLogin:
 
     def __init__(self, folder: Path, url: str) -> None:
         self._file = login_file(folder, url)
-        self._agreed = _Agreed(url=url)
+        self.agreed = _Agreed(url=url)
 
     async def load(self) -> None:
         """Read what was kept; what cannot be read, or is another server's, is not there."""
         with suppress(OSError, ValueError):
             found = _Agreed.model_validate_json(await asyncio.to_thread(self._file.read_bytes))
-            self._agreed = found if found.url == self._agreed.url else self._agreed
-
-    @property
-    def redirect(self) -> str:
-        """Where the browser was sent last time; the server knows us by it."""
-        return self._agreed.redirect
-
-    @property
-    def expires(self) -> float | None:
-        """When the token ends, in seconds since 1970."""
-        return self._agreed.expires
+            self.agreed = found if found.url == self.agreed.url else self.agreed
 
     async def set_redirect(self, redirect: str) -> None:
         """Keep another redirect, with which nothing holds that was agreed under the one before."""
-        if redirect != self.redirect:
-            before = _Agreed(url=self._agreed.url) if self.redirect else self._agreed
+        if redirect != self.agreed.redirect:
+            before = _Agreed(url=self.agreed.url) if self.agreed.redirect else self.agreed
             await self._keep(before.model_copy(update={"redirect": redirect}))
 
     async def get_tokens(self) -> OAuthToken | None:
         """The package asks for it."""
-        return self._agreed.tokens
+        return self.agreed.tokens
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
         """The package keeps them."""
         expires = None if tokens.expires_in is None else time.time() + tokens.expires_in
-        await self._keep(self._agreed.model_copy(update={"tokens": tokens, "expires": expires}))
+        await self._keep(self.agreed.model_copy(update={"tokens": tokens, "expires": expires}))
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
         """The package asks for it."""
-        return self._agreed.client
+        return self.agreed.client
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         """The package keeps it."""
-        await self._keep(self._agreed.model_copy(update={"client": client_info}))
+        await self._keep(self.agreed.model_copy(update={"client": client_info}))
 
     async def _keep(self, agreed: _Agreed) -> None:
-        self._agreed = agreed
+        self.agreed = agreed
         await asyncio.to_thread(self._write)
 
     def _write(self) -> None:
@@ -96,7 +88,7 @@ class KeptLogin:
         part = self._file.with_suffix(f".{os.urandom(4).hex()}")
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(self._agreed.model_dump_json())
+            file.write(self.agreed.model_dump_json())
         part.replace(self._file)
 
 
@@ -114,10 +106,10 @@ async def login(address: Address, means: ServerMeans) -> AsyncGenerator[OAuthCli
     await kept.load()
     browser = means.browser if means.log_in else None
     if browser is None:
-        yield _provider(address, means, kept, _NoBrowser()) if await kept.get_tokens() else None
+        yield _provider(address, means, kept, _NoBrowser()) if kept.agreed.tokens else None
         return
     listener = _Listener(browser)
-    await listener.open(kept.redirect)
+    await listener.open(kept.agreed.redirect)
     try:
         await kept.set_redirect(listener.redirect)
         yield _provider(address, means, kept, listener)
@@ -128,7 +120,7 @@ async def login(address: Address, means: ServerMeans) -> AsyncGenerator[OAuthCli
 def _provider(
     address: Address, means: ServerMeans, kept: KeptLogin, person: _NoBrowser | _Listener
 ) -> OAuthClientProvider:
-    redirect = person.redirect or kept.redirect or "http://127.0.0.1/callback"
+    redirect = person.redirect or kept.agreed.redirect or "http://127.0.0.1/callback"
     about = OAuthClientMetadata(
         client_name="codelaw", software_version=means.version or None, redirect_uris=[AnyUrl(redirect)]
     )
@@ -140,7 +132,7 @@ def _provider(
         callback_handler=person.answer,
         client_metadata_url=means.described,
     )
-    provider.context.token_expiry_time = kept.expires
+    provider.context.token_expiry_time = kept.agreed.expires
     return provider
 
 

@@ -108,21 +108,21 @@ _MEASURES = (
 
 def kind_of_status(status: int, error_type: str | None, message: str) -> FailureKind:
     """The kind of an HTTP error answer; a status below 400 means an error event inside a stream."""
-    if status < 400:
-        return kind_of_event(error_type, message)
-    kind = _of_account(error_type, message) if status < 500 and status != 413 else None
-    kind = kind or _BY_STATUS.get(status)
-    if kind is not None:
-        return kind
-    if status == 500 and is_overflow(message):
-        return "overflow"  # local servers say it so
-    if status >= 500:
-        return "overload" if error_type == "overloaded_error" else "server"
-    if error_type == "not_found_error" or (status == 404 and "model" in message.lower()):
-        return "unknown_model"
-    if is_overflow(message):
+    said = f"{error_type or ''} {message}".lower()
+    if status < 500 and status != 413:  # what is wrong with the account behind the key comes with any status (P-1)
+        if any(phrase in said for phrase in _SPENT):
+            return "spending"
+        if _DISABLED in said:
+            return "auth"
+    kind = _BY_TYPE.get(error_type or "", "server") if status < 400 else _BY_STATUS.get(status)
+    if kind is None and status >= 500:
+        kind = "overload" if error_type == "overloaded_error" else "server"
+    elif kind is None:
+        unknown = error_type == "not_found_error" or (status == 404 and "model" in said)
+        kind = "unknown_model" if unknown else "invalid"
+    if (kind == "invalid" or status == 500) and is_overflow(message):  # some local servers say it with 500
         return "overflow"
-    return "items" if _ITEMS.search(message) else "invalid"
+    return "items" if kind == "invalid" and _ITEMS.search(message) else kind
 
 
 class ErrorEvent(Exception):
@@ -134,9 +134,11 @@ class ErrorEvent(Exception):
         except (ValueError, RecursionError):
             body = None
         message = dig(body, "error", "message") or dig(body, "message")
-        self.message = message if isinstance(message, str) else data[:SHOWN]
-        super().__init__(self.message)
-        self.type = error_type(dig(body, "error") or body)
+        self.api_message: str = message if isinstance(message, str) else data[:SHOWN]
+        super().__init__(self.api_message)
+        self.body = dig(body, "error") or body
+        self.type = error_type(self.body)
+        self.status_code = 200
 
 
 def error_type(error: object) -> str | None:
@@ -148,20 +150,6 @@ def error_type(error: object) -> str | None:
 def reported(kind: FailureKind, place: str, model: str, words: str) -> str:
     """A failure in words that name the endpoint; `words` are its own, with status and type."""
     return f"{_TOLD[kind].format(place=place, model=model)} ({words})"
-
-
-def kind_of_event(error_type: str | None, message: str) -> FailureKind:
-    """The kind of an error event in a stream."""
-    kind = _of_account(error_type, message) or _BY_TYPE.get(error_type or "", "server")
-    return "overflow" if kind == "invalid" and is_overflow(message) else kind
-
-
-def _of_account(error_type: str | None, message: str) -> FailureKind | None:
-    """What is wrong with the account behind the key, where that is what the endpoint says (P-1)."""
-    said = f"{error_type or ''} {message}".lower()
-    if any(phrase in said for phrase in _SPENT):
-        return "spending"
-    return "auth" if _DISABLED in said else None
 
 
 def is_overflow(message: str) -> bool:

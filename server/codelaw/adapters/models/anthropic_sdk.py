@@ -25,7 +25,6 @@ from codelaw.adapters.models.anthropic_failures import (
     ErrorEvent,
     RateLimits,
     error_type,
-    kind_of_event,
     kind_of_status,
     measures,
     reported,
@@ -230,26 +229,21 @@ class Endpoint:
         kind: FailureKind
         wait: float | None = None
         match error:
-            # Keys are masked before the words are cut: a part of one would not be known again.
-            case anthropic.APIStatusError():
-                message = error.api_message or str(error.message)
+            case anthropic.APIStatusError() | ErrorEvent():
+                message = error.api_message or str(error)
                 kind = kind_of_status(error.status_code, error.type or error_type(error.body), message)
-                wait = retry_after(error.response.headers)
+                wait = None if isinstance(error, ErrorEvent) else retry_after(error.response.headers)
                 if kind == "spending" and error.status_code == 429 and wait is not None:
                     kind = "rate_limit"  # some call the quota of a minute by the same words; that one says how long
-                words = f"{error.status_code} {error.type or 'error'}: {message}"
-                message = reported(kind, self.place, model, self._without_secrets(words)[:SHOWN])
-            case ErrorEvent():
-                kind = kind_of_event(error.type, error.message)
-                message = reported(
-                    kind, self.place, model, self._without_secrets(f"{error.type or 'error'}: {error.message}")[:SHOWN]
-                )
+                # Keys are masked before the words are cut: a part of one would not be known again.
+                words = self._without_secrets(f"{error.status_code} {error.type or 'error'}: {message}")[:SHOWN]
+                message = reported(kind, self.place, model, words.removeprefix("200 "))
             case Misbehaved() | anthropic.APIConnectionError(__cause__=Misbehaved()):
                 kind, message = "invalid", str(error.__cause__ or error)
             case EndlessReply():
                 kind, message = (
                     "invalid",
-                    f"{self.place} sends {error}: the connection was closed. Is max_tokens heeded there?",
+                    f"{self.place} sends {error}: the connection was closed; is max_tokens heeded?",
                 )
             case anthropic.APITimeoutError() | httpx2.TimeoutException() | TimeoutError():
                 kind, message = "network", f"{self.place} was silent for too long."

@@ -361,19 +361,15 @@ def _lacking_package() -> str | None:
     return lacking("mcp") if importlib.util.find_spec("mcp") is None else None
 
 
+_NOTICES = {"needs_trust": "is not started", "needs_auth": "wants you to log in", "failed": "cannot be used"}
+"""What a chat is told of a server that is doing so."""
+
+
 def _notice(state: ServerState) -> Notice | None:
-    match state.state:
-        case "needs_trust":
-            hint = _hint(state)
-            return Notice(
-                "warning", "mcp_needs_trust", f"The server {state.name} is not started. {state.message} {hint}"
-            )
-        case "needs_auth":
-            return Notice("warning", "mcp_needs_auth", f"The server {state.name} wants you to log in. {state.message}")
-        case "failed":
-            return Notice("warning", "mcp_failed", f"The server {state.name} cannot be used. {state.message}")
-        case _:
-            return None
+    if (said := _NOTICES.get(state.state)) is None:
+        return None
+    hint = f" {_hint(state)}" if state.state == "needs_trust" else ""
+    return Notice("warning", f"mcp_{state.state}", f"The server {state.name} {said}. {state.message}{hint}")
 
 
 def _is_awaited(state: ServerState) -> bool:

@@ -22,23 +22,19 @@ def server_meant(tool: str, states: Sequence[ServerState]) -> ServerState | None
     return next((one for one in states if tool.startswith(f"mcp__{one.name}__")), None)
 
 
+_WHY = {
+    "starting": "is still starting, so that {named} cannot be called in this turn, perhaps in the next.",
+    "failed": "has failed, so that {named} cannot be called. {said}",
+    "needs_auth": "waits for the user to log in to it, so that {named} cannot be called.",
+    "needs_trust": "is not enabled: the user has not let it start, so that {named} cannot be called.",
+    "off": "is not running, so that {named} cannot be called. {said}",
+}
+
+
 def why_missing(tool: str, server: ServerState) -> str | None:
     """Why there is no tool of this name, by how its server is doing; None where that is ready."""
-    named, said = title(tool, 100), words(server.message, LONGEST_WHY)
-    match server.state:
-        case "ready":
-            return None
-        case "starting":
-            why = f"is still starting, so that {named} cannot be called in this turn, perhaps in the next."
-        case "failed":
-            why = f"has failed, so that {named} cannot be called. {said}"
-        case "needs_auth":
-            why = f"waits for the user to log in to it, so that {named} cannot be called."
-        case "needs_trust":
-            why = f"is not enabled: the user has not let it start, so that {named} cannot be called."
-        case "off":
-            why = f"is not running, so that {named} cannot be called. {said}"
-    return f"The server {server.name} {why}".rstrip()
+    why = _WHY.get(server.state, "").format(named=title(tool, 100), said=words(server.message, LONGEST_WHY))
+    return f"The server {server.name} {why}".rstrip() if why else None
 
 
 LONGEST = 64
