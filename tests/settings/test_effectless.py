@@ -35,34 +35,14 @@ def trees() -> dict[Path, ast.Module]:
     return {file: ast.parse(file.read_text("utf-8")) for file in CODE.rglob("*.py")}
 
 
-def reads() -> set[tuple[str, str]]:
-    """Every `owner.attribute` in the code outside the table itself, with the names that stand for an owner."""
-    found: set[tuple[str, str]] = set()
-    for file, tree in trees().items():
-        if file.parent.name == "settings":
-            continue
-        stands_for: dict[str, set[str]] = {}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute):
-                for target in node.targets:
-                    if isinstance(target, ast.Name):
-                        stands_for.setdefault(target.id, {target.id}).add(node.value.attr)
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
-                found.add((node.value.attr, node.attr))
-            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                found |= {(owner, node.attr) for owner in stands_for.get(node.value.id, {node.value.id})}
-    return found
-
-
 def test_every_setting_is_read_by_some_code():
-    known = reads()
-    unread = {
-        keys
-        for keys, names in leaves().items()
-        if keys[0] != "hooks"  # they are read as a whole
-        if not any(name == names[-1] and (len(names) == 1 or owner in {names[-2], "settings"}) for owner, name in known)
+    read = {
+        node.attr
+        for file, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and file.parent.name != "settings"
     }
+    unread = {keys for keys, names in leaves().items() if names[-1] not in read and keys[0] != "hooks"}
     assert unread == set()
 
 
