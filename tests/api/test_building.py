@@ -65,16 +65,6 @@ def test_the_budget_of_a_model_is_in_the_table_or_in_its_profile(model: str, lim
     assert PROMPT_LIMITS == {"gpt-4": 8_192, "claude-3": 100_000, "gpt-3.5": 4_096}
 
 
-@pytest.mark.parametrize(
-    ("rounds", "strategy", "included"),
-    [(9, "full", 18), (10, "last-n", 20), (24, "last-n", 30), (25, "summary+recent", 20), (50, "summary+recent", 20),
-     (51, "span-retrieval", 20)],
-)  # fmt: skip
-def test_auto_goes_by_the_number_of_messages(rounds: int, strategy: str, included: int):
-    built = build_context(chat(rounds), "And now?", model="claude-3")
-    assert (built.strategy, built.metadata.included_message_count) == (strategy, included)
-
-
 def test_the_messages_of_the_chat_come_back_as_the_objects_they_were():
     said = chat(3)
     said[2] = {"role": "user", "content": [{"type": "text", "text": "Question 1?"}], "name": "me", "extra": 1}
@@ -184,22 +174,6 @@ def test_memories_are_told_as_far_as_there_is_room():
     assert 1 <= built.metadata.retrieved_memory_count < 99
     assert built.token_stats.total <= 2_000
     assert any(entry.name == "memories" for entry in built.dropped)
-
-
-def test_the_goal_is_pinned_for_the_sliding_window_and_where_it_is_asked_for():
-    built = build_context(chat(3), "Do this. " * 50, strategy="sliding-window", model="claude-3")
-    assert "Status: ACTIVE" in built.messages[-1]["content"]
-    assert ("Do this. " * 50)[:200] + "..." in built.messages[-1]["content"]
-    assert "<pin>" not in build_context(chat(3), "x", strategy="sliding-window", pin_goal=False).messages[-1]["content"]
-    assert "[1/2]" in build_context(chat(3), "x", pin_goal=True, todos="[1/2] Next: b.").messages[-1]["content"]
-
-
-def test_the_sliding_window_keeps_to_its_shares():
-    built = build_context(chat(60, 100), "?", strategy="sliding-window", max_prompt_tokens=4_000, system_prompt="S")
-    recent = next(line for line in built.budget if line.part == "recent")
-    assert (recent.share, recent.over) == (2_200, False)
-    assert recent.tokens == built.token_stats.recent_messages
-    assert numbers(built.messages) == list(range(60 - len(numbers(built.messages)), 60))
 
 
 def test_what_cannot_be_cut_and_does_not_fit_is_refused_with_sizes():

@@ -131,12 +131,6 @@ def test_a_server_that_dies_leaves_its_last_words(log):
     assert "The server ended (exit status 3).\nfirst words\nlast words\n" in done.stderr
 
 
-def test_a_server_that_talks_rubbish_is_given_up(log):
-    done = run("garbage", log, "chat", "hi")
-    assert done.returncode == 1
-    assert "cannot be read" in done.stderr
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -266,14 +260,6 @@ def test_nothing_is_allowed_before_its_end_was_shown(log):
     terminal.type("p\n")
     assert terminal.status() == 0
     assert answers(log)[99]["result"]["optionId"] == "always"
-
-
-def test_what_was_not_shown_can_be_refused(log):
-    terminal = Terminal("approval", log, "chat", "hi")
-    terminal.until("? ")
-    terminal.type("n: too long\n")
-    assert terminal.status() == 0
-    assert answers(log)[99]["result"] == {"optionId": "reject", "comment": "too long"}
 
 
 def test_what_the_person_is_told_beside_a_command(log):

@@ -178,14 +178,6 @@ async def test_the_doctor_says_what_an_endpoint_lacks(workspace, key, models, na
     assert not name or "gpt-5 is a model of openai, and not every endpoint passes it on" in str(found["model"])
 
 
-def test_the_doctor_finds_a_store_that_does_not_open(workspace, home):
-    (home / "codelaw.db").mkdir()
-    done = codelaw("doctor", workspace=workspace)
-    assert done.returncode == 1
-    assert "✗ store" in done.stdout
-    assert str(home / "codelaw.db") in done.stdout
-
-
 def test_the_doctor_tells_of_a_damaged_store_that_was_set_aside(workspace, home):
     (home / "codelaw.db").write_bytes(b"not a database at all" * 100)
     done = codelaw("doctor", workspace=workspace)
@@ -205,16 +197,6 @@ async def test_the_doctor_tells_which_programs_lie_in_the_workspace(workspace):
         ((state, detail),) = found[name]
         assert state == "lacking"
         assert detail.startswith(f"{workspace}/bin/{name} lies in the workspace, and so is not used; ")
-
-
-def test_the_doctor_tells_problems_of_the_settings(workspace, home):
-    (home / "config.toml").write_text("model = [")
-    done = codelaw("doctor", workspace=workspace, CODELAW_MODEL__NMAE="x")
-    assert "! settings" in done.stdout
-    assert str(home / "config.toml") in done.stdout
-    assert "did you mean model.name?" in done.stdout
-    (home / "config.toml").unlink()
-    assert "✓ settings" in codelaw("doctor", workspace=workspace).stdout
 
 
 @pytest.mark.parametrize(
@@ -248,14 +230,3 @@ def test_on_windows_one_sentence_says_that_it_is_not_supported(monkeypatch, caps
 def test_serve_takes_what_editors_append(workspace):
     arguments = ["--stdio", f"--clientProcessId={os.getpid()}"]
     assert installed("serve", *arguments, workspace=workspace).returncode == 1  # its input ended without a good-bye
-
-
-def test_serve_refuses_an_address_that_is_none(workspace):
-    done = installed("serve", "--tcp", "nonsense", workspace=workspace)
-    assert done.returncode == 2
-    assert "nonsense" in done.stderr
-
-
-def test_an_empty_message_is_refused_and_leaves_no_chat(workspace):
-    assert codelaw("chat", "  ", workspace=workspace).returncode == 1
-    assert codelaw("chats", workspace=workspace).stdout == ""

@@ -132,13 +132,6 @@ def test_a_window_that_is_closed_cancels_the_turn_and_keeps_it(log):
     assert len(received(log, "shutdown")) == 1
 
 
-def test_a_window_that_is_closed_at_a_question_ends_it(log):
-    terminal = Terminal("withdrawn", log, "chat", "hi")
-    terminal.until("? ")
-    assert terminal.hang_up() == 130
-    assert len(received(log, "shutdown")) == 1
-
-
 def queued(terminal):
     """Wait until the terminal has something to read for the command."""
     slave = os.open(terminal.name, os.O_RDONLY | os.O_NOCTTY)

@@ -27,13 +27,6 @@ def test_one_line_is_one_line():
     assert one_line("abcd", 4) == "abcd"
 
 
-def test_a_line_is_cut_by_columns():
-    assert one_line("漢字漢字", 8) == "漢字漢字"
-    assert one_line("漢字漢字", 7) == "漢字漢…"
-    assert one_line("漢字漢字", 6) == "漢字…"
-    assert one_line("e\u0301e\u0301e\u0301", 3) == "e\u0301e\u0301e\u0301"
-
-
 def test_two_parts_share_a_line(monkeypatch):
     monkeypatch.setenv("COLUMNS", "31")
     assert two_parts("✓ $ echo", "· Exit code 0.") == "✓ $ echo · Exit code 0."

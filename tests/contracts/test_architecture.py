@@ -104,30 +104,10 @@ def test_pydantic_stays_at_the_edges(trees: dict[str, ast.Module]) -> None:
     assert {name.split("/")[0] for name in knowing} == {"adapters", "lsp", "protocol", "settings", "tools"}
 
 
-def test_there_is_one_engine_for_globs(trees: dict[str, ast.Module]) -> None:
-    """What else matches patterns matches ours: the names of git's own files."""
-    matching = where(trees, lambda node: not {"fnmatch", "glob", "wcmatch", "pathspec"}.isdisjoint(imported(node)))
-    assert matching == {"tools/changing/snapshots"}
-    engine = where(trees, lambda node: "codelaw.domain.safety.globs" in imported(node))
-    assert {name.split("/")[0] for name in engine} >= {"adapters", "permissions"}
-
-
 def test_one_place_leaves_without_taking_the_interpreter_apart(trees: dict[str, ast.Module]) -> None:
     bounds = {"lsp/server/serve", "cli/conversation/talk"}
     children = {"adapters/processes/sandboxes/landlock_child", "adapters/processes/network/listening_child"}
     assert where(trees, called("os._exit")) == {"cli/exits", *bounds, *children}
-
-
-def test_events_leave_by_one_path(trees: dict[str, ast.Module]) -> None:
-    assert where(trees, lambda node: isinstance(node, ast.Name) and node.id == "CHAT_EVENT") == {
-        "lsp/server/connection", "lsp/methods/schema", "protocol/names",
-    }  # fmt: skip
-    said = [
-        node
-        for node in ast.walk(trees["lsp/server/connection"])
-        if isinstance(node, ast.Name) and node.id == "CHAT_EVENT"
-    ]
-    assert len(said) == 1
 
 
 def test_the_tests_mirror_the_rooms() -> None:

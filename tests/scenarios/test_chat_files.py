@@ -144,22 +144,6 @@ async def test_an_editor_that_takes_no_edit_is_shown_the_answer(begin: Begin, ro
         assert again["chatId"] == begun["chatId"], "the chat of an unmarked file is remembered"
 
 
-async def test_a_file_closed_in_mid_turn_is_whole_when_it_is_opened_again(begin: Begin, root: Path):
-    replies = [{"text": finish(LONG), "chunk": 12, "delay": 0.02}]
-    async with begin(replies) as client:
-        pad = Pad(client, uri_of(root), "Tell me.")
-        await pad.show()
-        begun = await pad.send()
-        await pad.until("Paragraph 2 ")
-        await pad.save()
-        await pad.hide()
-        await asyncio.sleep(1.5)
-        await pad.show()
-        text = await pad.ended()
-        assert text.count(LONG) == 1
-        assert [block.id for block in parse(text).blocks] == [begun["turnId"]]
-
-
 async def test_a_file_is_filled_in_by_another_server(begin: Begin, root: Path):
     replies = [{"text": finish(LONG), "chunk": 12, "delay": 0.02}, {"text": finish("Later.")}]
     async with begin(replies) as client:

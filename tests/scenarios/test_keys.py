@@ -191,16 +191,3 @@ async def test_a_mark_is_neither_written_nor_taken_for_the_text(
     assert (root / ".env").read_text() == before.replace("DEBUG=1", "DEBUG=2")
     assert not (root / "other.env").exists()
     assert (root / "manual.md").read_text() == f"You see {MODEL} then.\n"
-
-
-async def test_a_key_is_not_remembered_and_names_no_chat(work: Open, vendor: LoopbackVendor, home: Path):
-    vendor.script = [call("memory_save", text=f"The deploy word is {TOKEN}"), VendorReply(text=finish("ok"))]
-    async with work() as client:
-        refused = await client.error("codelaw/memory/save", {"text": f"use {KEY} here"})
-        assert refused.data["code"] == "memory_refused"
-        chat = await client.request("codelaw/chat/create", {"title": f"About {KEY}"})
-        assert chat["title"] == f"About {MODEL}"
-        renamed = await client.request("codelaw/chat/update", {"chatId": chat["id"], "title": TOKEN})
-        assert renamed["title"] == OURS
-        await client.request("codelaw/chat/send", {"chatId": chat["id"], "text": "go"})
-        clean(client, vendor, home)

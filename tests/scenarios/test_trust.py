@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import shutil
 from pathlib import Path
@@ -121,15 +120,6 @@ async def test_what_was_not_shown_is_not_trusted(start: Start, root: Path, home:
         (root / ".codelaw/config.toml").unlink()
         refused = await client.error("codelaw/workspace/trust", {"folder": str(root), "trusted": True})
         assert refused.data["code"] == "not_trusted"
-
-
-async def test_a_file_too_long_to_be_shown_is_not_offered(start: Start, root: Path):
-    many = json.dumps([f"Bash(program-{number}:*)" for number in range(100)])
-    rules(root, f"[permissions]\nallow = {many}\n")
-    async with start(QUIET) as client:
-        said = await client.method("window/showMessage")
-        assert f"codelaw trust {root}" in said["message"]
-        assert client.params("window/showMessageRequest") == []
 
 
 async def swapped(root: Path, how: str) -> None:

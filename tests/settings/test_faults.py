@@ -217,20 +217,6 @@ def test_a_missing_file_is_no_fault(tmp_path: Path) -> None:
     assert (gone.problems, gone.faults) == ([], ())
 
 
-def test_a_file_that_may_not_be_read_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "config.toml"
-    file.write_text(GOOD)
-    file.chmod(0)
-
-    def refused(*_: object) -> int:
-        raise PermissionError(13, "Permission denied")
-
-    if os.getuid() == 0:  # whom modes do not stop
-        monkeypatch.setattr("codelaw.settings.sources.os.open", refused)
-    with pytest.raises(Refusal, match=r"cannot be read: Permission denied \(/.*config.toml\)"):
-        load_settings(environ={}, user_file=file).for_a_turn()
-
-
 @pytest.mark.parametrize(
     ("variable", "value", "said"),
     [
@@ -299,19 +285,6 @@ def test_lists_that_are_too_long_only_together_block(tmp_path: Path) -> None:
     trusted = {theirs: seen.digest}
     with pytest.raises(Refusal, match="at most 20 hooks"):
         load_settings(environ={}, user_file=mine, workspace_files=[theirs], trusted=trusted).for_a_turn()
-
-
-def test_of_several_folders_each_file_speaks(tmp_path: Path) -> None:
-    files = [tmp_path / name for name in ("a.toml", "b.toml")]
-    files[0].write_text(GOOD)
-    files[1].write_text("[permissions")
-    effective = load_settings(environ={}, workspace_files=files)
-    with pytest.raises(Refusal, match=r"b\.toml, line 1"):
-        effective.for_a_turn()
-    later = load_settings(environ={}, workspace_files=files[:1], before=effective)
-    assert "Read(secrets/**)" in later.for_a_turn().permissions.deny
-    with pytest.raises(Refusal, match=r"b\.toml"):
-        load_settings(environ={}, workspace_files=files, before=later).for_a_turn()
 
 
 def test_what_a_hostile_file_says_is_short_and_seen_whole(tmp_path: Path) -> None:

@@ -95,11 +95,6 @@ def test_unknown_keys_are_named(raw: dict[str, Any], said: str) -> None:
     assert len(effective.problems[0].message) < 500
 
 
-def test_a_good_key_beside_a_bad_one_counts() -> None:
-    effective = loaded(client={"turn": {"maxSteps": -1, "maxTokens": 9}})
-    assert (effective.value.turn.max_steps, effective.value.turn.max_tokens) == (50, 9)
-
-
 def test_a_dot_in_a_models_name_is_no_separator() -> None:
     effective = loaded(client={"models": {"gpt-4.1": {"contextWindow": 1_000}}})
     assert effective.value.models["gpt-4.1"].context_window == 1_000
@@ -172,10 +167,3 @@ def test_codelaw_home_moves_data_and_configuration(tmp_path: Path) -> None:
     assert home({}) != tmp_path
     assert user_file({}).name == "config.toml"
     assert home({"CODELAW_HOME": "relative"}).is_absolute()
-
-
-def test_every_key_is_described_with_an_origin() -> None:
-    effective = loaded(client={"turn": {"maxSteps": 5}})
-    described = effective.describe()["settings"]
-    assert set(described) == set(effective.origins)
-    assert described["turn.maxSteps"] == {"value": 5, "origin": "client", "source": "the client's settings"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Container
 from typing import Any
 
 from codelaw.cli.terminal import DIM, GREEN, RED, YELLOW, Screen, in_parts, one_line, two_parts
@@ -13,35 +12,6 @@ Json = dict[str, Any]
 
 _PASSING = {"started": "… Compacting the chat", "summarising": "… Writing the summary"}
 _ENDED = {"failed": "The compaction failed.", "cancelled": "The compaction was cancelled."}
-
-
-def show_event(screen: Screen, event: Json, *, talking: bool, said: Container[str] = ()) -> None:
-    """One `compaction` event: a line that passes, or at the end the report. Phases of a newer server show nothing."""
-    phase, report = event.get("phase", ""), event.get("report")
-    if phase in _PASSING:
-        screen.passing(_PASSING[phase])
-    elif report is not None:
-        show_report(screen, report, talking=talking, said=said)
-    elif phase in _ENDED:
-        screen.line(_ENDED[phase], style=YELLOW)
-
-
-def show_report(screen: Screen, report: Json, *, talking: bool, said: Container[str] = ()) -> None:
-    """How a compaction went: its message word for word, and the figures where something was cut.
-
-    In a conversation (`talking`) it names the commands that undo and show what was archived. A message that was `said`
-    in a notice is not said again.
-    """
-    style = YELLOW if report["reason"] in FAILED or report["reason"] == "cancelled" else DIM
-    if report["message"]:
-        if report["message"] not in said:
-            screen.line(report["message"], style=style)
-        style = DIM
-    if report["compacted"] or not report["message"]:
-        hints = ["/restore undoes it"] if report.get("checkpointId") else []
-        hints += ["/summary shows it"] if report["roundsArchived"] else []
-        hint = f"; {', '.join(hints)}" if talking and hints else ""
-        screen.line(f"{figures(report)}{hint}", style=style)
 
 
 def show_archive(screen: Screen, archive: Json) -> None:
@@ -93,114 +63,136 @@ class TurnPrinter:
         self.compacted = False
         """A compaction's report was shown."""
 
-    def event(self, event: dict[str, Any]) -> None:
+    def event(self, event: Json) -> None:
         """Show one event; kinds of a newer server are passed over."""
-        match event.get("kind"):
+        kind, streamed = event.get("kind"), self._block
+        if kind not in {"thought", "answer", "usage"}:
+            self._block = None
+        match kind:
             case "turn_started":
                 self._unresolved(event.get("mentions", []))
             case "thought" | "answer":
-                self._text(event["kind"], event.get("step", 0), event["delta"], reported=event.get("progress", False))
+                self._text(event)
             case "tool_call":
                 self._call(event)
             case "todo":
-                self._todo(event["items"])
+                for item in event["items"]:
+                    self._say(f"  {_TODO.get(item['status'], '·')} {item['content']}")
             case "usage" if not event.get("parent"):
                 self._window = event["contextTokens"], event["contextWindow"]
             case "retry":
-                withdrawn = " What it had said so far is withdrawn." if self._block else ""
-                self._block = None
+                withdrawn = " What it had said so far is withdrawn." if streamed else ""
                 wait = f" in {event['inSeconds']:.0f} s" if event["inSeconds"] >= 1 else ""
                 self._screen.line(f"↻ Asking again{wait}: {one_line(event['reason'], 300)}.{withdrawn}", style=YELLOW)
             case "compaction":
-                self._block = None
-                show_event(self._screen, event, talking=self._talking, said=self._noticed)
-                self.compacted = self.compacted or "report" in event
+                self._compaction(event)
             case "mcp":
-                self._server(event)
+                self._server(event["server"], event["state"])
             case "hook":
                 self._hook(event)
             case "notice":
-                self._notice(event)
+                self._noticed.add(event["message"])
+                self._screen.line(event["message"], style=_LEVELS.get(event["level"], DIM))
             case "steer" if event.get("state") == "returned":
                 self._screen.line(f"Not sent, because the turn ended before: {event['text']}", style=YELLOW)
-                self._screen.line("Send it again if it is still wanted.", style=DIM)
+                self._say("Send it again if it is still wanted.")
             case _:
                 pass
 
-    def result(self, result: dict[str, Any]) -> None:
+    def result(self, result: Json) -> None:
         """The end of the turn."""
         self._screen.gap()
         for change in result.get("changes", []):
             counts = f"+{change['added']} -{change['removed']}"
-            self._screen.line(one_line(f"{change['kind']} {change.get('path') or change['uri']} {counts}"), style=DIM)
+            self._say(f"{change['kind']} {change.get('path') or change['uri']} {counts}")
         reason = result["stopReason"]
         if reason != "finished":
-            error: dict[str, Any] = result.get("error") or {}
-            reported = error.get("message") or ""
-            said = (
-                reported if reason == "refused" and reported else f"{_STOPPED.get(reason, reason)} {reported}".rstrip()
-            )
-            self._screen.line(said, style=RED if reason == "failed" else YELLOW)
+            error: Json = result.get("error") or {}
+            message = error.get("message") or ""
+            stopped = "" if reason == "refused" and message else _STOPPED.get(reason, reason)
+            self._screen.line(f"{stopped} {message}".strip(), style=RED if reason == "failed" else YELLOW)
             if error.get("hint"):
                 self._screen.line(error["hint"], style=DIM)
             if error.get("code") in ("auth_failed", "spending_limit", "model_unavailable"):
                 self._screen.line("`codelaw doctor` shows what is configured, and whether it answers.", style=DIM)
         self._screen.line(self._bill(result), style=DIM)
 
-    def _text(self, kind: str, step: int, delta: str, *, reported: bool) -> None:
-        """Text that streams; what the model has `reported` of its work for the user begins with a mark."""
-        if self._block != (kind, step, reported):
+    def report(self, report: Json) -> None:
+        """How a compaction went: its message word for word, and the figures where something was cut.
+
+        In a conversation it names the commands that undo and show what was archived. A message that a notice has said
+        is not said again.
+        """
+        self.compacted = True
+        style = YELLOW if report["reason"] in FAILED or report["reason"] == "cancelled" else DIM
+        if report["message"]:
+            if report["message"] not in self._noticed:
+                self._screen.line(report["message"], style=style)
+            style = DIM
+        if report["compacted"] or not report["message"]:
+            hints = ["/restore undoes it"] if report.get("checkpointId") else []
+            hints += ["/summary shows it"] if report["roundsArchived"] else []
+            hint = f"; {', '.join(hints)}" if self._talking and hints else ""
+            self._screen.line(f"{figures(report)}{hint}", style=style)
+
+    def _say(self, text: str) -> None:
+        """One line beside what was asked for."""
+        self._screen.line(one_line(text), style=DIM)
+
+    def _compaction(self, event: Json) -> None:
+        phase = event.get("phase", "")
+        if phase in _PASSING:
+            self._screen.passing(_PASSING[phase])
+        elif (report := event.get("report")) is not None:
+            self.report(report)
+        elif phase in _ENDED:
+            self._screen.line(_ENDED[phase], style=YELLOW)
+
+    def _text(self, event: Json) -> None:
+        """Text that streams; what the model says of its work for the user begins with a mark."""
+        kind, delta, progress = event["kind"], event["delta"], event.get("progress", False)
+        block = (kind, event.get("step", 0), progress)
+        if self._block != block:
             self._screen.end_line()
             if kind == "answer" and self._worked:
                 self._screen.gap()
-            self._block = (kind, step, reported)
-            delta = f"› {delta}" if reported else delta
+            self._block = block
+            delta = f"› {delta}" if progress else delta
         self._worked = True
         self._screen.stream(delta, aside=kind == "thought", style=DIM if kind == "thought" else "", prose=True)
 
-    def _call(self, event: dict[str, Any]) -> None:
-        self._block = None
+    def _call(self, event: Json) -> None:
         self._worked = True
-        title = self._title(event)
-        if event["status"] not in _MARKS:
-            if event["status"] == "running":
-                self._screen.passing(f"… {title}")
+        title, status = self._title(event), event["status"]
+        if status == "running":
+            self._screen.passing(f"… {title}")
+        if status not in _MARKS:
             return
-        mark, style = _MARKS[event["status"]]
+        mark, style = _MARKS[status]
         # What a subagent has called stands above the line of its own call (X-4).
         mark = f"↳ {mark}" if event.get("parent") else mark
-        rest = f" · {event['summary']}" if event.get("summary") else ""
-        if event["status"] in ("rejected", "interrupted"):
-            rest = f" · {event['status']}{rest}"
+        said = [status if status in ("rejected", "interrupted") else "", event.get("summary")]
+        rest = "".join(f" · {one}" for one in said if one)
         self._screen.line(two_parts(f"{mark} {title}", rest), style=style)
 
-    def _unresolved(self, mentions: list[dict[str, Any]]) -> None:
+    def _unresolved(self, mentions: list[Json]) -> None:
         names = [f"@{mention['path']}" for mention in mentions if mention.get("kind") == "unresolved"]
-        others = [name for name in names if ":" in name]
-        files = [name for name in names if name not in others]
-        for words, listed in (("Not a file or folder here", files), ("Not found", others)):
-            if listed:
-                self._screen.line(one_line(f"{words}: {', '.join(listed)}"), style=DIM)
+        for words, special in (("Not a file or folder here", False), ("Not found", True)):
+            if listed := [name for name in names if (":" in name) is special]:
+                self._say(f"{words}: {', '.join(listed)}")
 
-    def _title(self, event: dict[str, Any]) -> str:
+    def _title(self, event: Json) -> str:
         """What a call is called: of a command the command, since its description is only the model's word."""
-        arguments: dict[str, Any] = event.get("args") or {}
+        arguments: Json = event.get("args") or {}
         command = arguments.get("command")
         if event["tool"] == "Bash" and isinstance(command, str):
             self._commands[event["callId"]] = command
         known = self._commands.get(event["callId"])
         return f"$ {known}" if known else event.get("title") or event["tool"]
 
-    def _todo(self, items: list[dict[str, Any]]) -> None:
-        self._block = None
-        for item in items:
-            self._screen.line(one_line(f"  {_TODO.get(item['status'], '·')} {item['content']}"), style=DIM)
-
-    def _hook(self, event: dict[str, Any]) -> None:
+    def _hook(self, event: Json) -> None:
         """One line for a run that has ended, and one that passes while it goes on (X-7)."""
-        self._block = None
-        status = event["status"]
-        line = f"Hook {event['event']}: {event['name']}"
+        status, line = event["status"], f"Hook {event['event']}: {event['name']}"
         if status == "running":
             self._screen.passing(f"… {line}")
             return
@@ -208,20 +200,14 @@ class TurnPrinter:
         style = DIM if status == "passed" else YELLOW
         self._screen.line(one_line(f"{line} · {status}, {event['seconds']:.1f} s{said}", 300), style=style)
 
-    def _server(self, event: dict[str, Any]) -> None:
+    def _server(self, name: str, state: str) -> None:
         """A server for which the turn waits, and that it is ready; of others the notices tell."""
-        name, state = event["server"], event["state"]
         if state == "starting" and not self._worked and name not in self._awaited:
             self._awaited.add(name)
-            self._screen.line(one_line(f"… The server {name} is starting"), style=DIM)
+            self._say(f"… The server {name} is starting")
         elif state == "ready" and name in self._awaited:
             self._awaited.remove(name)
-            self._screen.line(one_line(f"The server {name} is ready"), style=DIM)
-
-    def _notice(self, event: dict[str, Any]) -> None:
-        self._block = None
-        self._noticed.add(event["message"])
-        self._screen.line(event["message"], style=_LEVELS.get(event["level"], DIM))
+            self._say(f"The server {name} is ready")
 
     def _bill(self, result: dict[str, Any]) -> str:
         usage = result["usage"]

@@ -15,7 +15,7 @@ from codelaw.cli.approvals import Asking
 from codelaw.cli.client import CANCELLED as REQUEST_CANCELLED
 from codelaw.cli.client import Client, RemoteError
 from codelaw.cli.conversation.hangup import LEAVE_SECONDS, Hangup
-from codelaw.cli.conversation.printing import TurnPrinter, show_report
+from codelaw.cli.conversation.printing import TurnPrinter
 from codelaw.cli.exits import CANCELLED, FAILED, FINISHED
 from codelaw.cli.privileges import ROOT, is_root
 from codelaw.cli.spawn import Server
@@ -143,7 +143,7 @@ class Talk:
         self.client.on_event = lambda params: self._show(printer, params)
         report = await self._interruptible("codelaw/context/compact", {"chatId": self.chat_id})
         if not printer.compacted:
-            show_report(self._screen, report, talking=True)
+            printer.report(report)
 
     async def _interruptible(self, method: str, params: Json) -> Json:
         """A long request, which Ctrl-C cancels; it still has its result."""
