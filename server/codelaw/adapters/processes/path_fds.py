@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
@@ -61,6 +62,21 @@ def mode_at(folder: int, name: str, *, follow: bool = False) -> int | None:
         return os.stat(name, dir_fd=folder, follow_symlinks=follow).st_mode
     except OSError:
         return None
+
+
+@contextmanager
+def unheld(file: Path) -> Generator[int]:
+    """A file that a server holds as long as it lives, held by us now.
+
+    Raises:
+        OSError: its server lives, or it is another user's or gone.
+    """
+    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def path_of(descriptor: int) -> str:

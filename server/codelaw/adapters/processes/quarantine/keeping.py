@@ -15,12 +15,12 @@ import stat
 import sys
 import time
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codelaw.adapters.processes.path_fds import folder_at, folder_below, mode_at
+from codelaw.adapters.processes.path_fds import folder_at, folder_below, mode_at, unheld
 from codelaw.adapters.texts import small_text
 
 SLACK = 5.0
@@ -68,23 +68,13 @@ def begin_note(folder: Path, said: Mapping[str, Any]) -> Note:
 def dead_notes(folder: Path) -> Generator[list[tuple[dict[str, Any], float]]]:
     """What commands of killed servers watched, and when these were last alive; forgotten afterwards."""
     found: list[tuple[dict[str, Any], float]] = []
-    locked: list[tuple[Path, int]] = []
-    for file in sorted(folder.glob("[0-9a-f]*")) if folder.is_dir() else ():
-        with suppress(OSError, ValueError):
-            descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                os.close(descriptor)  # its server lives
-                continue
-            locked.append((file, descriptor))
-            found.append((json.loads(small_text(file, _LARGEST_NOTE) or "{}"), os.fstat(descriptor).st_mtime))
-    try:
+    with ExitStack() as held:
+        for file in sorted(folder.glob("[0-9a-f]*")):
+            with suppress(OSError, ValueError):  # its server lives
+                alive = os.fstat(held.enter_context(unheld(file))).st_mtime
+                held.callback(file.unlink, missing_ok=True)
+                found.append((json.loads(small_text(file, _LARGEST_NOTE) or "{}"), alive))
         yield found
-    finally:
-        for file, descriptor in locked:
-            file.unlink(missing_ok=True)
-            os.close(descriptor)
 
 
 def last_change(path: Path) -> float:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from codelaw.adapters.processes.path_fds import unheld
 from codelaw.adapters.processes.rules.areas import within
 from codelaw.adapters.processes.rules.git_settings import kept_settings
 from codelaw.adapters.processes.rules.homes import GIT_SETTINGS
@@ -131,7 +132,5 @@ def _remove_left_over(base: Path) -> None:
     for folder in base.glob(f"{_PREFIX}*"):
         with suppress(OSError):  # another user's, or one that is being made
             if folder.lstat().st_uid == os.geteuid() and not folder.is_symlink():
-                lock = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-                with os.fdopen(lock, "rb"):
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                with unheld(folder / _LOCK):
                     shutil.rmtree(folder, ignore_errors=True)
