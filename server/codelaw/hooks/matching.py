@@ -55,9 +55,5 @@ def _fits(matcher: str, subject: str) -> bool:
     """Names joined by `|`, in each of which `*`, or `.*` by habit, stands for any characters."""
     if not matcher.strip():
         return True
-    return any(_glob(name.strip().replace(".*", "*"), subject) for name in matcher.split("|"))
-
-
-def _glob(pattern: str, subject: str) -> bool:
-    expression = translate(pattern, braces=False)
-    return expression is not None and re.fullmatch(expression, subject) is not None
+    globs = (translate(name.strip().replace(".*", "*"), braces=False) for name in matcher.split("|"))
+    return any(glob is not None and re.fullmatch(glob, subject) for glob in globs)

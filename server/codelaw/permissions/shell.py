@@ -54,11 +54,6 @@ class Word:
     raw: str
     value: str | None
 
-    @property
-    def assigns(self) -> bool:
-        """It sets a variable when it stands in front of a command."""
-        return _ASSIGNMENT.match(self.raw) is not None
-
 
 @dataclass(frozen=True, slots=True)
 class Simple:
@@ -82,7 +77,7 @@ class Simple:
     @property
     def assignments(self) -> tuple[Word, ...]:
         for index, word in enumerate(self.words):
-            if not word.assigns:
+            if not _ASSIGNMENT.match(word.raw):
                 return self.words[:index]
         return self.words
 

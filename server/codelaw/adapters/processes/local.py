@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -158,7 +158,18 @@ class LocalProcesses:
                 mark = f"{await asyncio.to_thread(self._leftovers.mark)}{mark}"
             environment |= {"PWD": str(cwd), MARK: mark}
             line = self._limits.command([shell, "-c", command], apart=apart)
-            async with self._confined(line, cwd, environment, opened) as confined:
+            around: AbstractAsyncContextManager[Confined] = nullcontext(Confined(line, environment))
+            if self._sandbox is not None and self.sandboxed:
+                around = self._sandbox.around(
+                    self._means,
+                    line,
+                    cwd=cwd,
+                    environment=environment,
+                    network=self._network,
+                    withheld=self.withheld,
+                    opened=opened,
+                )
+            async with around as confined:
                 private = confined.private
                 before = 0 if private is None else await asyncio.to_thread(size_of, private)
                 feeds = partial(_hear, "stdout", out, listener), partial(_hear, "stderr", err, listener)
@@ -239,21 +250,6 @@ class LocalProcesses:
         finally:
             if self._leftovers is not None and self._means.kind != "bubblewrap":
                 self._leftovers.unguard(child.pid)
-
-    def _confined(
-        self, argv: Sequence[str], cwd: Path, environment: Mapping[str, str], opened: frozenset[Path]
-    ) -> AbstractAsyncContextManager[Confined]:
-        if self._sandbox is None or self._means.kind is None:
-            return nullcontext(Confined([*argv], dict(environment)))
-        return self._sandbox.around(
-            self._means,
-            argv,
-            cwd=cwd,
-            environment=environment,
-            network=self._network,
-            withheld=self.withheld,
-            opened=opened,
-        )
 
 
 class Ends:

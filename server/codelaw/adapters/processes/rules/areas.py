@@ -81,7 +81,6 @@ class Area:
     _pins: set[str] = field(default_factory=set[str])
     _spelt: list[tuple[str, Path]] = field(init=False)
     """The roots as prefixes, the innermost first."""
-    _writable: dict[str, bool] = field(default_factory=dict[str, bool])
 
     def __post_init__(self) -> None:
         """Spell the roots once, as each name is held against all of them."""
@@ -111,7 +110,7 @@ class Area:
         Where a link lies there it stays what it is.
         """
         self.keep(path, soon=soon, ask=True, pin=pin)
-        if self.root_of(path) is not None and stat.S_ISLNK(mode_of(path) or 0):
+        if self.root_of(path) is not None and is_link(path):
             self.obeyed_links.append(path)
             self.asked.add(path)
 
@@ -130,7 +129,7 @@ class Area:
             at = path if number == len(parts) else Path(name)
             if mode is None:
                 # Where we cannot make a thing, no command can.
-                if self._can_make(name.rpartition("/")[0] or "/"):
+                if os.access(name.rpartition("/")[0] or "/", os.W_OK):
                     self.watched.append(WatchedName(path, root, soon))
                     if ask:
                         self.asked.add(path)
@@ -148,11 +147,6 @@ class Area:
         self.fixed.append(path)
         return None
 
-    def _can_make(self, folder: str) -> bool:
-        if folder not in self._writable:
-            self._writable[folder] = os.access(folder, os.W_OK)
-        return self._writable[folder]
-
 
 def mode_of(path: Path | str) -> int | None:
     """The mode of what lies at `path`, of a link its own; None when there is nothing, 0 when it cannot be said."""
@@ -167,6 +161,11 @@ def mode_of(path: Path | str) -> int | None:
 def is_folder(path: Path) -> bool:
     """Whether a folder lies there, no link to one."""
     return stat.S_ISDIR(mode_of(path) or 0)
+
+
+def is_link(path: Path) -> bool:
+    """Whether a link lies there, which no mount can keep from being replaced."""
+    return stat.S_ISLNK(mode_of(path) or 0)
 
 
 def is_file(path: Path) -> bool:

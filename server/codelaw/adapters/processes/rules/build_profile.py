@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import os
 import pwd
-import stat
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from codelaw.adapters.processes.path_fds import path_of
-from codelaw.adapters.processes.rules.areas import Area, below_any, folders_in, is_folder, mode_of, within
+from codelaw.adapters.processes.rules.areas import Area, below_any, folders_in, is_folder, is_link, within
 from codelaw.adapters.processes.rules.homes import GIT_SETTINGS, kept_places, secret_places
 from codelaw.adapters.processes.rules.listings import Listings, among
 from codelaw.adapters.processes.rules.profile import TEMPORARY, Access, Profile, ProfilePlace
-from codelaw.adapters.processes.rules.repositories import guard, linked_git, own_git_folders
+from codelaw.adapters.processes.rules.repositories import guard, own_git_folders
 from codelaw.adapters.processes.rules.withheld import NOTHING, ChangedError, UndrawableError, Walk, WithheldPaths
 from codelaw.domain.safety.hosts import Network
 from codelaw.domain.safety.sensitive_files import FILES, FOLDERS, START_UP, obeyed
@@ -86,7 +85,9 @@ def build_profile(
     allowed = frozenset(path for path in asked if any(within(one, [path]) for one in opened))
     through = [Path(os.path.realpath(link)) for link in links & allowed]
     allowed |= frozenset(path for path in asked if any(within(one, [path]) for one in through))
-    anchored = {link.parent for link in links - allowed} | {folder for folder in folders if _linked(folder)}
+    anchored = {link.parent for link in links - allowed} | {
+        one for one in folders if is_link(one / ".git") or is_link(one / OWN_FOLDER)
+    }
     hidden = [*withheld.named(withheld.hidden, folders, home), *found.hidden]
     secrets = [*(place for home in homes for place in secret_places(home)), *own]
     # Where a workspace holds a home: what is hidden by its name stays under its name.
@@ -211,11 +212,6 @@ def _around_skills(seen: Mapping[Path, Access], place: Path) -> tuple[list[Path]
     return [skills], [place / name for name in names if name != SKILLS]
 
 
-def _linked(folder: Path) -> bool:
-    """Whether what is kept at the top is a link, which no mount can keep from being replaced."""
-    return linked_git(folder) or stat.S_ISLNK(mode_of(folder / OWN_FOLDER) or 0)
-
-
 def _keep(
     area: Area, folders: Sequence[Path], homes: Sequence[Path], listings: Listings, closely: Collection[str]
 ) -> None:
@@ -270,7 +266,7 @@ def _entries(folder: Path) -> list[Path]:
     names = _names(folder)
     if len(names) > _MOST_ENTRIES:
         return []
-    return [folder / name for name in names if not stat.S_ISLNK(mode_of(folder / name) or 0)]
+    return [folder / name for name in names if not is_link(folder / name)]
 
 
 def _sockets() -> list[Path]:

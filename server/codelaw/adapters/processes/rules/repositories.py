@@ -13,7 +13,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from codelaw.adapters.processes.rules.areas import Area, folders_in, is_file, is_folder, mode_of, within
+from codelaw.adapters.processes.rules.areas import Area, folders_in, is_file, is_folder, is_link, mode_of, within
 from codelaw.adapters.processes.rules.git_settings import read_settings
 from codelaw.adapters.texts import small_text
 
@@ -85,11 +85,6 @@ def settings_text(folder: Path) -> str | None:
     return next((small_text(common / "config", MAX_SETTINGS) for _, _, common in stores([folder])), None)
 
 
-def linked_git(folder: Path) -> bool:
-    """Whether the `.git` of a folder is a link, which no mount can keep from being replaced."""
-    return stat.S_ISLNK(mode_of(folder / ".git") or 0)
-
-
 def _holders(folders: Sequence[Path]) -> list[Path]:
     """For each folder the nearest one with a `.git`, unless that is somebody's home or all there is."""
     found: list[Path] = []
@@ -125,7 +120,7 @@ def _guard(holder: Path, area: Area, seen: set[Path]) -> None:
     """Keep what the repository of `holder` obeys."""
     name = holder / ".git"
     git = _git_folder(holder)
-    if git is not None and linked_git(holder):
+    if git is not None and is_link(name):
         area.links.append(name)
     elif not is_folder(name) or (git is None and not is_free(name)):
         # Whom it points at must not change; or it could become one that is obeyed.
@@ -146,7 +141,7 @@ def _guard_folder(git: Path, holder: Path | None, area: Area, seen: set[Path]) -
     for name in ("config", "hooks"):
         area.keep(git / name, ask=True)  # with what it leads to
     _guard_named(small_text(git / "config", MAX_SETTINGS) or "", git, holder, area)
-    if any(stat.S_ISLNK(mode_of(git / name) or 0) for name in _OBEYED):
+    if any(is_link(git / name) for name in _OBEYED):
         area.fixed.append(git)  # a link in it could be replaced, and no mount can lie on one
         return
     area.pinned.append(git)

@@ -57,7 +57,8 @@ def main() -> None:
         except BaseException as error:  # noqa: BLE001 - nothing may return into the parent's code
             os.write(2, f"The sandbox cannot be set up: {error}\n".encode())
             os._exit(126)
-    _end_with(_watch(inner, waited))
+    status = _watch(inner, waited)
+    os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
 
 
 def _watch(inner: int, waited: set[signal.Signals]) -> int:
@@ -97,10 +98,6 @@ def _children() -> list[int]:
                 if file.read().rpartition(b")")[2].split()[1].decode() == me:
                     found.append(int(name))
     return found
-
-
-def _end_with(status: int) -> None:
-    os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
 
 
 def _lock_in(libc: ctypes.CDLL, orders: dict[str, Any]) -> None:
