@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codelaw.domain.edits import spliced
-from codelaw.lsp.features.proposals import last_block, splice_of
+from codelaw.lsp.features.proposing import last_block, splice_of
 
 TEXT = "a\nb\nc\nb\nd"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,8 @@ from codelaw.lsp.documents.positions import Encoding, line_starts, position_of
 
 if TYPE_CHECKING:
     from codelaw.lsp.context import Context
+
+log = logging.getLogger(__name__)
 
 QUIET_SECONDS = 0.2
 """Without a change, before the law is checked again."""
@@ -43,10 +46,8 @@ class LawDiagnostics:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._published: dict[str, tuple[int | None, list[dict[str, Any]]]] = {}
-        self._timer: asyncio.TimerHandle | None = None
-        self._busy = False
-        self._again = False
-        self._closed = False
+        self._due = asyncio.Event()
+        self._checking = context.spawn(self._run())
 
     def on_document(self, uri: str, what: DocumentMoment) -> None:
         """A document was opened, changed, saved or closed: the law itself, or one that it may name."""
@@ -55,34 +56,21 @@ class LawDiagnostics:
 
     def soon(self) -> None:
         """Check again, when it has been quiet for a moment."""
-        if self._closed:
-            return
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(QUIET_SECONDS, self._begin)
+        self._due.set()
 
     def close(self) -> None:
         """Check no more."""
-        self._closed = True
-        if self._timer is not None:
-            self._timer.cancel()
-
-    def _begin(self) -> None:
-        self._timer = None
-        if self._busy:
-            self._again = True
-        elif not self._closed:
-            self._busy = True
-            self._context.spawn(self._run())
+        self._checking.cancel()
 
     async def _run(self) -> None:
-        try:
-            await self._check()
-        finally:
-            self._busy = False
-            if self._again:
-                self._again = False
-                self.soon()
+        while await self._due.wait():
+            while self._due.is_set():
+                self._due.clear()
+                await asyncio.sleep(QUIET_SECONDS)
+            try:
+                await self._check()
+            except Exception:
+                log.exception("The law could not be checked")
 
     async def _check(self) -> None:
         context = self._context

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -114,15 +115,11 @@ class Laws:
         return NamedPath(path, "missing")
 
     async def _measured(self, path: str, place: Located, kind: str, *, counted: bool) -> NamedPath:
-        if kind == "folder":
-            return NamedPath(path, "folder")
-        if not counted:
-            return NamedPath(path, "file")
+        if kind == "folder" or not counted:
+            return NamedPath(path, "folder" if kind == "folder" else "file")
         (stamp,) = await self.workspace.stamps([place])
-        size = 0 if stamp is None else stamp.size
-        if size > COUNTED:
-            return NamedPath(path, "file", size)
-        try:
-            return NamedPath(path, "file", size, estimate((await self.workspace.read(place)).text))
-        except ToolFailure:
-            return NamedPath(path, "file", size)
+        size, tokens = 0 if stamp is None else stamp.size, None
+        if size <= COUNTED:
+            with suppress(ToolFailure):
+                tokens = estimate((await self.workspace.read(place)).text)
+        return NamedPath(path, "file", size, tokens)

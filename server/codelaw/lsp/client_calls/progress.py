@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from lsprotocol import types
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.events import ChatEvent, CompactionEvent, RetryEvent, ToolCallEvent, TurnEnded, TurnStarted
 from codelaw.domain.safety.unseen import visible_line
+from codelaw.lsp.cancelling import Spawner
 from codelaw.lsp.transport.errors import ClientError
 from codelaw.lsp.transport.rpc import Rpc
 from codelaw.protocol import contexts as wire
@@ -47,12 +47,14 @@ class ProgressBars:
     so that a turn which waits for it goes on (K-6).
     """
 
-    def __init__(self, rpc: Rpc, cancel_turn: Callable[[str], None], cancel_compaction: Callable[[str], None]) -> None:
+    def __init__(
+        self, rpc: Rpc, spawn: Spawner, cancel_turn: Callable[[str], None], cancel_compaction: Callable[[str], None]
+    ) -> None:
         self._rpc = rpc
+        self._spawn = spawn
         self._cancel_turn = cancel_turn
         self._cancel_compaction = cancel_compaction
         self._bars: dict[str, Bar] = {}
-        self._making: set[asyncio.Task[None]] = set()
 
     def follow(self, event: ChatEvent) -> None:
         """Show what an event says."""
@@ -96,9 +98,7 @@ class ProgressBars:
         self._end(key, "")  # one whose end was never sent
         self._bars[key] = bar
         self._say(bar, {"kind": "begin", "title": _line(title), "cancellable": True, "message": message})
-        task = asyncio.get_running_loop().create_task(self._make(key, bar))
-        self._making.add(task)
-        task.add_done_callback(self._making.discard)
+        self._spawn(self._make(key, bar))
 
     def _report(self, key: str, message: str) -> None:
         """Say what is done now; the same twice is said once."""

@@ -68,7 +68,7 @@ class ClientUI:
         self._client = client
         self._home = home
         self._spawn = spawn
-        self._progress = progress
+        self.progress = progress
         self._compaction_shown: CompactionReport | None = None
         self._begun_alone: set[str] = set()
         """Turns that began by themselves."""
@@ -184,14 +184,10 @@ class ClientUI:
             level: Level = "warning" if report.reason in FAILED else "info"
             self.message(level, outcome(wire.CompactionReport.of(report).wire()))
 
-    def progress_cancelled(self, token: object) -> None:
-        """The user pressed cancel on a progress bar."""
-        self._progress.cancelled(token)
-
     def on_event(self, event: ChatEvent) -> None:
         """An event of any chat."""
         if self._client.progress:
-            self._progress.follow(event)
+            self.progress.follow(event)
         if not self._client.events:
             self._show_event(event)
 

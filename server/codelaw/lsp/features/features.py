@@ -18,7 +18,7 @@ from codelaw.transcript.chat_file.chat_file import named_chat_file, normal
 from codelaw.transcript.chat_file.outline import OutlineItem, folds, outline
 
 if TYPE_CHECKING:
-    from codelaw.lsp.features.proposals import BegunProposal
+    from codelaw.agent.turn.running import TurnTask
     from codelaw.protocol import editor as wire
 
 KINDS = {
@@ -27,6 +27,20 @@ KINDS = {
     "block": types.SymbolKind.Module,
     "heading": types.SymbolKind.String,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class BegunProposal:
+    """A turn that was begun to propose something."""
+
+    turn: TurnTask
+    text: str
+    """What was asked."""
+    uri: str = ""
+    """Of the document; empty for the message of a commit."""
+    first: int = 0
+    """The first of the lines that are to be replaced, zero-based."""
+    before: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)

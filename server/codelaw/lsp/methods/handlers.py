@@ -10,9 +10,8 @@ from lsprotocol import types
 
 from codelaw.lsp.features import actions, asking, features, proposing
 from codelaw.lsp.methods import chat, law_answers, listed, workspace
-from codelaw.protocol import chats, contexts, editor, extensions, memories, models, permissions, searching, servers
+from codelaw.protocol import chats, contexts, editor, extensions, memories, models, permissions, searching
 from codelaw.protocol import events as wire
-from codelaw.protocol import workspaces as folders
 
 if TYPE_CHECKING:
     from codelaw.app.session import Session
@@ -110,8 +109,10 @@ METHODS = {
     "codelaw/memory/backfill": Route(
         memories.Backfill, memories.Backfilled, _by(lambda session: session.memories.backfill)
     ),
-    "codelaw/workspace/trust": Route(folders.TrustFolder, folders.Trust, workspace.trust),
-    "codelaw/workspace/settings": Route(folders.ReadWorkspaceSettings, folders.WorkspaceSettings, workspace.settings),
+    "codelaw/workspace/trust": Route(permissions.TrustFolder, permissions.Trust, workspace.trust),
+    "codelaw/workspace/settings": Route(
+        permissions.ReadWorkspaceSettings, permissions.WorkspaceSettings, workspace.settings
+    ),
     "codelaw/permission/list": Route(
         permissions.ListGrants,
         permissions.GrantList,
@@ -138,20 +139,22 @@ METHODS = {
         extensions.ListAgents, extensions.AgentList, _by(lambda session: session.extensions.agents)
     ),
     "codelaw/mcp/list": Route(
-        servers.ListServers,
-        servers.ServerList,
+        extensions.ListServers,
+        extensions.ServerList,
         _by(lambda session: session.servers.list),
         command=listed.show_the_servers,
     ),
     "codelaw/mcp/restart": Route(
-        servers.RestartServer, servers.Restarted, _by(lambda session: session.servers.restart)
+        extensions.RestartServer, extensions.Restarted, _by(lambda session: session.servers.restart)
     ),
     "codelaw/mcp/logout": Route(
-        servers.LogOutOfServer, servers.LoggedOut, _by(lambda session: session.servers.log_out)
+        extensions.LogOutOfServer, extensions.LoggedOut, _by(lambda session: session.servers.log_out)
     ),
-    "codelaw/mcp/enable": Route(servers.EnableServer, servers.ServerList, _by(lambda session: session.servers.enable)),
+    "codelaw/mcp/enable": Route(
+        extensions.EnableServer, extensions.ServerList, _by(lambda session: session.servers.enable)
+    ),
     "codelaw/mcp/decline": Route(
-        servers.DeclineServer, servers.ServerList, _by(lambda session: session.servers.decline)
+        extensions.DeclineServer, extensions.ServerList, _by(lambda session: session.servers.decline)
     ),
     "codelaw/search": Route(searching.SearchCode, searching.FoundPlaces, listed.search),
     "codelaw/index/status": Route(searching.ReadIndex, searching.IndexReport, listed.index_state),

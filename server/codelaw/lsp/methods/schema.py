@@ -30,8 +30,7 @@ from codelaw.protocol.names import (
     VERSION,
     command_name,
 )
-from codelaw.protocol.permissions import ApprovalReply, ApprovalRequest
-from codelaw.protocol.workspaces import EditorTrust
+from codelaw.protocol.permissions import ApprovalReply, ApprovalRequest, EditorTrust
 
 REQUESTS: dict[str, tuple[type[BaseModel], type[BaseModel]]] = {
     APPROVAL_REQUEST: (ApprovalRequest, ApprovalReply),

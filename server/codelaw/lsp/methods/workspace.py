@@ -13,7 +13,7 @@ from codelaw.domain.errors import Refusal
 from codelaw.domain.safety.unseen import visible, visible_line
 from codelaw.lsp.documents.documents import path_of
 from codelaw.lsp.transport.errors import ClientError
-from codelaw.protocol import workspaces as wire
+from codelaw.protocol import permissions as wire
 from codelaw.settings.effective import WorkspaceFile
 from codelaw.settings.places import WORKSPACE_FILE
 from codelaw.settings.trust import set_trust

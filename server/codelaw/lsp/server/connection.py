@@ -280,7 +280,9 @@ async def open_connection(
 
         spawn(cancelled())
 
-    bars = ProgressBars(rpc, partial(cancel, "chats", "cancel"), partial(cancel, "contexts", "cancel_compaction"))
+    bars = ProgressBars(
+        rpc, spawn, partial(cancel, "chats", "cancel"), partial(cancel, "contexts", "cancel_compaction")
+    )
     ui = ClientUI(rpc, client, data, spawn, bars)
     context = Features(
         rpc=rpc,

@@ -234,7 +234,7 @@ class CodelawServer(LanguageServer):
 
     def _progress_cancelled(self, params: types.WorkDoneProgressCancelParams) -> None:
         if self._connection is not None:
-            self._connection.context.ui.progress_cancelled(params.token)
+            self._connection.context.ui.progress.cancelled(params.token)
 
     # -------------------------------------------------------------------------------------------------------- the end
 
