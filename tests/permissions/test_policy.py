@@ -116,10 +116,8 @@ FILES = [
     ("Grep", "read", "a/.env", {"deny": ["Read(.env)"]}, "deny"),
     ("Read", "read", ".environment", {"deny": ["Read(.env)"]}, "allow"),
     ("Write", "write", "x", {"deny": ["Edit"], "allow": ["Write"]}, "deny"),
-    ("mcp__x__y", "execute", None, {"grants": ["mcp__x__y"]}, "allow"),
-    ("mcp__x__y", "execute", None, {}, "ask"),
-    ("TodoWrite", "state", None, {}, "allow"),
-    ("LS", "read", ".", {}, "allow"),
+    *(("mcp__x__y", "execute", None, {"grants": ["mcp__x__y"]}, "allow"), ("mcp__x__y", "execute", None, {}, "ask")),
+    *(("TodoWrite", "state", None, {}, "allow"), ("LS", "read", ".", {}, "allow")),
 ]
 
 

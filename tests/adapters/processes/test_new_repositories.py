@@ -132,16 +132,11 @@ def test_a_link_on_the_way_is_not_followed(ws: Path, tmp_path: Path):
     [
         ("", True),
         ('[core]\n\tbare = false\n\tfilemode\n[remote "origin"]\n\turl = https://x.example/y\n# c\n', True),
-        ('[branch "a"]\n\tremote = origin\n[user]\n\tname = A\n', True),
-        ("[core] fsmonitor = x\n", False),
-        ("[core]\n\tfsmonitor = x\n", False),
-        ("[core]\n\tbare = fal\\\nse\n", False),
-        ("[CORE]\n\tPager = x\n", False),
-        ("[alias]\n\tstatus = !x\n", False),
-        ('[url "ext::x"]\n\tinsteadOf = https:\n', False),
-        ('[includeIf "onbranch:**"]\n\tpath = x\n', False),
-        ("bare = x\n", False),
-        ("[user] [core] fsmonitor = x\n", False),
+        *(('[branch "a"]\n\tremote = origin\n[user]\n\tname = A\n', True), ("[core] fsmonitor = x\n", False)),
+        *(("[core]\n\tfsmonitor = x\n", False), ("[core]\n\tbare = fal\\\nse\n", False)),
+        *(("[CORE]\n\tPager = x\n", False), ("[alias]\n\tstatus = !x\n", False)),
+        *(('[url "ext::x"]\n\tinsteadOf = https:\n', False), ('[includeIf "onbranch:**"]\n\tpath = x\n', False)),
+        *(("bare = x\n", False), ("[user] [core] fsmonitor = x\n", False)),
     ],
 )  # fmt: skip
 def test_which_settings_are_harmless(text: str, good: bool):

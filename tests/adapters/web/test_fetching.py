@@ -149,13 +149,7 @@ async def test_a_redirect_leads_to_no_server_of_this_machine_that_was_not_named(
 @pytest.mark.parametrize(
     "address",
     [
-        "10.1.2.3",
-        "127.0.0.1",
-        "169.254.169.254",
-        "fd00::1",
-        "100.64.0.1",
-        "64:ff9b::a00:1",
-        "2002:a00:1::",
+        *("10.1.2.3", "127.0.0.1", "169.254.169.254", "fd00::1", "100.64.0.1", "64:ff9b::a00:1", "2002:a00:1::"),
         "::ffff:a00:1",
     ],
 )
