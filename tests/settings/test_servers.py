@@ -93,8 +93,8 @@ def test_what_is_no_server_is_left_out_and_told(entry: object, why: str) -> None
     assert "bad" in reading.notices[0].message
 
 
-@pytest.mark.parametrize("text", ["[]", "{", '{"mcpServers": []}', "null", " " * 1_000_001])
-def test_a_file_that_cannot_be_read_is_a_notice(text: str) -> None:
+@pytest.mark.parametrize("text", ["[]", "{", '{"mcpServers": []}', None])
+def test_a_file_that_cannot_be_read_is_a_notice(text: str | None) -> None:
     reading = read_file(text, "mcpServers", ".mcp.json", ROOT)
     assert not reading.servers
     assert [notice.code for notice in reading.notices] == ["mcp_problem"]

@@ -63,10 +63,8 @@ def looked(
         for folder in folders:
             shown = f"{folder.name}/{name}" if len(folders) > 1 else name
             text = small_text(folder.root / name, LONGEST_FILE)
-            if text is not None:
+            if text is not None or os.path.lexists(folder.root / name):
                 readings.append(written.read_file(text, key, shown, folder.root))
-            elif os.path.lexists(folder.root / name):
-                readings.append(written.unreadable(shown))
     whole = written.in_force(readings)
     servers: list[WrittenServer] = []
     specs: list[ServerSpec] = []

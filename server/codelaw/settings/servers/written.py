@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -92,25 +93,18 @@ def safe_name(name: str) -> str:
     return f"{plain[: LONGEST_NAME - 7].rstrip('_')}_{mark}".lstrip("_")
 
 
-def read_file(text: str, key: str, source: str, folder: Path) -> WrittenServers:
-    """The servers of a workspace's file, `.mcp.json` or `.vscode/mcp.json`, below `key`."""
-    if len(text) > LONGEST_FILE:
-        return WrittenServers(notices=(_problem(source, f"it has more than {LONGEST_FILE} characters"),))
+def read_file(text: str | None, key: str, source: str, folder: Path) -> WrittenServers:
+    """The servers of a workspace's file, `.mcp.json` or `.vscode/mcp.json`, below `key`; None: it cannot be read."""
+    why, document = f"it is not a file of at most {LONGEST_FILE} bytes that can be read", None
     try:
-        document = lenient_json(text)
+        if text is not None:
+            why, document = f"an object with the servers below `{key}` is expected", lenient_json(text)
     except ValueError as error:
-        return WrittenServers(notices=(_problem(source, f"it is not JSON: {error}"),))
+        why = str(error)
     table: Any = cast("dict[str, Any]", document).get(key, {}) if isinstance(document, dict) else None
     if not isinstance(table, dict):
-        return WrittenServers(notices=(_problem(source, f"an object with the servers below `{key}` is expected"),))
+        return WrittenServers(notices=(_problem(source, why),))
     return read_table(cast("dict[str, Any]", table), source, folder)
-
-
-def unreadable(source: str) -> WrittenServers:
-    """A file that is there and gives nothing."""
-    return WrittenServers(
-        notices=(_problem(source, f"it is not a file of at most {LONGEST_FILE} bytes that can be read"),)
-    )
 
 
 def read_table(table: Mapping[str, Any], source: str, folder: Path | None = None) -> WrittenServers:
@@ -172,9 +166,8 @@ def shown(server: WrittenServer) -> str:
     """What would be started or reached, whole, on one line; of variables and headers the names, and what they use."""
     table = server.table
     if "url" in table:
-        lines = [visible_line(str(table["url"]))]
         headers = _names(table.get("headers"))
-        return " ".join([*lines, f"with the headers {headers}"] if headers else lines)
+        return visible_line(str(table["url"])) + (f" with the headers {headers}" if headers else "")
     words = [str(table["command"]), *cast("Sequence[str]", table.get("args", ()))]
     parts = [" ".join(_word(word) for word in words)]
     if "cwd" in table:
@@ -195,9 +188,7 @@ _PLAIN_WORD = re.compile(r"[\w@%+=:,./${}~-]+", re.ASCII)
 
 def _word(word: str) -> str:
     """A word of a command line, so that nobody takes it for two."""
-    if _PLAIN_WORD.fullmatch(word):
-        return word
-    return visible_line("'" + word.replace("'", "'\"'\"'") + "'")
+    return word if _PLAIN_WORD.fullmatch(word) else visible_line(shlex.quote(word))
 
 
 def _names(table: Any) -> str:
@@ -282,9 +273,8 @@ def lenient_json(text: str) -> Any:
     plain = _TOKEN.sub(_without_comment, text.removeprefix("\ufeff"))
     try:
         return json.loads(_COMMA.sub(lambda match: match[1] or " ", plain))
-    except RecursionError as error:
-        message = "it is nested too deeply"
-        raise ValueError(message) from error
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"it is not JSON: {error}") from error
 
 
 def _without_comment(match: re.Match[str]) -> str:
