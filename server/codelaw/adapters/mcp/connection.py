@@ -23,11 +23,10 @@ from pydantic import RootModel, ValidationError
 
 from codelaw.adapters.mcp import reading
 from codelaw.adapters.mcp.means import NeedsAuth, ServerFailure, ServerMeans
-from codelaw.adapters.mcp.questions import CallInFlight, Job, Questions
+from codelaw.adapters.mcp.questions import Questions, ServerCall
 from codelaw.adapters.mcp.transports import ServerLine, line
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.served import Offer, ServedResult, ServerAnswer, ServerSpec
-from codelaw.ports.servers import Asking
 
 MOST_SECONDS = 3600.0
 """Of one call, whatever progress it tells of."""
@@ -114,18 +113,18 @@ class ServerConnection:
             await anyio.sleep(wait)
             self._questions.changed.set()  # what was not told meanwhile
 
-    async def do(self, job: Job, asking: Asking | None, seconds: float) -> ServedResult:
+    async def do(self, call: ServerCall, seconds: float) -> ServedResult:
         """Do it; it may take so long without a sign of progress.
 
         Raises:
             ToolFailure: it took too long, or the server refused it or answered what cannot be read.
         """
-        call = CallInFlight(seconds, asking)
+        call.begin(seconds)
         until = anyio.current_time() + MOST_SECONDS
         try:
-            with self._questions.during(call), anyio.CancelScope(deadline=until), call.scope:
-                answer = await (self._tool(call, job) if job.kind == "tool" else self._send(call, job))
-                return _JOBS[job.kind][2](answer)
+            with self._questions.during(call), anyio.CancelScope(deadline=until), call.timer:
+                answer = await (self._tool(call) if call.kind == "tool" else self._send(call))
+                return _JOBS[call.kind][2](answer)
         except MCPError as error:
             ended = error.code == types.CONNECTION_CLOSED
             if error.code == types.INVALID_REQUEST and str(error) == FORGOTTEN:
@@ -140,25 +139,23 @@ class ServerConnection:
         message = f"The server {self._name} did not answer within {seconds:.0f} s."
         raise ToolFailure("TIMEOUT", message, uncertain=True)
 
-    async def _tool(self, call: CallInFlight, job: Job) -> dict[str, Any]:
+    async def _tool(self, call: ServerCall) -> dict[str, Any]:
         try:
-            return await self._send(call, job)
+            return await self._send(call)
         except MCPError as error:
             modern = self._client.protocol_version in MODERN_PROTOCOL_VERSIONS
             if error.code != types.HEADER_MISMATCH or not modern:
                 raise
         await _pages(self._tools)  # the headers of a call follow from the schema that was listed last
-        return await self._send(call, job)
+        return await self._send(call)
 
-    async def _send(self, call: CallInFlight, job: Job) -> dict[str, Any]:
+    async def _send(self, call: ServerCall) -> dict[str, Any]:
         """Ask, and answer what the server wants to know in between (the protocol of 2026)."""
         answers: types.InputResponses | None = None
         state: str | None = None
         for _ in range(ROUNDS):
-            given = (
-                {"uri": job.name} if job.kind == "resource" else {"name": job.name, "arguments": dict(job.arguments)}
-            )
-            shape, params, _ = _JOBS[job.kind]
+            given = {"uri": call.name} if call.kind == "resource" else {"name": call.name, "arguments": call.arguments}
+            shape, params, _ = _JOBS[call.kind]
             request = shape(params=params(**given, input_responses=answers, request_state=state))
             sent = await self._client.session.send_request(request, _Raw, progress_callback=call.progress)
             answer = sent.root
@@ -169,7 +166,7 @@ class ServerConnection:
             state = required.request_state
         raise ToolFailure("EXECUTION_ERROR", f"The server {self._name} asked more than {ROUNDS} times.")
 
-    async def _answers(self, call: CallInFlight, required: types.InputRequiredResult) -> types.InputResponses | None:
+    async def _answers(self, call: ServerCall, required: types.InputRequiredResult) -> types.InputResponses | None:
         if not required.input_requests:
             await anyio.sleep(0.2)
             return None

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 import anyio
 
-from codelaw.domain.served import ServerAnswer, ServerQuestion
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.served import ServedResult, ServerAnswer, ServerQuestion
 from codelaw.ports.servers import Asking
 
 QUESTIONS = 10
@@ -23,30 +24,49 @@ PROGRESS_CHARACTERS = 500
 """Of what a server says of its progress."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """What a server is to do: run a tool, give a prompt, or read a resource."""
-
-    kind: Literal["tool", "prompt", "resource"]
-    name: str
-    """Of a resource, its URI."""
-    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+Kind = Literal["tool", "prompt", "resource"]
 
 
-class CallInFlight:
-    """A call under way: it ends when there was no sign of life for `seconds`, and waits while the user is asked."""
+class ServerCall:
+    """What a server is to do: run a tool, give a prompt, or read a resource, whose URI is its name.
 
-    def __init__(self, seconds: float, asking: Asking | None) -> None:
-        self._seconds = seconds
-        self._pending = 0
+    It ends when there was no sign of life for `seconds`, and waits while the user is asked.
+    """
+
+    def __init__(
+        self,
+        kind: Literal["tool", "prompt", "resource"],
+        name: str,
+        arguments: Mapping[str, Any],
+        asking: Asking | None,
+    ) -> None:
+        self.kind: Literal["tool", "prompt", "resource"] = kind
+        self.name = name
+        self.arguments = dict(arguments)
         self.asking = asking
         self.questions = 0
-        self.scope = anyio.CancelScope(deadline=anyio.current_time() + seconds)
+        self.done: asyncio.Future[ServedResult] = asyncio.get_running_loop().create_future()
+        self.scope = anyio.CancelScope()
+        """For who has asked, to give it up."""
+        self.timer = anyio.CancelScope()
+        self._seconds = math.inf
+        self._pending = 0
+
+    def begin(self, seconds: float) -> None:
+        """It is the server's turn."""
+        self._seconds = seconds
+        self.timer.deadline = anyio.current_time() + seconds
+
+    def fail(self, failure: ToolFailure) -> None:
+        """Unless it is done."""
+        if not self.done.done():
+            self.done.set_exception(failure)
+            self.done.exception()  # somebody who was cancelled does not come back for it
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """The server is at work, and says how far it is."""
         if not self._pending:
-            self.scope.deadline = anyio.current_time() + self._seconds
+            self.timer.deadline = anyio.current_time() + self._seconds
         if self.asking is not None:
             far = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
             self.asking.reported(f"{far}: {message[:PROGRESS_CHARACTERS]}" if message else far)
@@ -55,13 +75,13 @@ class CallInFlight:
     def waiting(self) -> Generator[None]:
         """The user is asked meanwhile."""
         self._pending += 1
-        self.scope.deadline = math.inf
+        self.timer.deadline = math.inf
         try:
             yield
         finally:
             self._pending -= 1
             if not self._pending:
-                self.scope.deadline = anyio.current_time() + self._seconds
+                self.timer.deadline = anyio.current_time() + self._seconds
 
 
 class Questions:
@@ -69,23 +89,23 @@ class Questions:
 
     def __init__(self, server: str) -> None:
         self._server = server
-        self._calls: list[CallInFlight] = []
+        self._calls: list[ServerCall] = []
         self.changed = anyio.Event()
         """Set when the server has said that one of its lists has changed."""
 
     @contextmanager
-    def during(self, call: CallInFlight) -> Generator[None]:
+    def during(self, call: ServerCall) -> Generator[None]:
         self._calls.append(call)
         try:
             yield
         finally:
             self._calls.remove(call)
 
-    def latest(self) -> CallInFlight | None:
+    def latest(self) -> ServerCall | None:
         """The call to which a question belongs that names none: the youngest that somebody can be asked for."""
         return next((call for call in reversed(self._calls) if call.asking is not None), None)
 
-    async def ask(self, call: CallInFlight | None, params: Mapping[str, Any]) -> ServerAnswer:
+    async def ask(self, call: ServerCall | None, params: Mapping[str, Any]) -> ServerAnswer:
         """The user's answer to a question as the protocol writes it; without somebody to ask it is declined."""
         question = _question(self._server, params)
         if call is None or call.asking is None or question is None or call.questions == QUESTIONS:

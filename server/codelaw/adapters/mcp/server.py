@@ -15,11 +15,10 @@ import anyio
 from codelaw.adapters.extras import adding
 from codelaw.adapters.loading import load
 from codelaw.adapters.mcp.means import NeedsAuth, ServerFailure, ServerMeans
-from codelaw.adapters.mcp.questions import Job
+from codelaw.adapters.mcp.questions import ServerCall
 from codelaw.adapters.processes.child import within
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.served import Offer, ServedResult, ServerSpec, ServerState, ServerStateName
-from codelaw.ports.servers import Asking
 
 if TYPE_CHECKING:
     from codelaw.adapters.mcp.connection import ServerConnection
@@ -58,13 +57,13 @@ class OwnedServer:
         self._means = means
         self._changed = changed
         self._began = asyncio.get_running_loop().time()
-        self._work: asyncio.Queue[_Work] = asyncio.Queue()
+        self._work: asyncio.Queue[tuple[ServerCall, float]] = asyncio.Queue()
         self._scope: anyio.CancelScope | None = None
         self._why = ""
         self._stopping = False
         self._task = asyncio.create_task(self._own(), name=f"codelaw-server-{spec.name}")
 
-    async def ask(self, job: Job, asking: Asking | None, seconds: float) -> ServedResult:
+    async def ask(self, call: ServerCall, seconds: float) -> ServedResult:
         """Have it done, in `seconds` without a sign of progress; a cancel tells the server, and returns soon (R-8).
 
         Raises:
@@ -74,15 +73,14 @@ class OwnedServer:
         if self.state.state != "ready":
             message = f"The server {self.spec.name} is not ready ({self.state.state}). {self.state.message}"
             raise ToolFailure("EXECUTION_ERROR", message.strip())
-        asked = _Work(job, asking, seconds)
-        self._work.put_nowait(asked)
+        self._work.put_nowait((call, seconds))
         try:
-            await asyncio.wait([asked.done])
+            await asyncio.wait([call.done])
         except asyncio.CancelledError:
-            asked.scope.cancel()
-            await asyncio.wait([asked.done], timeout=CANCEL_SECONDS)
+            call.scope.cancel()
+            await asyncio.wait([call.done], timeout=CANCEL_SECONDS)
             raise
-        return asked.done.result()
+        return call.done.result()
 
     async def near(self, seconds: float) -> None:
         """Wait until it is not starting any more, no longer than until `seconds` after its beginning."""
@@ -148,7 +146,7 @@ class OwnedServer:
                 group.start_soon(connection.listen)
                 group.start_soon(self._until_end, connection)
                 while True:
-                    group.start_soon(self._do, connection, await self._work.get())
+                    group.start_soon(self._do, connection, *await self._work.get())
 
     async def _until_end(self, connection: ServerConnection) -> None:
         self._why = await connection.ended()
@@ -169,23 +167,23 @@ class OwnedServer:
                 _log.warning("the server %s keeps its old lists: %s", self.spec.name, error)
             await anyio.sleep(REFRESH_SECONDS)
 
-    async def _do(self, connection: ServerConnection, asked: _Work) -> None:
-        with asked.scope:
+    async def _do(self, connection: ServerConnection, call: ServerCall, seconds: float) -> None:
+        with call.scope:
             try:
-                asked.settle(await connection.do(asked.job, asked.asking, asked.seconds))
+                call.done.set_result(await connection.do(call, seconds))
             except ToolFailure as failure:
-                asked.fail(failure)
+                call.fail(failure)
             except Exception as error:  # noqa: BLE001 - as above
                 _log.exception("a call of the server %s", self.spec.name)
-                asked.fail(ToolFailure("INTERNAL_ERROR", f"The call failed: {error}", uncertain=True))
+                call.fail(ToolFailure("INTERNAL_ERROR", f"The call failed: {error}", uncertain=True))
             finally:
                 message = f"The server {self.spec.name} ended before it answered. {self._why}".rstrip()
-                asked.fail(ToolFailure("EXECUTION_ERROR", message, uncertain=True))
+                call.fail(ToolFailure("EXECUTION_ERROR", message, uncertain=True))
 
     def _refuse_work(self) -> None:
         while not self._work.empty():
             message = f"The server {self.spec.name} has ended before it was called."
-            self._work.get_nowait().fail(ToolFailure("EXECUTION_ERROR", message))
+            self._work.get_nowait()[0].fail(ToolFailure("EXECUTION_ERROR", message))
 
     def _give_up(self, state: ServerStateName, why: str) -> None:
         self.offer = Offer()
@@ -196,26 +194,6 @@ class OwnedServer:
         (self.settled.clear if state == "starting" else self.settled.set)()
         self.state = said
         self._changed(said)
-
-
-class _Work:
-    """Work for a server, and what became of it."""
-
-    def __init__(self, job: Job, asking: Asking | None, seconds: float) -> None:
-        self.job = job
-        self.asking = asking
-        self.seconds = seconds
-        self.scope = anyio.CancelScope()
-        self.done: asyncio.Future[ServedResult] = asyncio.get_running_loop().create_future()
-
-    def settle(self, result: ServedResult) -> None:
-        if not self.done.done():
-            self.done.set_result(result)
-
-    def fail(self, failure: ToolFailure) -> None:
-        if not self.done.done():
-            self.done.set_exception(failure)
-            self.done.exception()  # somebody who was cancelled does not come back for it
 
 
 def _connecting() -> Connect:

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from codelaw.adapters.mcp.means import ServerMeans, forget_login
-from codelaw.adapters.mcp.questions import Job
+from codelaw.adapters.mcp.questions import ServerCall
 from codelaw.adapters.mcp.server import OwnedServer
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.served import Address, Offer, ServedResult, ServerSpec, ServerState
@@ -84,15 +84,15 @@ class McpServers:
 
     async def call(self, server: str, tool: str, arguments: Mapping[str, Any], asking: Asking) -> ServedResult:
         """See `ToolServers.call`."""
-        return await self._ask(server, Job("tool", tool, arguments), asking)
+        return await self._ask(server, ServerCall("tool", tool, arguments, asking))
 
     async def prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> str:
         """See `ToolServers.prompt`."""
-        return (await self._ask(server, Job("prompt", name, arguments), None)).text
+        return (await self._ask(server, ServerCall("prompt", name, arguments, None))).text
 
     async def read(self, server: str, uri: str) -> ServedResult:
         """See `ToolServers.read`."""
-        return await self._ask(server, Job("resource", uri), None)
+        return await self._ask(server, ServerCall("resource", uri, {}, None))
 
     async def close(self) -> None:
         """See `ToolServers.close`."""
@@ -104,10 +104,10 @@ class McpServers:
         if self._ending:
             await asyncio.wait(self._ending, timeout=CLOSE_SECONDS)
 
-    async def _ask(self, name: str, job: Job, asking: Asking | None) -> ServedResult:
+    async def _ask(self, name: str, call: ServerCall) -> ServedResult:
         if (server := self._servers.get(name)) is None:
             raise ToolFailure("NOT_FOUND", f"There is no server {name} any more.")
-        return await server.ask(job, asking, self._call_seconds)
+        return await server.ask(call, self._call_seconds)
 
     def _started(self, spec: ServerSpec, *, log_in: bool = False) -> OwnedServer:
         return OwnedServer(spec, replace(self._means, log_in=log_in), self._heard)
