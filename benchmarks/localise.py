@@ -116,9 +116,9 @@ class WithCommits(Indexed):
     """The same with the messages of commits."""
 
     def _history(self, repository: Repository) -> Any:
-        from codelaw.ranking.code.hints import LoggedCommit, recorded
+        from codelaw.ranking.code.hints import recorded
 
-        changes = [LoggedCommit(message, tuple(paths)) for message, paths in repository.commits]
+        changes = [(message, paths) for message, paths in repository.commits]
         return recorded(changes, frozenset(self.frame.paths))
 
 

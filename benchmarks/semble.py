@@ -52,7 +52,7 @@ def main() -> None:
     arguments = parser.parse_args()
     from codelaw.ranking.code.digest import digested
     from codelaw.ranking.code.frame import framed
-    from codelaw.ranking.code.hints import LoggedCommit, recorded
+    from codelaw.ranking.code.hints import recorded
 
     known = json.loads((arguments.benchmarks / "repos.json").read_text("utf-8"))
     wanted = [
@@ -68,7 +68,7 @@ def main() -> None:
         began = time.perf_counter()
         frame = framed({path: digested(path, text) for path, text in files.items()})
         log = [] if arguments.no_commits else localise.logged(clone, one["revision"])
-        history = recorded([LoggedCommit(message, tuple(paths)) for message, paths in log], frozenset(frame.paths))
+        history = recorded([(message, paths) for message, paths in log], frozenset(frame.paths))
         built, began = time.perf_counter() - began, time.perf_counter()
         scores: list[float] = []
         for question in questions:

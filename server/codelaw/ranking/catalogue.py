@@ -272,7 +272,9 @@ class Catalogue:
             return {**found, term: 1.0}
         least, other = ALIKE
         if len(term) >= least:
-            alike = (word for word in self._places if len(word) >= other and _begin_alike(word, term))
+            alike = (
+                word for word in self._places if len(word) >= other and (word.startswith(term) or term.startswith(word))
+            )
             found |= dict.fromkeys(alike, SAME)
         return found
 
@@ -285,10 +287,6 @@ class Catalogue:
                 if score > best.get(place, 0.0):
                     best[place] = score
         return best
-
-
-def _begin_alike(one: str, other: str) -> bool:
-    return one.startswith(other) or other.startswith(one)
 
 
 def _plain(text: str) -> str:

@@ -31,10 +31,12 @@ class Category:
 
     name: str
     tools: tuple[str, ...]
-    """Names; one that ends with `*` stands for all that begin so."""
+    """Names."""
     enabled: str
     """What enables them, as a clause."""
     reach: Reach
+    prefix: str = "\0"
+    """Or all whose names begin so."""
 
 
 CATEGORIES: tuple[Category, ...] = (
@@ -54,7 +56,7 @@ CATEGORIES: tuple[Category, ...] = (
     Category("web, searching", (SEARCH,), "tools.webSearch in the dialect `native`", "all modes"),
     Category("many tools", ("find_tools", "call_tool"), "more tools are brought along than fit", "all modes"),
     Category("subagents", ("Task",), "agents.enabled", "all modes"),
-    Category("MCP", ("mcp__*",), "a server is configured and trusted", "agent, others where it only reads"),
+    Category("MCP", (), "a server is configured and trusted", "agent, others where it only reads", prefix="mcp__"),
 )
 """In the order of the founding table: what is built in, what the user configures. S1's knowledge base is `search_code`,
 its connectors are MCP servers, its sandbox is that of Bash."""
@@ -62,11 +64,7 @@ its connectors are MCP servers, its sandbox is that of Bash."""
 
 def category_of(name: str) -> Category | None:
     """The row of a tool; None for one that stands in none."""
-    return next((row for row in CATEGORIES if any(_means(tool, name) for tool in row.tools)), None)
-
-
-def _means(tool: str, name: str) -> bool:
-    return name.startswith(tool[:-1]) if tool.endswith("*") else name == tool
+    return next((row for row in CATEGORIES if name in row.tools or name.startswith(row.prefix)), None)
 
 
 def offered_in(tool: AnyTool, mode: Mode) -> bool:

@@ -16,7 +16,7 @@ from codelaw.adapters.stores.readers import log_unheard
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Folder
 from codelaw.ranking.code.frame import Frame
-from codelaw.ranking.code.hints import CommitHistory, LoggedCommit, recorded
+from codelaw.ranking.code.hints import CommitHistory, recorded
 
 _log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class Commits:
         if not heads or not self.trusted:
             return None
         if self._made is None or self._made[0] is not heads or self._made[1] is not frame.whole:
-            changes = (LoggedCommit(message, tuple(paths)) for _, log in heads.values() for message, paths in log)
+            changes = (commit for _, log in heads.values() for commit in log)
             self._made = heads, frame.whole, recorded(changes, frozenset(frame.whole.paths))
         return self._made[2]
 

@@ -251,15 +251,11 @@ class WorkspaceIndex:
     async def _take(self, survey: Survey) -> list[str]:
         """Note what is to be read, and forget what is gone; gives the latter."""
         rows, owed, note = self._rows.disk, self._owed, self._note
-        found = await self._worker.do(lambda: taken(survey, rows, owed, MAX_FILES, note))
+        self._owed, gone, self._note = await self._worker.do(lambda: taken(survey, rows, owed, MAX_FILES, note))
         # Of a survey only what the next one needs is kept: the first one names every file.
-        self._survey, self._owed, self._note = (
-            replace(survey, changed={}, gone=frozenset(), open={}),
-            found.owed,
-            found.note,
-        )
-        self._rows.put(dict.fromkeys(found.gone))
-        return found.gone
+        self._survey = replace(survey, changed={}, gone=frozenset(), open={})
+        self._rows.put(dict.fromkeys(gone))
+        return gone
 
     async def _rows_of(self, workspace: Workspace, batch: Mapping[str, float]) -> dict[str, Row]:
         """What becomes of files, given with the times that were seen before they are read."""

@@ -326,22 +326,14 @@ class IndexRows:
             self.skipped[row.skipped] += by
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """What is to be done."""
-
-    owed: dict[str, float]
-    """Files that are to be read, with the times that were seen; the newest first where there are many."""
-    gone: list[str]
-    """Files that are to be forgotten."""
-    note: str
-    """Why the index is incomplete, in a sentence."""
-
-
-def taken(survey: Survey, rows: Mapping[str, Row], owed: Mapping[str, float], most: int, note: str) -> Taken:
+def taken(
+    survey: Survey, rows: Mapping[str, Row], owed: Mapping[str, float], most: int, note: str
+) -> tuple[dict[str, float], list[str], str]:
     """What is to be done, where these rows are there and these files are owed from before.
 
-    No more than `most` files are held; `note` is what was said of that before.
+    Gives the files that are to be read, with the times that were seen, the newest first where there are many; those
+    that are to be forgotten; and why the index is incomplete, in a sentence. No more than `most` files are held; `note`
+    is what was said of that before.
     """
     times = survey.changed
     if survey.whole:
@@ -350,7 +342,7 @@ def taken(survey: Survey, rows: Mapping[str, Row], owed: Mapping[str, float], mo
         due = {path: times[path] for path in newest[:most] if _differs(rows.get(path), times[path])}
         lost = () if survey.stopped else [path for path in rows if path not in times]
         note = f"The workspace is larger than its index: {over} files are left out." if over > 0 else ""
-        return Taken(due, list(lost), survey.stopped or note)
+        return due, list(lost), survey.stopped or note
     left = {path: time for path, time in owed.items() if path not in survey.gone}
     gone = [path for path in survey.gone if path in rows]
     room = most - len(rows) + len(gone) - sum(path not in rows for path in left)
@@ -360,7 +352,7 @@ def taken(survey: Survey, rows: Mapping[str, Row], owed: Mapping[str, float], mo
                 continue
             room -= 1
         left[path] = time
-    return Taken(left, gone, survey.stopped or note)
+    return left, gone, survey.stopped or note
 
 
 def _differs(row: Row | None, time: float) -> bool:

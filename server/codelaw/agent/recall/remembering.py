@@ -265,23 +265,12 @@ class ChatMemory:
         self.attic.reported.add(key)
         return before
 
-    async def embedded(self, text: str) -> tuple[str, Vector | None]:
-        """The name of the embedder and the text's vector; nothing where there is no embedder.
-
-        Raises:
-            EmbeddingFailure: it could not be done.
-        """
-        embedder = None if self.embedder is None else self.embedder.now
-        if embedder is None:
-            return "", None
-        (vector,) = await embedder.embed([text])
-        return embedder.name, vector
-
     async def _vector(self, text: str, seconds: float) -> tuple[str, Vector | None]:
-        """The same where words alone will do: without a vector the queue makes one later (B-5)."""
+        """The embedder's name and the text's vector; nothing where words must do: the queue makes one later (B-5)."""
+        embedder = None if self.embedder is None else self.embedder.now
         try:
-            async with asyncio.timeout(seconds):
-                return await self.embedded(text)
+            if embedder is not None:
+                return embedder.name, (await asyncio.wait_for(embedder.embed([text]), seconds))[0]
         except (EmbeddingFailure, TimeoutError) as error:
             _log.warning("memory: not embedded: %s", error)
         return "", None

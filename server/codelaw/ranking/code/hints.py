@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,15 +32,6 @@ _TRAILER = re.compile(r"^[A-Z][A-Za-z]*(?:-[A-Za-z]+)+:.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class LoggedCommit:
-    """A commit."""
-
-    message: str
-    paths: tuple[str, ...]
-    """The files that it changed, as shown."""
-
-
-@dataclass(frozen=True, slots=True)
 class CommitHistory:
     """The commits of a workspace, ready to be asked; newest first."""
 
@@ -50,14 +41,14 @@ class CommitHistory:
     """By term the commits whose messages have it, and what it counts there."""
 
 
-def recorded(changes: Iterable[LoggedCommit], known: Container[str]) -> CommitHistory:
-    """The history of the files in `known`."""
+def recorded(changes: Iterable[tuple[str, Sequence[str]]], known: Container[str]) -> CommitHistory:
+    """The history of the files in `known`, of commits' messages and the files that each changed, as shown."""
     changed: list[tuple[str, ...]] = []
     counts: list[Counter[int]] = []
-    for change in changes:
-        paths = tuple(path for path in change.paths if path in known)
-        if paths and len(change.paths) <= MOST_FILES:
-            text = _TRAILER.sub("", change.message[:LOOKED_AT])
+    for message, every in changes:
+        paths = tuple(path for path in every if path in known)
+        if paths and len(every) <= MOST_FILES:
+            text = _TRAILER.sub("", message[:LOOKED_AT])
             changed.append(paths)
             counts.append(Counter(term for word in words(text) for term in numbered(word)))
     lengths = [counted.total() for counted in counts]

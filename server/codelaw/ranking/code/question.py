@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -159,14 +160,10 @@ def _forms(word: str) -> Iterator[int]:
         yield number(stem(form))
 
 
-_known: set[int] = set()
-
-
-def done_terms() -> set[int]:
+@cache
+def done_terms() -> frozenset[int]:
     """The terms of words that say what is done."""
-    if not _known:
-        _known.update(_terms(_DONE))
-    return _known
+    return frozenset(_terms(_DONE))
 
 
 DEFINING = 0.5

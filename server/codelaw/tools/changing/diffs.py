@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from codelaw.tools.changing.matching import in_style
 
@@ -78,22 +79,16 @@ def changes(before: list[str], after: list[str]) -> list[_Code]:
     return [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in codes if tag != "equal"]
 
 
-def _grouped(codes: list[_Code], length: int) -> list[list[_Code]]:
+def _grouped(codes: list[_Code], length: int) -> Iterable[list[_Code]]:
     """Changes at most six lines apart, with the equal lines between and three lines around them."""
-    groups: list[list[_Code]] = []
+    every: list[_Code] = []
+    i, j = 0, 0
     for code in codes:
-        _, i1, i2, j1, j2 = code
-        if groups and i1 - groups[-1][-1][2] <= 6:
-            last = groups[-1][-1]
-            groups[-1] += [("equal", last[2], i1, last[4], j1), ("change", i1, i2, j1, j2)]
-        else:
-            lead = min(3, i1)
-            groups.append([("equal", i1 - lead, i1, j1 - lead, j1), ("change", i1, i2, j1, j2)])
-    for group in groups:
-        last = group[-1]
-        trail = min(3, length - last[2])
-        group.append(("equal", last[2], last[2] + trail, last[4], last[4] + trail))
-    return groups
+        every += [("equal", i, code[1], j, code[3]), code]
+        i, j = code[2], code[4]
+    matcher: Any = difflib.SequenceMatcher()
+    matcher.opcodes = [*every, ("equal", i, length, j, j + length - i)]
+    return matcher.get_grouped_opcodes(3)
 
 
 def _hunk(group: list[_Code], before: list[str], after: list[str]) -> list[str]:
