@@ -36,7 +36,7 @@ def test_a_later_survey_adds_to_what_is_owed() -> None:
 
 def test_there_are_never_more_files_than_an_index_holds() -> None:
     times = {f"{number}.py": float(number) for number in range(10)}
-    owed, gone, note = taken(Survey(times, frozenset(), whole=True), {}, {}, 4, "")
+    owed, _, note = taken(Survey(times, frozenset(), whole=True), {}, {}, 4, "")
     assert list(owed) == ["9.py", "8.py", "7.py", "6.py"]
     assert note == "The workspace is larger than its index: 6 files are left out."
     rows = {path: row() for path in ("9.py", "8.py", "7.py")}
