@@ -72,6 +72,10 @@ class Workspace(Protocol):
         """
         ...
 
+    def shown(self, path: str) -> str:
+        """How an absolute path is shown: relative to the innermost folder, by whose name it begins among several."""
+        ...
+
     def locate(self, path: str) -> Located:
         """Where `path`, as the model wrote it, lies (T-2).
 

@@ -90,7 +90,7 @@ class DiskWorkspace:
         if denied is not None:
             view = copy(self)
             view._hiding = denied if self._hiding is None else EitherHiding(self._hiding, denied)  # noqa: SLF001 - its own
-            view._documents = VisibleDocuments(self._documents, denied, self._shown)  # noqa: SLF001
+            view._documents = VisibleDocuments(self._documents, denied, self.shown)  # noqa: SLF001
         return view
 
     @property
@@ -140,7 +140,7 @@ class DiskWorkspace:
             await self._editor.save(own)
             dirty = await self._unsaved()
         self._live.edited = {buffer.uri: self._live.edited[buffer.uri] for buffer in dirty if self._is_ours(buffer)}
-        return [self._shown(str(buffer.path)) for buffer in dirty]
+        return [self.shown(str(buffer.path)) for buffer in dirty]
 
     def _is_ours(self, buffer: Buffer) -> bool:
         """Whether what is unsaved in it began with an edit of ours; once the user has saved, it is theirs."""
@@ -257,12 +257,12 @@ class DiskWorkspace:
             elif kind == "folder":
                 for entry in files_below(str(start.path), tree, budget):
                     if matches(start, entry.path):
-                        found[entry.path] = FoundFile(self._shown(entry.path), mtime_of(entry))
+                        found[entry.path] = FoundFile(self.shown(entry.path), mtime_of(entry))
             for buffer in buffers:
                 path = f"{start.path}/{buffer.uri}" if buffer.path is None else str(buffer.path)
                 inside = start.path == start.folder.root if buffer.path is None else _below(start, path)
                 if inside and path not in found and matches(start, path) and not tree.hides(str(start.path), path):
-                    shown = buffer.uri if buffer.path is None else self._shown(path)
+                    shown = buffer.uri if buffer.path is None else self.shown(path)
                     found.setdefault(path if buffer.path else buffer.uri, FoundFile(shown, float("inf")))
         files = sorted(found.values(), key=lambda file: (-file.mtime, file.shown))
         return Found(tuple(files), budget.stopped)
@@ -278,7 +278,7 @@ class DiskWorkspace:
         folders, buffers = self.folders, [buffer for buffer in self._open() if buffer.path is not None]
         budget = WalkBudget(max_visits, seconds)
         return await asyncio.to_thread(
-            surveyed, folders, since, budget, hiding=self._hiding, buffers=buffers, shown=self._shown, exact=exact
+            surveyed, folders, since, budget, hiding=self._hiding, buffers=buffers, shown=self.shown, exact=exact
         )
 
     async def search(
@@ -297,7 +297,7 @@ class DiskWorkspace:
             starts=starts,
             expression=expression,
             matches=matches,
-            shown=self._shown,
+            shown=self.shown,
             glob=glob,
             limit=limit,
             seconds=seconds,
@@ -314,7 +314,7 @@ class DiskWorkspace:
         fits = path_matcher(glob) if glob else None
 
         def matches(start: Located, path: str) -> bool:
-            shown = self._shown(path)
+            shown = self.shown(path)
             inside = path[len(str(start.path).rstrip("/")) + 1 :] or start.path.name
             return (fits is None or fits(inside) or fits(shown)) and not self._hides(shown)
 
@@ -341,7 +341,7 @@ class DiskWorkspace:
     def _is_current(self, buffer: Buffer) -> bool:
         return buffer.path is None or self._live.outdated.get(buffer.path) != buffer.version
 
-    def _shown(self, path: str) -> str:
+    def shown(self, path: str) -> str:
         holding = [folder for folder in self.folders if path.startswith(str(folder.root).rstrip("/") + "/")]
         if not holding:
             return path

@@ -313,8 +313,8 @@ class Rename(ProposingTool[RenameArguments]):
     async def proposed(self, args: RenameArguments, env: ToolEnvironment) -> EditorProposal:
         services = services_of(env, "rename")
         seen = versions(env)
-        aim = await aimed(args, env, services)
-        change = await services.rename(aim.uri, aim.at, args.new_name)
+        uri, at = await aimed(args, env, services)
+        change = await services.rename(uri, at, args.new_name)
         return await proposal(change, seen, env, services)
 
     async def run(self, args: RenameArguments, env: ToolEnvironment) -> ToolResult:

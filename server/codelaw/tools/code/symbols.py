@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from pydantic import Field
 
 from codelaw.domain.code import CodePlace, Position
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.files import FileText, Located
+from codelaw.domain.files import Located
 from codelaw.domain.results import ToolResult
 from codelaw.ports.editor import LanguageServices
 from codelaw.tools.base import Arguments, Tool, ToolEnvironment, applying, cut_result
@@ -28,17 +27,6 @@ class SymbolArguments(Arguments):
     path: str = Field(min_length=1)
     line: int = Field(ge=1)
     symbol: str = Field(min_length=1, max_length=500)
-
-
-@dataclass(frozen=True, slots=True)
-class Aim:
-    """A place in a file that the editor is asked about."""
-
-    place: Located
-    file: FileText
-    uri: str
-    """As the editor names the document."""
-    at: Position
 
 
 def services_of(env: ToolEnvironment, service: str) -> LanguageServices:
@@ -58,8 +46,8 @@ def editor_uri(place: Located, env: ToolEnvironment) -> str:
     return place.uri if buffer is None else buffer.uri
 
 
-async def aimed(args: SymbolArguments, env: ToolEnvironment, services: LanguageServices) -> Aim:
-    """The symbol's place; of several on the line the first whole word.
+async def aimed(args: SymbolArguments, env: ToolEnvironment, services: LanguageServices) -> tuple[str, Position]:
+    """The document, as the editor names it, and the symbol's place; of several on the line the first whole word.
 
     Raises:
         ToolFailure: INVALID_PARAM when the line or the symbol is not there; what reading raises.
@@ -76,7 +64,7 @@ async def aimed(args: SymbolArguments, env: ToolEnvironment, services: LanguageS
             "INVALID_PARAM", f"symbol = {args.symbol!r} is not in line {args.line} of {place.shown}, which is: {shown}"
         )
     at = await asyncio.to_thread(services.position, file.text, start + column)
-    return Aim(place, file, editor_uri(place, env), at)
+    return editor_uri(place, env), at
 
 
 def line_of(text: str, number: int, shown: str) -> tuple[int, str]:
@@ -91,124 +79,109 @@ def line_of(text: str, number: int, shown: str) -> tuple[int, str]:
     return sum(len(line) + 1 for line in lines[: number - 1]), lines[number - 1].removesuffix("\r")
 
 
-@dataclass(frozen=True, slots=True)
-class ShownPlaces:
-    """Places as a model is shown them."""
-
-    places: list[dict[str, Any]]
-    """`file, line, text`; without `text` outside the workspace."""
-    total: int
-    withheld: int
-    """Places in files that a rule keeps from the model (S-1)."""
-
-
-async def shown_places(
-    found: Iterable[CodePlace], limit: int, env: ToolEnvironment, services: LanguageServices
-) -> ShownPlaces:
-    """The first places with their lines, in the order of the editor's answer."""
-    every = list(found)
-    denied = {path for path in {item.path for item in every} if await _denied(path, env)}
-    allowed = [item for item in every if item.path not in denied]
-    texts: dict[str, tuple[str, str | None]] = {}
-    shown: list[dict[str, Any]] = []
-    for item in allowed:
-        if len(shown) == limit:
-            break
-        if item.path not in texts:
-            texts[item.path] = await _text(item.path, env)
-        name, text = texts[item.path]
-        entry: dict[str, Any] = {"file": name, "line": item.span.start.line + 1}
-        if text is None:
-            entry["outside"] = True
-        else:
-            (offset,) = services.offsets(text, [item.span.start])
-            if offset is not None:
-                # As Read counts, for which a lone carriage return ends no line.
-                entry["line"] = text.count("\n", 0, offset) + 1
-                end = text.find("\n", offset)
-                line = text[text.rfind("\n", 0, offset) + 1 : None if end < 0 else end]
-                entry["text"] = line.strip()[:LINE_CHARACTERS]
-        if entry not in shown:
-            shown.append(entry)
-    return ShownPlaces(shown, len(allowed), len(every) - len(allowed))
-
-
-async def _denied(path: str, env: ToolEnvironment) -> bool:
-    try:
-        await located(env.workspace, path)
-    except ToolFailure as failure:
-        return failure.code == "PERMISSION_DENIED"
-    return False
-
-
-async def _text(path: str, env: ToolEnvironment) -> tuple[str, str | None]:
-    """A file's name and text; no text outside the workspace or where it cannot be read."""
-    try:
-        place = await located(env.workspace, path)
-    except ToolFailure:
-        return path, None
-    try:
-        return place.shown, (await env.workspace.read(place)).text
-    except ToolFailure:
-        return place.shown, None
-
-
 MAX_DEFINITIONS = 20
 
-
-class DefinitionArguments(SymbolArguments):
-    pass
+A = TypeVar("A", bound=SymbolArguments)
 
 
-class Definition(Tool[DefinitionArguments]):
-    """Data: `symbol, total, places [{file, line, text}], withheld?`; `outside` marks a place beyond the workspace."""
+class Locating(Tool[A]):
+    """Data: `symbol, total, places [{file, line, text}], truncated?, withheld?`.
 
-    name = "Definition"
-    description = "Where a symbol is defined, by the editor's language server. `symbol` as it stands in that line."
-    arguments = DefinitionArguments
+    `outside` marks a place beyond the workspace.
+    """
+
     effect = "read"
     paths = "reads"
+    what: str
 
-    def title(self, args: DefinitionArguments) -> str:
+    async def located(
+        self, found: Sequence[CodePlace], args: A, limit: int, env: ToolEnvironment, services: LanguageServices
+    ) -> ToolResult:
+        """The first places with their lines, in the order of the editor's answer."""
+        known: dict[str, Located | ToolFailure] = {}
+        for path in dict.fromkeys(item.path for item in found):
+            try:
+                known[path] = await located(env.workspace, path)
+            except ToolFailure as failure:
+                known[path] = failure
+        allowed = [item for item in found if getattr(known[item.path], "code", "") != "PERMISSION_DENIED"]
+        texts: dict[str, str | None] = {}
+        places: list[dict[str, Any]] = []
+        for item in allowed:
+            if len(places) == limit:
+                break
+            place = known[item.path]
+            if item.path not in texts:
+                texts[item.path] = await _text(place, env)
+            name = item.path if isinstance(place, ToolFailure) else place.shown
+            entry = {"file": name, **_lines(texts[item.path], item, services)}
+            if entry not in places:
+                places.append(entry)
+        total = len(allowed)
+        cut = total > len(places) and len(places) >= limit
+        withheld = "Some lie in files that a permission rule keeps from you." if total < len(found) else ""
+        data = {"symbol": args.symbol, "total": total, "places": places}
+        data |= applying(truncated=cut, withheld=withheld)
+        count = f"{total} {self.what}{'' if total == 1 else 's'} of {args.symbol}"
+        text = f"{count}, the first {len(places)} shown." if cut else f"{count}."
+        return cut_result(data, text, cut=cut)
+
+
+async def _text(place: Located | ToolFailure, env: ToolEnvironment) -> str | None:
+    """A file's text; None outside the workspace or where it cannot be read."""
+    if isinstance(place, ToolFailure):
+        return None
+    try:
+        return (await env.workspace.read(place)).text
+    except ToolFailure:
+        return None
+
+
+def _lines(text: str | None, item: CodePlace, services: LanguageServices) -> dict[str, Any]:
+    """The number of a line, and the line."""
+    line = item.span.start.line + 1
+    if text is None:
+        return {"line": line, "outside": True}
+    (offset,) = services.offsets(text, [item.span.start])
+    if offset is None:
+        return {"line": line}
+    # As Read counts, for which a lone carriage return ends no line.
+    end = text.find("\n", offset)
+    shown = text[text.rfind("\n", 0, offset) + 1 : None if end < 0 else end]
+    return {"line": text.count("\n", 0, offset) + 1, "text": shown.strip()[:LINE_CHARACTERS]}
+
+
+class Definition(Locating[SymbolArguments]):
+    name = "Definition"
+    description = "Where a symbol is defined, by the editor's language server. `symbol` as it stands in that line."
+    arguments = SymbolArguments
+    what = "definition"
+
+    def title(self, args: SymbolArguments) -> str:
         return f"Definition of {args.symbol}"
 
-    async def run(self, args: DefinitionArguments, env: ToolEnvironment) -> ToolResult:
+    async def run(self, args: SymbolArguments, env: ToolEnvironment) -> ToolResult:
         services = services_of(env, "definition")
-        aim = await aimed(args, env, services)
-        found = await services.definition(aim.uri, aim.at)
+        found = await services.definition(*await aimed(args, env, services))
         if not found:
             raise ToolFailure("NOT_FOUND", f"The editor knows no definition of {args.symbol}: try Grep.")
-        return _result(args, await shown_places(found, MAX_DEFINITIONS, env, services), "definition")
+        return await self.located(found, args, MAX_DEFINITIONS, env, services)
 
 
 class ReferencesArguments(SymbolArguments):
     limit: int = Field(50, ge=1, le=200)
 
 
-class References(Tool[ReferencesArguments]):
-    """Data: `symbol, total, places [{file, line, text}], truncated?, withheld?`."""
-
+class References(Locating[ReferencesArguments]):
     name = "References"
     description = "Where a symbol is used, by the editor's language server: other things of the same name are left out."
     arguments = ReferencesArguments
-    effect = "read"
-    paths = "reads"
+    what = "reference"
 
     def title(self, args: ReferencesArguments) -> str:
         return f"References to {args.symbol}"
 
     async def run(self, args: ReferencesArguments, env: ToolEnvironment) -> ToolResult:
         services = services_of(env, "references")
-        aim = await aimed(args, env, services)
-        found = await services.references(aim.uri, aim.at)
-        return _result(args, await shown_places(found, args.limit, env, services), "reference")
-
-
-def _result(args: SymbolArguments, shown: ShownPlaces, what: str) -> ToolResult:
-    cut = shown.total > len(shown.places) and len(shown.places) >= getattr(args, "limit", MAX_DEFINITIONS)
-    withheld = "Some lie in files that a permission rule keeps from you." if shown.withheld else ""
-    data = {"symbol": args.symbol, "total": shown.total, "places": shown.places}
-    data |= applying(truncated=cut, withheld=withheld)
-    count = f"{shown.total} {what}{'' if shown.total == 1 else 's'} of {args.symbol}"
-    text = f"{count}, the first {len(shown.places)} shown." if cut else f"{count}."
-    return cut_result(data, text, cut=cut)
+        found = await services.references(*await aimed(args, env, services))
+        return await self.located(found, args, args.limit, env, services)

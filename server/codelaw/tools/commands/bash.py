@@ -69,24 +69,11 @@ def kept_from(blocked: Sequence[str]) -> str:
     )
 
 
-def shown(path: Path, folders: Sequence[Folder]) -> str:
-    """A path as it is shown: relative to the innermost folder of the workspace, else absolute."""
-    holding = [folder for folder in folders if folder.root in path.parents]
-    if not holding:
-        return str(path)
-    folder = max(holding, key=lambda one: len(one.root.parts))
-    relative = path.relative_to(folder.root).as_posix()
-    return relative if len(folders) == 1 else f"{folder.name}/{relative}"
-
-
 def placed(path: str, folders: Sequence[Folder]) -> Path:
-    """The place that `shown` gave."""
-    if len(folders) > 1:
-        name, _, rest = path.partition("/")
-        for folder in folders:
-            if folder.name == name:
-                return folder.root / rest
-    return folders[0].root / path
+    """The place of a path as it is shown."""
+    name, _, rest = path.partition("/")
+    roots = [folder.root for folder in folders if len(folders) > 1 and folder.name == name]
+    return roots[0] / rest if roots else folders[0].root / path
 
 
 def refusal(ended: ProcessResult) -> str:
@@ -157,7 +144,7 @@ class Bash(Tool[BashArguments]):
         seconds = self._timeout if args.timeout_ms is None else args.timeout_ms / 1000
         seconds = min(seconds, MAX_TIMEOUT_MS / 1000)
         unsaved = await env.workspace.save_edited()
-        opened = frozenset(placed(shown, folders) for shown in env.opened)
+        opened = frozenset(placed(path, folders) for path in env.opened)
         async with kept(args.command, env):
             ended = await env.processes.run(
                 args.command, cwd=folders[0].root, timeout=seconds, opened=opened, listener=env.listener
@@ -178,9 +165,9 @@ class Bash(Tool[BashArguments]):
             timed_out=ended.timed_out,
             refused=list(ended.refused),
             stopped=ended.stopped,
-            blocked=[shown(path, folders) for path in ended.blocked[:MAX_FILES]],
+            blocked=[env.workspace.shown(str(path)) for path in ended.blocked[:MAX_FILES]],
             set_aside=[
-                {"path": shown(one.path, folders), "kept": str(one.kept), "asked": one.asked}
+                {"path": env.workspace.shown(str(one.path)), "kept": str(one.kept), "asked": one.asked}
                 for one in ended.aside[:MAX_FILES]
             ],
             unsaved=list(unsaved[:MAX_FILES]),
