@@ -41,7 +41,7 @@ class Chat:
     @property
     def view(self) -> int:
         """Corrected tokens of what would be sent now."""
-        history = self.past.history(layered(self.inputs))
+        history = self.past.state(layered(self.inputs)).view
         parts = [*self.inputs.system, *(part for part in (history.summaries, history.rounds) if part is not None)]
         return self.inputs.corrected(sum(part.tokens for part in parts) + ASKED)
 

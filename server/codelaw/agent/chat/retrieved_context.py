@@ -81,10 +81,16 @@ class ContextRetriever:
     async def _found(self, typed: str, asked: Message, inputs: TurnInputs) -> Beside:
         try:
             return await self._spans(typed, asked, inputs)
+        except TimeoutError:
+            why = "the search took longer than memory.timeoutMs allows"
+        except Refusal as refusal:
+            why = refusal.message.rstrip(".")
         except Exception:  # noqa: BLE001 - what is found is a gift: a bug takes none of the turn (B-8)
-            _log.exception("retrieval failed")
-            notice = _missing("it failed inside; the log says why")
-            return Beside(notices=(notice,), dropped=(Dropped("spans", notice.message),))
+            _log.exception("the search in a chat failed")
+            why = "it failed inside; the log says why"
+        message = f"The turn goes on with the newest messages only: {why}."
+        notice = Notice("warning", "retrieval_unavailable", message)
+        return Beside(notices=(notice,), dropped=(Dropped("spans", message),))
 
     async def _spans(self, typed: str, asked: Message, inputs: TurnInputs) -> Beside:
         if inputs.settings.strategy not in {"span-retrieval", "auto"}:
@@ -94,14 +100,12 @@ class ContextRetriever:
         selection = await asyncio.to_thread(select, inputs, transcript, asked=size)
         if selection.strategy != "span-retrieval":
             return Beside()
-        history = await asyncio.to_thread(self.past.history, selection)
+        history = (await asyncio.to_thread(self.past.state, selection)).view
         shown = frozenset(message.id for message in history.rounds.messages) if history.rounds else frozenset[str]()
         away = {message.id for message in transcript.messages if message.turn_id in transcript.withdrawn}
         if len(shown) + len(away) >= len(transcript.messages):
             return Beside()  # nothing is old
         found = await self._hits(typed, shown | away)
-        if isinstance(found, Notice):
-            return Beside(notices=(found,), dropped=(Dropped("spans", found.message),))
         dropped = [Dropped("vectors", f"found by words only: {found.words_only}")] if found.words_only else []
         fragment, reported = await asyncio.to_thread(
             spans_fragment,
@@ -120,7 +124,7 @@ class ContextRetriever:
         notices = (slow,) if slow is not None else ()
         return Beside((fragment,) if fragment is not None else (), {}, notices, tuple(dropped))
 
-    async def _hits(self, typed: str, without: frozenset[str]) -> Retrieved | Notice:
+    async def _hits(self, typed: str, without: frozenset[str]) -> Retrieved:
         limits = self.limits
         searching = asyncio.ensure_future(
             self.retriever.hits(
@@ -128,20 +132,8 @@ class ContextRetriever:
             )
         )
         try:
-            await asyncio.wait([searching], timeout=limits.seconds)
-            if searching.done():
-                return searching.result()
-            why = "the search took longer than memory.timeoutMs allows"
-        except Refusal as refusal:
-            why = refusal.message.rstrip(".")
-        except Exception:  # noqa: BLE001 - what is found is a gift: a bug takes none of the turn (B-8)
-            _log.exception("the search in a chat failed")
-            why = "the search failed; the log says why"
+            async with asyncio.timeout(limits.seconds):
+                return await asyncio.shield(searching)
         finally:
             searching.cancel()
             self.memory.attic.leave(searching)
-        return _missing(why)
-
-
-def _missing(why: str) -> Notice:
-    return Notice("warning", "retrieval_unavailable", f"The turn goes on with the newest messages only: {why}.")

@@ -309,7 +309,7 @@ async def fill(agent: AgentChat, inputs: TurnInputs) -> None:
         await past.shorten(
             await asyncio.to_thread(savings, state.transcript, state.shown, inputs, view.tokens, cold=True)
         )
-        view = build(past.history(selection), (), None, gathered(inputs, ()))
+        view = build(past.state(selection).view, (), None, gathered(inputs, ()))
     if inputs.corrected(view.tokens) < LEAST or not agent.idle:
         return
     request = inputs.dialect.request(

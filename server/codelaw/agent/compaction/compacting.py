@@ -249,7 +249,7 @@ class _Compaction:
         try:
             await past.reshape(Checkpoint(id_, first, time.time(), count, summary, by, planned.demotions))
             # The new view is made here, away from the event loop; the report counts it.
-            await asyncio.to_thread(past.history, layered(self.inputs))
+            await asyncio.to_thread(past.state, layered(self.inputs))
             self._shown = await asyncio.to_thread(shown_tokens, planned, past.transcript, self.inputs, id_)
         except asyncio.CancelledError:
             # The cancel came too late: what is stored is what is shown.

@@ -191,7 +191,7 @@ class Summariser:
         inputs = self.inputs
         summaries = history.summaries.messages if history.summaries else ()
         shown, until = archived, None
-        said: Sequence[Message] = history.rounds.messages if history.rounds else ()
+        said = [*history.rounds.messages] if history.rounds else []
         sent = [message for message in said if message.turn_id != said[-1].turn_id]
         if warm and len(sent) > len(archived) and sum(map(message_tokens, archived)) >= WORTH_READING:
             until = border(sent, len(archived))

@@ -43,20 +43,17 @@ async def settle_interrupted(held: HeldImages, store: ChatStore, workspace: Work
     """
     surveys: list[Survey] = []
 
-    async def taken(command: LeftCommand) -> None:
-        known = await store.changes(command.chat_id, command.turn_id)
-        taking = _Taking(store, workspace, redaction, command)
-        await taking.take({(change.call_id, change.uri, change.before) for change in known})
-        if command.began and not surveys:
-            surveys.append(await workspace.survey(None, max_visits=MAX_VISITS, seconds=MAX_SECONDS, exact=True))
-        if command.began:
-            await taking.take_others(surveys[0], {change.path for change in known})
-        if notice := taking.notice():
-            await store.append_events(command.chat_id, command.turn_id, [(time.time(), notice)], Numbers())
-
     async def settle(command: LeftCommand) -> bool:
         try:
-            await taken(command)
+            known = await store.changes(command.chat_id, command.turn_id)
+            taking = _Taking(store, workspace, redaction, command)
+            await taking.take({(change.call_id, change.uri, change.before) for change in known})
+            if command.began and not surveys:
+                surveys.append(await workspace.survey(None, max_visits=MAX_VISITS, seconds=MAX_SECONDS, exact=True))
+            if command.began:
+                await taking.take_others(surveys[0], {change.path for change in known})
+            if notice := taking.notice():
+                await store.append_events(command.chat_id, command.turn_id, [(time.time(), notice)], Numbers())
         except Refusal as refusal:
             if refusal.code in {"chat_not_found", "turn_not_found"}:
                 return True  # they are deleted, and what was kept for them goes too

@@ -98,10 +98,6 @@ class Past:
         """Give the memory back."""
         self.transcript, self._view, self.sent, self.asked = Transcript(), None, None, None
 
-    def history(self, selection: Selection) -> History:
-        """L3; made once for each state of the transcript and each selection, so that steps share it."""
-        return self.state(selection).view
-
     def state(self, selection: Selection) -> HistoryState:
         """The rounds as they are now, and the view that a selection gives of them."""
         known, transcript = self._view, self.transcript
@@ -229,10 +225,6 @@ class Past:
     def _settle(self, turn_id: str) -> None:
         """What was billed up to that turn says nothing of the view as it is now (W-2)."""
         self.settled, self.last_usage = turn_id or self.settled, None
-
-    def reported(self, record: Sequence[Message]) -> tuple[Message, ...]:
-        """As `with_summaries`, with those that count now."""
-        return with_summaries(record, self.transcript.checkpoints)
 
     def result(self, path: str) -> dict[str, object] | None:
         """A summary as a tool result, by `archive:<n>` (from 1), or None."""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import RESERVED, AnswerDelta, ChatEvent, Event, Numbers, ThoughtDelta, ToolOutputEvent
+from codelaw.domain.safety.redaction import Redaction
 
 if TYPE_CHECKING:
-    from codelaw.domain.safety.redaction import Redaction
     from codelaw.ports.store import ChatStore
 
 INTERVAL = 1 / 60
@@ -48,7 +48,7 @@ class Outbox:
         new: bool = True,
     ) -> None:
         """`new`: nobody has given a number to an event of this chat yet."""
-        self._redaction = redaction
+        self._redaction = redaction or Redaction()
         self._chat_id = chat_id
         self._store = store
         self._send = send
@@ -105,14 +105,11 @@ class Outbox:
         finally:
             self._draining -= 1
 
-    def _discreet(self, event: Event) -> Event:
-        return event if self._redaction is None else self._redaction.value(event)
-
     async def _deliver(self) -> None:
         try:
             while self._waiting:
                 await self._pause()
-                batch, self._waiting = [(of, at, self._discreet(event)) for of, at, event in self._waiting], []
+                batch, self._waiting = [(of, at, self._redaction.value(event)) for of, at, event in self._waiting], []
                 self._urgent.clear()
                 self._delivered = asyncio.get_running_loop().time()
                 for turn_id, events in groupby(batch, lambda posted: posted[0]):

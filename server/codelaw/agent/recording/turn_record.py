@@ -163,7 +163,8 @@ class TurnRecord:
         """Add a user message inside the round: a steer, whose pictures the chat keeps already, or a reminder."""
         images = tuple(one.image for one in pictures)
         facts = Metadata(step=self.step, note=note, fragments=fragments, images=images, parent=self.parent or None)
-        await self._add(Message(f"{note}_{self.name}_{self.step}_{len(self.record)}", self.id, "user", text, facts))
+        message = Message(f"{note}_{self.name}_{self.step}_{len(self.record)}", self.id, "user", text, facts)
+        await self._write([(message, message)])
 
     async def say(self, reading: ParsedReply, calls: tuple[Call, ...] = (), answer: str | None = None) -> Message:
         """Add what the model said, as written; the answer makes it the turn's last message."""
@@ -183,7 +184,7 @@ class TurnRecord:
             ),
         )
         try:
-            await self._add(message)
+            await self._write([(message, message)])
         finally:
             if message in self.record:
                 self.partial, self.partial_answer = GrowingText(), GrowingText()
@@ -281,9 +282,6 @@ class TurnRecord:
         self.scratchpad += [full for kept, full in doubtful if kept.id in ids]
         self.asides = [aside for aside in stored.asides if aside.message_id in ids or aside in self.asides]
         return True
-
-    async def _add(self, message: Message) -> None:
-        await self._write([(message, message)])
 
     async def _write(
         self,

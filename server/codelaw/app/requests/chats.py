@@ -145,7 +145,7 @@ class Chats:
             else:
                 stored = await store.load(chat_id)
                 events = await store.events(chat_id, since_seq or 0)
-                messages = _page(agent.past.reported(stored.messages), before, limit)
+                messages = _page(with_summaries(stored.messages, agent.past.transcript.checkpoints), before, limit)
                 record = ChatRecord(stored.chat, messages, tuple(events), running)
             if agent.running_turn == running:
                 agent.report_losses(record.losses)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
+from codelaw.agent.recording.history import with_summaries
 from codelaw.app.models import shown
 from codelaw.domain.chats import Chat
 from codelaw.transcript.chat_file.markdown import transcript
@@ -78,7 +79,7 @@ class Records:
         )
         events = await store.events(chat_id, 0)
         if form == "markdown":
-            reported = agent.past.reported(stored.messages)
+            reported = with_summaries(stored.messages, agent.past.transcript.checkpoints)
             text = await asyncio.to_thread(transcript, stored.chat, reported, events)
             return await asyncio.to_thread(self.redaction.text, text, shapes=True)
         refs = dict.fromkeys(message.metadata.ref for message in stored.messages if message.metadata.ref is not None)
