@@ -106,7 +106,7 @@ class PendingMessages:
         if block := reminder((await self._worded(text)).mentions):
             self._reminders.append(block)
 
-    async def report(self, opened: TurnRecord, ledger: Ledger) -> None:
+    async def deliver(self, opened: TurnRecord, ledger: Ledger) -> None:
         """Put everything into the turn, files of the ledger that the user changed too (R-9, F-5).
 
         What the turn has not taken is kept for the next time.
@@ -116,13 +116,13 @@ class PendingMessages:
         self.changed([path for path in found if path not in hooked])
         self.changed(hooked, by="A hook")
         while self._steers:
-            await self._report_steer(self._steers[0], opened)
+            await self._deliver_steer(self._steers[0], opened)
         while self._reminders:
-            reported = len(opened.record)
+            before = len(opened.record)
             try:
                 await opened.note("reminder", self._reminders[0])
             finally:
-                if len(opened.record) > reported:
+                if len(opened.record) > before:
                     del self._reminders[0]
 
     def heard(self, opened: TurnRecord) -> None:
@@ -130,11 +130,11 @@ class PendingMessages:
         recorded = {message.content for message in opened.record if message.metadata.note == "steer"}
         for steer in self.waiting:
             if steer.content in recorded:
-                self._report_reported(steer, opened)
+                self._delivered(steer, opened)
 
-    async def _report_steer(self, steer: QueuedSteer, opened: TurnRecord) -> None:
+    async def _deliver_steer(self, steer: QueuedSteer, opened: TurnRecord) -> None:
         steer.taken = True
-        reported = len(opened.record)
+        before = len(opened.record)
         worded = None
         try:
             worded = (await self._worded(steer.text, steer.editor, steer.attachments)).calling(steer.called)
@@ -142,8 +142,8 @@ class PendingMessages:
             await opened.note("steer", steer.content, (*steer.hooked, *worded.fragments), worded.pictures)
         finally:
             steer.taken = False
-            if len(opened.record) > reported:
-                self._report_reported(steer, opened, worded)
+            if len(opened.record) > before:
+                self._delivered(steer, opened, worded)
 
     async def _worded(
         self, text: str, editor: EditorState | None = None, attachments: Sequence[Enclosed] = ()
@@ -151,7 +151,7 @@ class PendingMessages:
         """The user's words, made ready for the model."""
         return await added(text, editor, self.workspace, self.gate.denied("Read", "reads"), attachments)
 
-    def _report_reported(self, steer: QueuedSteer, opened: TurnRecord, worded: UserMessage | None = None) -> None:
+    def _delivered(self, steer: QueuedSteer, opened: TurnRecord, worded: UserMessage | None = None) -> None:
         self.drop([steer])
         for notice in steer.called.notices if worded is None else worded.notices:
             opened.notice(notice)

@@ -105,7 +105,7 @@ class TurnLoop:
         """Ask the model once, and do what it says; gives how the turn ends, if it does."""
         if (task := asyncio.current_task()) is not None and task.cancelling():
             raise asyncio.CancelledError  # whatever has swallowed it
-        await self.run.pending.report(self.record, self.run.environment.ledger)
+        await self.run.pending.deliver(self.record, self.run.environment.ledger)
         asked = await self._ask()
         if await self._switched(asked):
             asked = await self._ask()
