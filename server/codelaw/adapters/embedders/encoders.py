@@ -196,12 +196,12 @@ def _layer(named: Mapping[str, Matrix], number: int, head: int) -> _Layer:
     scale = np.float32(1 / np.sqrt(head))
     weights, biases = zip((query[0] * scale, query[1] * scale), *others, strict=True)
     return _Layer(
-        (np.ascontiguousarray(np.concatenate(weights, axis=1)), np.concatenate(biases)),
-        _linear(named, f"{at}attention.output.dense"),
-        _norm(named, f"{at}attention.output.LayerNorm"),
-        _linear(named, f"{at}intermediate.dense"),
-        _linear(named, f"{at}output.dense"),
-        _norm(named, f"{at}output.LayerNorm"),
+        attend=(np.ascontiguousarray(np.concatenate(weights, axis=1)), np.concatenate(biases)),
+        project=_linear(named, f"{at}attention.output.dense"),
+        first_norm=_norm(named, f"{at}attention.output.LayerNorm"),
+        widen=_linear(named, f"{at}intermediate.dense"),
+        narrow=_linear(named, f"{at}output.dense"),
+        second_norm=_norm(named, f"{at}output.LayerNorm"),
     )
 
 
