@@ -36,12 +36,8 @@ PLACES: dict[str, tuple[str, ...]] = {
         "agent/test_compaction_growth.py",
         "agent/test_window_plan.py::test_any_turn_ends_with_a_view_that_fits_or_a_refusal_and_the_question_stands_in_it_once",
         "agent/test_compaction_plan.py::test_none_begins_by_itself_before_the_view_has_grown_by_a_tenth",
-        "adapters/stores/test_killed.py::test_the_log_does_not_grow_for_ever",
         "lsp/test_wire.py::test_a_client_that_does_not_read_blocks_nobody",
         "scenarios/test_whole_turn.py::test_two_chats_run_side_by_side_and_the_rest_is_answered_meanwhile",
-    ),
-    "has thousands of something": (
-        "lsp/test_amounts.py::test_the_collector_does_not_go_through_everything_while_a_long_chat_is_read",
     ),
     "says in a whole turn what the tests of the view and of the plan say in values": (
         "agent/test_compaction_meanwhile.py", "agent/test_findings.py", "agent/test_full_results.py",

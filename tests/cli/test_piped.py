@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.cli.conversation import piped
+from codelaw.cli.conversation.chat import MOST_BYTES
 from tests.cli.driving import received, run, run_closed
 
 
@@ -56,7 +56,7 @@ def test_standard_input_may_be_closed(log):
 
 
 @pytest.mark.parametrize(
-    ("data", "reported"), [("x" * (piped.MOST_BYTES + 1), "more than 4000000 bytes"), ("a\0b", "not text")]
+    ("data", "reported"), [("x" * (MOST_BYTES + 1), "more than 4000000 bytes"), ("a\0b", "not text")]
 )
 def test_what_cannot_be_sent_is_a_usage_error(log, data, reported):
     done = run("plain", log, "chat", "hello", text=data)

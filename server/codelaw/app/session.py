@@ -98,7 +98,7 @@ class Session:
         await asyncio.to_thread(_preload)
         notify = report or _unheard
         environment = process_environment()
-        user = login_name(environment)
+        user = login_name()
         in_force = SettingsInForce(settings, trusted=trusted, look_again=look_again)
         redaction = Redaction(known_keys(settings.value, environment))
         leftovers = CrashJournal(home / "running", notify)

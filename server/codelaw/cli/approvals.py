@@ -33,7 +33,7 @@ _NOBODY = "Nobody can be asked: codelaw runs without a terminal and without --ye
 _OBEYED = "--yes does not answer for files that other programs obey"
 
 
-class Asking:
+class TerminalApprover:
     """Answers approval requests: by `--yes`, by the person at the terminal, or with a refusal.
 
     While a question stands, events are kept back, so that nothing is printed behind its prompt.

@@ -46,7 +46,7 @@ class ServerDiedError(Exception):
     """The connection ended while an answer was awaited; the message holds the server's last words."""
 
 
-class Client:
+class TerminalClient:
     """One connection. `connect` first; then requests may run side by side."""
 
     def __init__(self, server: Server) -> None:

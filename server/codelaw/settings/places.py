@@ -35,17 +35,13 @@ def own_folders(environ: Mapping[str, str]) -> list[Path]:
     return list(dict.fromkeys([home(environ), user_file(environ).parent, *usual]))
 
 
-def login_name(environ: Mapping[str, str]) -> str:
+def login_name() -> str:
     """Whose personal memories count here (B-6): the name by which the user has logged in."""
-    for name in ("LOGNAME", "USER", "USERNAME"):
-        if environ.get(name):
-            return environ[name]
-    try:
-        import os  # noqa: PLC0415 - importing a module reads no environment
-        import pwd  # noqa: PLC0415 - not on Windows
+    import getpass  # noqa: PLC0415 - it loads what terminals need
 
-        return pwd.getpwuid(os.getuid()).pw_name
-    except (ImportError, KeyError, AttributeError):
+    try:
+        return getpass.getuser()
+    except (ImportError, KeyError, OSError):
         return "user"
 
 

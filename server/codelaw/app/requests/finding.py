@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codelaw.app.referring.commits import pending
+from codelaw.app.referring.history import pending
 from codelaw.app.ruling import unreadable, visible
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.tools.paths import is_top, starts

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from codelaw.cli.agreed import agreed
-from codelaw.cli.client import Client
+from codelaw.cli.client import TerminalClient
 from codelaw.cli.commands.one_shot import ask_server, given, list_entries, with_client
 from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.spawn import Server
@@ -22,7 +22,7 @@ NO_EVENTS = 2**31 - 1
 """Of the events all are known."""
 
 
-async def undo(client: Client, screen: Screen, chat_id: str, workspace: Path) -> None:
+async def undo(client: TerminalClient, screen: Screen, chat_id: str, workspace: Path) -> None:
     """Undo what the last turn did to files.
 
     Raises:
@@ -88,7 +88,7 @@ def _export(server: Server, arguments: argparse.Namespace) -> int:
 
 
 def _fork(server: Server, arguments: argparse.Namespace) -> int:
-    async def work(client: Client, screen: Screen) -> int:
+    async def work(client: TerminalClient, screen: Screen) -> int:
         turn = arguments.turn if arguments.turn is not None else await _newest(client, arguments.fork)
         fork = await client.request("codelaw/chat/fork", {"chatId": arguments.fork, "turnId": turn})
         if arguments.json:
@@ -101,7 +101,7 @@ def _fork(server: Server, arguments: argparse.Namespace) -> int:
 
 
 def _delete(server: Server, arguments: argparse.Namespace) -> int:
-    async def work(client: Client, screen: Screen) -> int:
+    async def work(client: TerminalClient, screen: Screen) -> int:
         of_chat = {"chatId": arguments.delete}
         record = await client.request("codelaw/chat/read", of_chat | {"limit": 0, "sinceSeq": NO_EVENTS})
         if not arguments.yes:
@@ -120,7 +120,7 @@ def _delete(server: Server, arguments: argparse.Namespace) -> int:
     return with_client(server, arguments, work)
 
 
-async def _newest(client: Client, chat_id: str) -> str | None:
+async def _newest(client: TerminalClient, chat_id: str) -> str | None:
     """The newest turn that has ended; None: there is none."""
     record = await client.request("codelaw/chat/read", {"chatId": chat_id, "sinceSeq": NO_EVENTS})
     ended = [

@@ -16,7 +16,7 @@ from typing import Any
 from codelaw import __version__
 from codelaw.app.health import endpoint, machine
 from codelaw.app.health.endpoint import Health
-from codelaw.cli.client import Client, RemoteError
+from codelaw.cli.client import RemoteError, TerminalClient
 from codelaw.cli.commands.one_shot import with_client
 from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.privileges import ROOT, is_root
@@ -33,7 +33,7 @@ _MARKS = {"good": ("✓", GREEN), "lacking": ("!", YELLOW), "broken": ("✗", RE
 def doctor(server: Server, arguments: argparse.Namespace) -> int:
     """Look at everything and print it."""
 
-    async def work(client: Client, screen: Screen) -> int:
+    async def work(client: TerminalClient, screen: Screen) -> int:
         client.on_message = lambda _message: None  # the report says it
         read = await client.request("codelaw/settings/read", {})
         settings = read["settings"]
@@ -42,8 +42,8 @@ def doctor(server: Server, arguments: argparse.Namespace) -> int:
             Health("codelaw", "good", f"{__version__}, Python {platform.python_version()}, {platform.platform()}"),
             Health("packages", "good", ", ".join(f"{name} {metadata.version(name)}" for name in _PACKAGES)),
             *_problems(read["problems"]),
-            await asyncio.to_thread(_folder, folder),
             *await _store(client, folder, settings),
+            Health("data folder", "good" if os.access(folder, os.W_OK | os.X_OK) else "broken", str(folder)),
             *await _model(client, settings, workspace),
             await machine.embedder(settings),
             *await asyncio.to_thread(machine.ignore_file, workspace),
@@ -71,15 +71,7 @@ def _problems(notices: list[dict[str, Any]]) -> list[Health]:
     return [Health("settings", _LEVELS.get(notice["level"], "lacking"), notice["message"]) for notice in notices]
 
 
-def _folder(folder: Path) -> Health:
-    nearest = folder
-    while not nearest.exists() and nearest != nearest.parent:
-        nearest = nearest.parent
-    writable = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
-    return Health("data folder", "good" if writable else "broken", f"{folder}{'' if writable else ' is not writable'}")
-
-
-async def _store(client: Client, folder: Path, settings: dict[str, Any]) -> list[Health]:
+async def _store(client: TerminalClient, folder: Path, settings: dict[str, Any]) -> list[Health]:
     """Whether it opens; of the file in the data folder also whether it is sound, and what was set aside."""
     try:
         await client.request("codelaw/chat/list", {"limit": 1})
@@ -90,7 +82,7 @@ async def _store(client: Client, folder: Path, settings: dict[str, Any]) -> list
     return await machine.store_file(folder / "codelaw.db")
 
 
-async def _model(client: Client, settings: dict[str, Any], workspace: Path) -> list[Health]:
+async def _model(client: TerminalClient, settings: dict[str, Any], workspace: Path) -> list[Health]:
     models = (await client.request("codelaw/model/list", {}))["models"]
     current = next((model for model in models if model["current"]), None)
     if settings.get("model.provider", {}).get("value") == "scripted":
@@ -125,7 +117,7 @@ def _script(script: str | None) -> Health:
     return Health("model", "broken", f"provider scripted: {what}")
 
 
-async def _trust(client: Client, workspace: Path) -> list[Health]:
+async def _trust(client: TerminalClient, workspace: Path) -> list[Health]:
     """Whether the workspace's own settings count (S-3)."""
     files = (await client.request("codelaw/workspace/settings", {}))["files"]
     if not files:
@@ -144,7 +136,7 @@ async def _trust(client: Client, workspace: Path) -> list[Health]:
     return found
 
 
-async def _servers(client: Client) -> list[Health]:
+async def _servers(client: TerminalClient) -> list[Health]:
     """The servers that people bring along; none is started for it (X-3)."""
     listed = await client.request("codelaw/mcp/list", {})
     problems: list[str] = listed.get("problems", [])

@@ -7,7 +7,7 @@ import asyncio
 import json
 from typing import Any
 
-from codelaw.cli.client import Client
+from codelaw.cli.client import TerminalClient
 from codelaw.cli.commands.one_shot import given, list_entries, with_client
 from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.spawn import Server
@@ -19,7 +19,7 @@ Json = dict[str, Any]
 def commit_message(server: Server, arguments: argparse.Namespace) -> int:
     """Print the message, and nothing else; without one say why, as exit status 1. Nobody commits."""
 
-    async def work(client: Client, screen: Screen) -> int:
+    async def work(client: TerminalClient, screen: Screen) -> int:
         async def run(name: str, argument: Json) -> Json:
             command = {"command": f"codelaw.editor.{name}", "arguments": [argument]}
             return await client.request("workspace/executeCommand", command)
@@ -65,7 +65,7 @@ def index(server: Server, arguments: argparse.Namespace) -> int:
     Who does not want to wait stops it: what was made is kept.
     """
 
-    async def work(client: Client, screen: Screen) -> int:
+    async def work(client: TerminalClient, screen: Screen) -> int:
         if arguments.rebuild:
             await client.request("codelaw/index/rebuild", {})
         # A search looks at every file before it answers.

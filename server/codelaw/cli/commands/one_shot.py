@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from codelaw.cli.client import Client, RemoteError, ServerDiedError
+from codelaw.cli.client import RemoteError, ServerDiedError, TerminalClient
 from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import DIM, RED, YELLOW, Screen
@@ -40,7 +40,7 @@ def ask_server(
 ) -> int:
     """Make one request and show its result, with `--json` as it is; gives the exit status."""
 
-    async def work(client: Client, screen: Screen) -> int:
+    async def work(client: TerminalClient, screen: Screen) -> int:
         answer = await client.request(method, params)
         if arguments.json:
             screen.line(json.dumps(answer), aside=False)
@@ -66,7 +66,7 @@ def list_entries(
     `empty` is what a person reads where there is none, and `after` what there is to say behind them.
     """
 
-    async def work(client: Client, screen: Screen) -> int:
+    async def work(client: TerminalClient, screen: Screen) -> int:
         answer = await client.request(*request)
         found = entries(answer)
         for entry in found:
@@ -87,7 +87,7 @@ def list_entries(
 def with_client(
     server: Server,
     arguments: argparse.Namespace,
-    work: Callable[[Client, Screen], Awaitable[int]],
+    work: Callable[[TerminalClient, Screen], Awaitable[int]],
     *,
     short_lived: bool = True,
 ) -> int:
@@ -103,7 +103,7 @@ def with_client(
             errors.append(str(message.get("message", "")))
 
     async def run() -> int:
-        client = Client(server)
+        client = TerminalClient(server)
         client.on_message = keep
         try:
             await client.connect(Path(arguments.workspace), short_lived=short_lived)

@@ -7,7 +7,7 @@ import asyncio
 from typing import Any
 
 from codelaw.cli.agreed import agreed
-from codelaw.cli.client import Client
+from codelaw.cli.client import TerminalClient
 from codelaw.cli.commands.one_shot import ask_server, list_entries, with_client
 from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.spawn import Server
@@ -58,7 +58,7 @@ def servers(server: Server, arguments: argparse.Namespace) -> int:
 def switch(server: Server, arguments: argparse.Namespace) -> int:
     """Let a server start, or switch it off."""
 
-    async def work(client: Client, screen: Screen) -> int:
+    async def work(client: TerminalClient, screen: Screen) -> int:
         # A server starts only as it was listed to this very client, so that nobody agrees to what they have not seen.
         listed = await client.request("codelaw/mcp/list", {})
         found = next((one for one in listed["servers"] if one["name"] == arguments.name), None)

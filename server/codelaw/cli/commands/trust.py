@@ -7,7 +7,7 @@ import asyncio
 from pathlib import Path
 
 from codelaw.cli.agreed import agreed
-from codelaw.cli.client import Client
+from codelaw.cli.client import TerminalClient
 from codelaw.cli.commands.one_shot import with_client
 from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.spawn import Server
@@ -24,7 +24,7 @@ def trust(server: Server, arguments: argparse.Namespace) -> int:
     folder = Path(arguments.workspace).resolve()
     name = visible_line(str(folder))
 
-    async def work(client: Client, screen: Screen) -> int:
+    async def work(client: TerminalClient, screen: Screen) -> int:
         wanted = {"folder": str(folder), "trusted": not arguments.revoke}
         files = (await client.request("codelaw/workspace/settings", {}))["files"]
         if arguments.revoke or not files:  # which is refused with what is wrong

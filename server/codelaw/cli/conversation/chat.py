@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
+import select
 import signal
+import stat
 import sys
 from typing import Any
 
 from codelaw.cli.client import RemoteError, ServerDiedError
-from codelaw.cli.conversation import piped
 from codelaw.cli.conversation.hangup import TerminalGone
 from codelaw.cli.conversation.talk import Talk
 from codelaw.cli.exits import CANCELLED, FAILED, USAGE
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import RED, Screen
+from codelaw.domain.safety.own_tags import disarmed
 
 Json = dict[str, Any]
 
@@ -22,8 +25,8 @@ Json = dict[str, Any]
 def chat(server: Server, arguments: argparse.Namespace) -> int:
     """Run the command with a server that is starting."""
     try:
-        text = piped.message(arguments.text)
-    except piped.Unusable as error:
+        text = message(arguments.text)
+    except UnusableInput as error:
         sys.stderr.write(f"codelaw chat: {error}\n")
         return USAGE
     if arguments.json and text is None:
@@ -48,3 +51,60 @@ def chat(server: Server, arguments: argparse.Namespace) -> int:
         finally:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # leaving takes a few seconds at most
             runner.run(talk.client.close())
+
+
+MOST_BYTES = 4_000_000
+"""Of a pipe. A message may have fewer characters; the server says how many."""
+PATIENCE_SECONDS = 2.0
+"""After this time without a byte the person learns what is waited for."""
+_MARK = "stdin"
+_INSTEAD = "Put it into a file of the workspace and mention that with @."
+
+
+class UnusableInput(Exception):
+    """Standard input is not text that can be sent; the message says why."""
+
+
+def message(words: list[str]) -> str | None:
+    """The one message of words and pipe; None: there is neither, so a conversation begins.
+
+    A last word `-` asks for standard input, also where that is a terminal.
+
+    Raises:
+        UnusableInput: what is piped in is too large, is not text, or is nothing and there are no words.
+    """
+    asked = bool(words) and words[-1] == "-"
+    text = " ".join(words[:-1] if asked else words)
+    if not asked and sys.stdin.isatty():
+        return text if words else None
+    piped = _read(wanted=asked or not words)
+    if not piped.strip():
+        if words and not (asked and not text):
+            return text
+        raise UnusableInput("There is no message: no TEXT is given, and standard input is empty.")
+    return f"{text}\n\n<{_MARK}>\n{_within(piped).rstrip(chr(10))}\n</{_MARK}>" if text.strip() else piped
+
+
+def _within(piped: str) -> str:
+    """The text, unable to end the block that it stands in, or to begin another (R-5)."""
+    return disarmed(piped, (_MARK,))
+
+
+def _read(*, wanted: bool) -> str:
+    """All of standard input. Where it is not a pipe or file, and was not asked for, it is left alone."""
+    descriptor = sys.stdin.fileno()
+    kind = os.fstat(descriptor).st_mode
+    if not wanted and not (stat.S_ISFIFO(kind) or stat.S_ISREG(kind) or stat.S_ISSOCK(kind)):
+        return ""
+    if not select.select([descriptor], [], [], PATIENCE_SECONDS)[0]:
+        sys.stderr.write("Waiting for the end of standard input (`</dev/null` goes on without it).\n")
+    data = sys.stdin.buffer.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise UnusableInput(f"Standard input has more than {MOST_BYTES} bytes. {_INSTEAD}")
+    if b"\0" in data:
+        raise UnusableInput(f"Standard input is not text. {_INSTEAD}")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        sys.stderr.write(f"Standard input is not all UTF-8: {error.reason} at byte {error.start}; it is replaced.\n")
+        return data.decode(errors="replace")

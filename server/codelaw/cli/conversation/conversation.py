@@ -13,7 +13,7 @@ from codelaw.cli.commands.chats import undo
 from codelaw.cli.commands.context import print_report
 from codelaw.cli.conversation import slash
 from codelaw.cli.conversation.printing import show_archive
-from codelaw.cli.conversation.prompting import EndedMeanwhileError, Prompt
+from codelaw.cli.conversation.prompting import Prompt
 from codelaw.cli.conversation.talk import Talk
 from codelaw.cli.exits import CANCELLED, FINISHED
 from codelaw.cli.terminal import DIM, RED, YELLOW, Screen, one_line
@@ -31,9 +31,6 @@ def converse(runner: asyncio.Runner, talk: Talk, screen: Screen) -> int:
     while not talk.hangup.came:
         try:
             text = prompt.ask(talk.mode or "agent")
-        except EndedMeanwhileError:
-            screen.line("Ctrl-D was typed meanwhile: leaving.", style=DIM)
-            return FINISHED
         except EOFError:
             screen.line("")
             return FINISHED

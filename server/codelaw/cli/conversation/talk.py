@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from codelaw.cli.approvals import Asking
+from codelaw.cli.approvals import TerminalApprover
 from codelaw.cli.client import CANCELLED as REQUEST_CANCELLED
-from codelaw.cli.client import Client, RemoteError
+from codelaw.cli.client import RemoteError, TerminalClient
 from codelaw.cli.conversation.hangup import LEAVE_SECONDS, Hangup
 from codelaw.cli.conversation.printing import TurnPrinter
 from codelaw.cli.exits import CANCELLED, FAILED, FINISHED
@@ -31,7 +31,7 @@ class Talk:
     """A chat as the terminal has it: where it is, and the turn that runs."""
 
     def __init__(self, server: Server, arguments: argparse.Namespace, screen: Screen) -> None:
-        self.client = Client(server)
+        self.client = TerminalClient(server)
         self.chat_id: str | None = arguments.chat
         self.mode: str | None = arguments.mode
         self.effort: str | None = arguments.effort
@@ -39,7 +39,7 @@ class Talk:
         self.hangup = Hangup()
         self._arguments = arguments
         self._screen = screen
-        self._asking = Asking(screen, yes=arguments.yes)
+        self._asking = TerminalApprover(screen, yes=arguments.yes)
         self._kind = "panel"
         self._interrupts = 0
         self._held: list[str] = []
