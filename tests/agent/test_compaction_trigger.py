@@ -41,22 +41,6 @@ async def test_the_trigger_fires_at_the_threshold_and_not_a_token_before(bench: 
     assert bool(await reported(bench, total, text)) is fires
 
 
-@pytest.mark.parametrize(
-    ("context", "model", "total", "fires"),
-    [
-        ({"threshold": 0.5}, {}, 99_998, False),
-        ({"threshold": 0.5}, {}, 99_999, True),
-        ({"threshold": 0.55}, {"contextWindow": 100_000}, 54_998, False),
-        ({"threshold": 0.55}, {"contextWindow": 100_000}, 54_999, True),
-        ({"maxWindow": 50_000}, {}, 39_999, True),
-        ({"maxWindow": 50_000}, {}, 39_998, False),
-    ],
-)
-async def test_threshold_and_window_are_settings(bench: Bench, context, model, total: int, fires: bool):
-    await bench.reopen(context=context, model=model)
-    assert bool(await reported(bench, total, "abc")) is fires
-
-
 async def test_usage_is_that_of_the_latest_answer_and_is_not_added_up(bench: Bench):
     chat = await talk(bench, 4, size=40, usage=usage(90_000))
     chat = await talk(bench, 1, size=40, chat=chat, start=4, usage=usage(90_000))

@@ -93,15 +93,6 @@ def test_few_messages_are_never_compacted():
     assert before_first_step(due_chat(rounds=1).now, "", 0.0) is None
 
 
-def test_one_that_would_come_too_soon_waits_until_the_view_has_grown_by_a_tenth():
-    made = due_chat()
-    made.settled = made.transcript.newest_turn
-    made.compactions = Compactions(newest=CompactionEnd("", made.now.tokens))
-    assert before_first_step(made.now, "", 0.0) is None
-    made.round(WINDOW // 10)
-    assert isinstance(before_first_step(made.now, "", 0.0), Compact)
-
-
 def test_in_danger_none_waits():
     made = due_chat(rounds=40)
     made.settled = made.transcript.newest_turn
@@ -348,15 +339,6 @@ def test_a_rung_that_changes_nothing_is_passed_over():
     made.question = replace(made.question, content=prose(9_000))
     actions, _ = refused(made, overflow(), FitProgress())
     assert names(actions) == ["Compact", "Refuse"]
-
-
-def test_a_step_that_has_compacted_in_danger_leaves_the_ladder_without_it():
-    made = chat(20)
-    actions, progress = made.play(FitProgress())
-    assert names(actions) == ["Compact", "Send"]
-    assert progress.ladder == LADDER[1:]
-    actions, _ = refused(made, overflow(), progress)
-    assert "Compact" not in names(actions)
 
 
 # Whatever the chat.

@@ -98,17 +98,6 @@ def test_thinking_behind_a_shortened_call_is_not_returned_any_more():
     assert demoted(record, all_of(record))[1].metadata.kept == KeptItems("anthropic", items[:2])
 
 
-def test_edits_inside_a_list_are_shortened_one_by_one():
-    edits = [{"old_string": "a" * 300, "new_string": "short"}, {"old_string": "short", "new_string": "b" * 300}]
-    spoken = Spoken().turn("t", ("MultiEdit", {"path": "a.py", "edits": edits}, edit("a.py")[2]))
-    (call,) = demoted(spoken.record, all_of(spoken.record))[1].metadata.calls
-    first, second = call.arguments["edits"]
-    assert (first["new_string"], second["old_string"]) == ("short", "short")
-    assert first["old_string"].startswith("aaa")
-    assert first["old_string"].endswith("[300 characters, shortened: result:r_t_1]")
-    assert len(second["new_string"]) < LONG
-
-
 @pytest.mark.parametrize(
     "before",
     [

@@ -101,19 +101,6 @@ def test_a_duplicate_points_at_the_first_of_its_kind():
     assert found[0].message == "The rule in line 1 says the same."
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "- yes\n- yes\n",
-        "- For example:\n- x1\n- For example:\n",
-        "# A title\n\n# A title\n",
-        "```\n- a rule\n- a rule\n```",
-    ],
-)
-def test_what_is_no_rule_of_its_own_is_no_duplicate(text: str):
-    assert check(text, ()) == []
-
-
 def test_a_missing_file_is_found_where_it_is_named():
     text = 'See @docs/style.md. And "@"my file.md"", @docs/style.md!\n😀 @gone.md\r\n'
     found = check(text, {"docs/style.md", "gone.md"})

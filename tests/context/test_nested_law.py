@@ -49,16 +49,6 @@ def test_what_stands_is_told_again_only_when_it_has_changed_or_is_gone():
     assert reported(NestedLaw("src", "src/AGENTS.md", " \n")) == (), "a blank one is none"
 
 
-def test_a_long_one_is_cut_always_at_the_same_place():
-    long = NestedLaw("src", "src/AGENTS.md", "x" * (SHOWN_CHARACTERS + 5))
-    (text,) = reported(long)
-    assert long.is_cut
-    assert text.text.endswith(
-        f"\n(Cut after {SHOWN_CHARACTERS} of {SHOWN_CHARACTERS + 5} characters; Read shows the rest.)\n</folder-law>"
-    )
-    assert reported(long, SRC)[0] == text
-
-
 def test_of_very_many_levels_the_nearest_come_first_and_the_others_with_the_next_result():
     chain = [NestedLaw(f"a/{number}", f"a/{number}/AGENTS.md", f"level {number}") for number in range(200)]
     known: dict[str, str] = {}

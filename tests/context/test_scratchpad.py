@@ -65,16 +65,6 @@ def test_the_newest_results_become_one_line_only_when_all_of_it_must_go():
     assert "shortened" in json.loads(more[-1].content)
 
 
-def test_when_nothing_helps_the_same_object_comes_back():
-    spoken = running(bash("true", lines=1))
-    assert shrink_scratchpad(spoken.full, spoken.full, to_free=10) is spoken.full
-    assert shrink_scratchpad([], [], to_free=10) == []
-    spoken = heavy()
-    assert shrink_scratchpad(spoken.full, spoken.record, to_free=0) is spoken.full
-    done = shrink_scratchpad(spoken.full, spoken.record, to_free=10**9, all_of_it=True)
-    assert shrink_scratchpad(done, spoken.record, to_free=10**9, all_of_it=True) is done
-
-
 @pytest.mark.parametrize("bound", [300, 1_000, 4_000])
 def test_an_oversized_result_keeps_head_and_tail_and_says_how_to_read_the_rest(bound):
     output = "".join(f"line {number}\n" for number in range(9_000))

@@ -105,18 +105,3 @@ def test_a_continuation_of_blanks_is_not_read_again_for_each_of_them():
         assert joint.feed(" ") == ""
     assert joint.feed("and so on, for quite a while") == joint.text
     assert joint.text.startswith("Thought: t\nAction: Finish[so" + " " * SIZE + "and so on")
-
-
-def test_parts_of_a_growing_text_are_those_of_the_whole():
-    rng, whole, growing = random.Random(3), "", GrowingText()
-    for _ in range(300):
-        piece = "".join(rng.choice("ab\r\n\U0001f600\udc80é") for _ in range(rng.randint(0, 5)))
-        whole += piece
-        growing.add(piece)
-        begin, end = sorted(rng.randint(0, len(whole)) for _ in range(2))
-        assert (len(growing), growing.part(begin, end), growing.part(end)) == (
-            len(whole),
-            whole[begin:end],
-            whole[end:],
-        )
-    assert growing.text == whole
