@@ -205,7 +205,7 @@ def report(
     """
     sizes = [section.tokens for section in view.sections] if tokens is None else tokens
     sections = tuple(
-        SectionReport(one.layer, one.name, size, len(text), one.cut, one.layer != "tail", text)
+        SectionReport(one.layer, one.name, size, chars=len(text), cut=one.cut, cached=one.layer != "tail", text=text)
         for one, text, size in zip(view.sections, texts, sizes, strict=True)
     )
     sized = list(zip(view.sections, sizes, strict=True))

@@ -247,7 +247,8 @@ class _Compaction:
         by: SummarySource = "none" if text is None else "model"
         first, count = planned.kept[0].turn_id, len(planned.archived)
         try:
-            await past.reshape(Checkpoint(id_, first, time.time(), count, summary, by, planned.demotions))
+            cut = Checkpoint(id_, first, time.time(), count, summary, by=by, demotions=planned.demotions)
+            await past.reshape(cut)
             # The new view is made here, away from the event loop; the report counts it.
             await asyncio.to_thread(past.state, layered(self.inputs))
             self._shown = await asyncio.to_thread(shown_tokens, planned, past.transcript, self.inputs, id_)

@@ -14,12 +14,13 @@ from codelaw.agent.recording.history import Past
 from codelaw.agent.recording.outbox import Outbox
 from codelaw.context.calibration import Calibration
 from codelaw.context.past.strategies import SUMMARISED, resolve
-from codelaw.context.past.thread import Due, SlidingWindow, due, limit, request_texts
+from codelaw.context.past.thread import SlidingWindow, due, limit, request_texts
 from codelaw.context.sections import message_tokens
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import ThreadSummary
 from codelaw.domain.errors import ModelFailure, Refusal
 from codelaw.domain.events import NoticeEvent
+from codelaw.domain.models import Usage
 from codelaw.transcript.summaries.summary_check import BadSummary, check
 from codelaw.transcript.transcript import Transcript
 
@@ -68,9 +69,8 @@ class Rolling:
         if self.passing:
             self.passing -= 1
             return
-        self._work = asyncio.create_task(
-            _Update(self, inputs, seen, SummaryCalls(inputs.model)).run(), name="rolling summary"
-        )
+        calls = SummaryCalls(inputs.model)
+        self._work = asyncio.create_task(self._run(inputs, seen, calls), name="rolling summary")
 
     async def settled(self) -> None:
         """Wait until none is in flight."""
@@ -83,75 +83,64 @@ class Rolling:
             self._work.cancel()
             await asyncio.wait([self._work])
 
-
-@dataclass(slots=True)
-class _Update:
-    of: Rolling
-    inputs: TurnInputs
-    seen: Transcript
-    calls: SummaryCalls
-
-    async def run(self) -> None:
+    async def _run(self, inputs: TurnInputs, seen: Transcript, calls: SummaryCalls) -> None:
         """Never raises but for a cancel."""
+        why = ""
         try:
-            await self._update()
+            await self._update(inputs, seen, calls)
         except BadSummary as bad:
-            self._failed(f"the model's text could not be used: {bad}")
+            why = f"the model's text could not be used: {bad}"
         except ModelFailure as failure:
-            self._failed(failure.message.rstrip("."))
+            why = failure.message.rstrip(".")
         except TimeoutError:
-            seconds = self.inputs.settings.summary_timeout_seconds
-            self._failed(f"it took longer than context.summaryTimeoutSeconds ({seconds:g} s)")
+            why = f"it took longer than context.summaryTimeoutSeconds ({inputs.settings.summary_timeout_seconds:g} s)"
         except Refusal as refusal:
             # The chat is gone, or another server was faster: there is nothing to tell the user.
             if refusal.code not in {"chat_not_found", "chat_busy"}:
-                self._failed(refusal.message.rstrip("."))
+                why = refusal.message.rstrip(".")
         except Exception:  # noqa: BLE001 - a bug leaves the summary as it was, and stops no turn (B-8)
             _log.exception("a rolling summary failed")
-            self._failed("codelaw failed inside; the log says why")
+            why = "codelaw failed inside; the log says why"
+        if why:
+            self._failed(why, calls.spent)
 
-    async def _update(self) -> None:
-        settings = self.inputs.settings
-        limit_tokens = limit(self.inputs.budget.share("summary"))
-        room = max(1_000, estimated(self.inputs, self.inputs.summary_window) // 2 - limit_tokens * _OUTPUT)
+    async def _update(self, inputs: TurnInputs, seen: Transcript, calls: SummaryCalls) -> None:
+        settings = inputs.settings
+        limit_tokens = limit(inputs.budget.share("summary"))
+        room = max(1_000, estimated(inputs, inputs.summary_window) // 2 - limit_tokens * _OUTPUT)
         window = None
-        if resolve(settings.strategy, len(self.seen.unwithdrawn)) == "sliding-window":
+        if resolve(settings.strategy, len(seen.unwithdrawn)) == "sliding-window":
             # The next question is taken to be as long as the last one.
-            asked = next((message_tokens(one) for one in reversed(self.seen.messages) if one.role == "user"), 0)
-            window = SlidingWindow(settings.window, recent_room(self.inputs, asked=asked))
+            asked = next((message_tokens(one) for one in reversed(seen.messages) if one.role == "user"), 0)
+            window = SlidingWindow(settings.window, recent_room(inputs, asked=asked))
         part = await asyncio.to_thread(
-            due, self.seen, recent_min=settings.recent_min, above=settings.summarise_above, room=room, window=window
+            due, seen, recent_min=settings.recent_min, above=settings.summarise_above, room=room, window=window
         )
         if part is None:
             return
         async with asyncio.timeout(settings.summary_timeout_seconds):
-            text = await self._written(part, limit_tokens)
+            system, asked = await asyncio.to_thread(request_texts, part, limit_tokens)
+            most = limit_tokens * _OUTPUT
+            reply = await calls.reply(SummaryPrompt.fresh(inputs, system).request(asked, most))
+            text = await asyncio.to_thread(check, reply, limit_tokens=most, count=estimate)
         summary = ThreadSummary(text, part.covers, time.time())
-        self.of.failures = 0
-        if await self.of.past.summarise(summary, self.seen):
+        self.failures = 0
+        if await self.past.summarise(summary, seen):
             message = f"The summary of the conversation now speaks of {part.messages} messages more"
-            self.of.outbox.report(NoticeEvent("info", UPDATED, f"{message} ({self._cost})."))
+            self.outbox.report(NoticeEvent("info", UPDATED, f"{message} ({_cost(calls.spent)})."))
 
-    async def _written(self, part: Due, limit_tokens: int) -> str:
-        """The new summary, by one call in a fresh conversation."""
-        system, asked = await asyncio.to_thread(request_texts, part, limit_tokens)
-        most = limit_tokens * _OUTPUT
-        reply = await self.calls.reply(SummaryPrompt.fresh(self.inputs, system).request(asked, most))
-        return await asyncio.to_thread(check, reply, limit_tokens=most, count=estimate)
-
-    @property
-    def _cost(self) -> str:
-        """What was billed, in words."""
-        read = self.calls.spent.total_tokens - self.calls.spent.output_tokens
-        return f"{read} tokens read, {self.calls.spent.output_tokens} written"
-
-    def _failed(self, why: str) -> None:
+    def _failed(self, why: str, paid: Usage) -> None:
         message = f"The summary of the conversation could not be brought up to date: {why}."
         spent, again = "", "The next turn tries again."
-        if self.calls.spent.total_tokens:
-            spent = f" It cost {self._cost}."
-            self.of.failures += 1
-            self.of.passing = min(MOST_PASSED, 2 ** max(0, self.of.failures - PATIENCE) - 1)
-        if self.of.passing:
-            again = f"It is tried again when {self.of.passing} more turns have ended, as it failed so often."
-        self.of.outbox.report(NoticeEvent("warning", FAILED, f"{message} {again}{spent}"))
+        if paid.total_tokens:
+            spent = f" It cost {_cost(paid)}."
+            self.failures += 1
+            self.passing = min(MOST_PASSED, 2 ** max(0, self.failures - PATIENCE) - 1)
+        if self.passing:
+            again = f"It is tried again when {self.passing} more turns have ended, as it failed so often."
+        self.outbox.report(NoticeEvent("warning", FAILED, f"{message} {again}{spent}"))
+
+
+def _cost(paid: Usage) -> str:
+    """What was billed, in words."""
+    return f"{paid.total_tokens - paid.output_tokens} tokens read, {paid.output_tokens} written"
