@@ -135,7 +135,7 @@ async def stopping(path: Path) -> list[float]:
         await asyncio.sleep(0.05)
         search.cancel()
         started = time.perf_counter()
-        while database.reading:  # noqa: ASYNC110 - it is measured from outside
+        while database.readings:  # noqa: ASYNC110 - it is measured from outside
             await asyncio.sleep(0.001)
         times.append((time.perf_counter() - started) * 1000)
     await store.close()

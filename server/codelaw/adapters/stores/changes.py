@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from codelaw.adapters.stores.repository import SqlRepository, reads, writes
-from codelaw.adapters.stores.rows.chat_rows import position_of, refuse_reverting, require
+from codelaw.adapters.stores.rows.chat_rows import position_of, refuse_reverting
 from codelaw.adapters.stores.rows.checks import checksum, verify
 from codelaw.adapters.stores.rows.codec import Unreadable, decoder, legible
 from codelaw.adapters.stores.rows.database import SqlSession
@@ -33,7 +33,6 @@ class SqlChanges(SqlRepository):
 
     @writes()
     def plan_change(self, session: SqlSession, chat_id: str, change: KeptChange) -> int:
-        require(session, chat_id)
         before = _packed(change.before)
         known = (change.turn_id, change.call_id, change.path, change.uri, change.encoding, int(change.bom), change.mode)
         return session.execute(
@@ -44,7 +43,6 @@ class SqlChanges(SqlRepository):
 
     @writes()
     def settle_change(self, session: SqlSession, chat_id: str, number: int, after: str | None) -> None:
-        require(session, chat_id)
         session.execute(
             "UPDATE changes SET after_text = ?, state = 'done' WHERE chat_id = ? AND number = ? AND state = 'planned'",
             (_packed(after), chat_id, number),
@@ -52,12 +50,10 @@ class SqlChanges(SqlRepository):
 
     @writes()
     def withdraw_change(self, session: SqlSession, chat_id: str, number: int) -> None:
-        require(session, chat_id)
         session.execute("DELETE FROM changes WHERE chat_id = ? AND number = ? AND state = 'planned'", (chat_id, number))
 
     @writes()
     def mark_changes(self, session: SqlSession, chat_id: str, numbers: Sequence[int], state: Mark) -> None:
-        require(session, chat_id)
         only = " AND state = 'undone'" if state == "done" else ""
         session.execute_many(
             f"UPDATE changes SET state = ? WHERE chat_id = ? AND number = ?{only}",  # noqa: S608 - our own words
@@ -75,7 +71,6 @@ class SqlChanges(SqlRepository):
         of_file: tuple[str, int] | None = None,
         numbers: Sequence[int] | None = None,
     ) -> list[KeptChange]:
-        require(session, chat_id)
         where, values = "", ()
         if turn_id is not None:
             turns = f"SELECT id FROM turns WHERE chat_id = ? AND position {'>=' if since else '='} ?"  # noqa: S608
@@ -89,7 +84,6 @@ class SqlChanges(SqlRepository):
 
     @reads()
     def changes_of_chat(self, session: SqlSession, chat_id: str) -> list[KeptChange]:
-        require(session, chat_id)
         rows = session.execute(
             "SELECT number, turn_id, call_id, path, uri, before_text IS NULL, after_text IS NULL, encoding, 0, NULL,"  # noqa: S608 - ours
             f" state FROM changes WHERE chat_id = ?{_STANDING} ORDER BY number",
@@ -105,7 +99,7 @@ class SqlChanges(SqlRepository):
             raise Refusal("chat_busy", "A turn is running in this chat.", "Wait for it, or cancel it.")
         session.execute("UPDATE chats SET reverting = ? WHERE id = ?", (self.owner, chat_id))
 
-    @writes()
+    @writes(bare=True)
     def end_revert(self, session: SqlSession, chat_id: str) -> None:
         session.execute("UPDATE chats SET reverting = '' WHERE id = ? AND reverting = ?", (chat_id, self.owner))
 

@@ -25,7 +25,6 @@ from codelaw.adapters.stores.rows.chat_rows import (
     create,
     position_of,
     refuse_reverting,
-    require,
     save_todos,
     settings,
     unknown_chat,
@@ -82,19 +81,17 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
         """Let the index of the search take it in."""
         self.search.said()
 
-    @writes()
+    @writes(bare=True)
     def create(self, session: SqlSession, chat: Chat, folders: Collection[str] = ()) -> None:
         create(session, chat, folders)
 
     @writes()
     def update(self, session: SqlSession, chat: Chat) -> None:
-        written = session.execute(
+        session.execute(
             "UPDATE chats SET title = ?, mode = ?, model = ?, strategy = ?, chosen = ?, places = ?, effort = ?,"
             " checksum = ?, updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at END WHERE id = ?",
             (*settings(chat), chat.updated_at, chat.updated_at, chat.id),
         )
-        if not written.rowcount:
-            raise unknown_chat(chat.id)
 
     async def list(
         self, query: str | None, limit: int, cursor: str | None, folders: Collection[str] | None = None
@@ -135,7 +132,7 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
         rows = session.execute("SELECT chat_id, started_at FROM turns ORDER BY position DESC LIMIT ?", (limit,))
         return [(str(chat_id), at) for chat_id, at in rows if isinstance(at, float)]
 
-    @reads()
+    @reads(bare=True)
     def chat(self, session: SqlSession, chat_id: str) -> Chat:
         row = _row(session, chat_id)
         return self._chat(_running(session, [row[0]]), Reading(), row)
@@ -155,7 +152,7 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
             losses=(*reading.losses, *missing_turns(row[16], numbers)),
         )
 
-    @reads()
+    @reads(bare=True)
     def load(self, session: SqlSession, chat_id: str) -> StoredChat:
         row = _row(session, chat_id)
         # Round by round: what closes a crashed turn may be written after the next turn has begun (D-4).
@@ -199,7 +196,7 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
             ),
         )
 
-    @reads()
+    @reads(bare=True)
     def page(self, session: SqlSession, chat_id: str, turns: int | None, before: str | None) -> ChatRecord:
         row = _row(session, chat_id)
         chat = self._chat(_running(session, [row[0]]), Reading(), row)
@@ -275,7 +272,6 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
         results: Sequence[tuple[str, dict[str, Any]]] = (),
         asides: Sequence[Aside] = (),
     ) -> None:
-        require(session, chat_id)
         for turn_id in {message.turn_id for message in messages}:
             ended = "SELECT 1 FROM turns WHERE chat_id = ? AND id = ? AND status <> 'running'"
             if session.execute(ended, (chat_id, turn_id)).fetchone() is not None:  # a server took ours for dead (D-4)
@@ -287,7 +283,6 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
 
     @writes(said=True)
     def end_turn(self, session: SqlSession, turn: StoredTurn, messages: Sequence[Message] = ()) -> None:
-        require(session, turn.chat_id)
         written = session.execute(
             "UPDATE turns SET status = ?, owner = ?, last_usage = ?, stop_reason = ?"
             " WHERE chat_id = ? AND id = ? AND status = 'running'",
@@ -298,7 +293,7 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
         # What was kept although its writer heard of a failure stands, and its place in the order with it.
         add_messages(session, turn.chat_id, messages, " ON CONFLICT (chat_id, id) DO NOTHING")
 
-    @writes()
+    @writes(bare=True)
     def take_over(self, session: SqlSession, turn: StoredTurn) -> bool:
         taken = "UPDATE turns SET owner = ? WHERE chat_id = ? AND id = ? AND owner = ? AND status <> 'running'"
         return bool(session.execute(taken, (self.owner, turn.chat_id, turn.id, turn.owner)).rowcount)
@@ -311,7 +306,7 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
     def is_alive(self, session: SqlSession, owner: str) -> bool:  # noqa: ARG002 - asked in a thread of the database
         return self.owners.is_alive(owner)
 
-    @reads()
+    @reads(bare=True)
     def results(self, session: SqlSession, chat_id: str, refs: Collection[str]) -> dict[str, dict[str, Any]]:
         found: dict[str, dict[str, Any]] = {}
         asked = list(dict.fromkeys(refs))
@@ -337,7 +332,6 @@ class SqlChats(SqlChanges, SqlEvents, SqlHistory, SqlPermissions):
 
     @writes()
     def mark_noticed(self, session: SqlSession, chat_id: str, code: str) -> None:
-        require(session, chat_id)
         session.execute(
             "INSERT INTO notices (chat_id, code) VALUES (?, ?) ON CONFLICT (chat_id, code) DO NOTHING", (chat_id, code)
         )

@@ -9,7 +9,6 @@ from itertools import groupby
 from typing import Any
 
 from codelaw.adapters.stores.repository import SqlRepository, reads, writes
-from codelaw.adapters.stores.rows.chat_rows import require
 from codelaw.adapters.stores.rows.checks import checksum, verify
 from codelaw.adapters.stores.rows.codec import Unreadable, decoder, legible, parsed, to_text
 from codelaw.adapters.stores.rows.database import SqlSession
@@ -41,7 +40,6 @@ class SqlEvents(SqlRepository):
         events: Sequence[tuple[float, Event]],
         after: Numbers | None = None,
     ) -> list[int]:
-        require(session, chat_id)
         if after is None:
             count = session.execute("UPDATE chats SET seq = seq + ? WHERE id = ? RETURNING seq", (len(events), chat_id))
         else:
@@ -60,18 +58,15 @@ class SqlEvents(SqlRepository):
 
     @writes()
     def reserve_numbers(self, session: SqlSession, chat_id: str) -> int:
-        require(session, chat_id)
         risen = "UPDATE chats SET seq = seq + ? WHERE id = ? RETURNING seq"
         return session.execute(risen, (RESERVED, chat_id)).fetchone()[0]
 
     @reads()
     def last_number(self, session: SqlSession, chat_id: str) -> int:
-        require(session, chat_id)
         return session.execute("SELECT seq FROM chats WHERE id = ?", (chat_id,)).fetchone()[0]
 
     @reads()
     def last_compaction(self, session: SqlSession, chat_id: str) -> ChatEvent | None:
-        require(session, chat_id)
         rows = session.execute(
             "SELECT seq, turn_id, at, body, checksum FROM events"
             """ WHERE chat_id = ? AND body LIKE '%"kind":"compaction"%' ORDER BY seq DESC LIMIT 1""",
@@ -81,7 +76,6 @@ class SqlEvents(SqlRepository):
 
     @reads()
     def events(self, session: SqlSession, chat_id: str, since: int) -> list[ChatEvent]:
-        require(session, chat_id)
         rows = session.execute(
             "SELECT seq, turn_id, at, body, checksum FROM events WHERE chat_id = ? AND seq > ? ORDER BY seq",
             (chat_id, since),
@@ -90,7 +84,6 @@ class SqlEvents(SqlRepository):
 
     @writes()
     def merge_deltas(self, session: SqlSession, chat_id: str, turn_id: str) -> None:
-        require(session, chat_id)
         rows = session.execute(
             "SELECT seq, turn_id, at, body, checksum FROM events WHERE chat_id = ? AND turn_id = ? ORDER BY seq",
             (chat_id, turn_id),

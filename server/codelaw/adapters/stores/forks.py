@@ -59,7 +59,6 @@ def fork_chat(session: SqlSession, chat_id: str, turn_id: str | None, fork: Chat
     Raises:
         Refusal: `chat_not_found`; `turn_not_found`; `chat_busy`: that turn, or one before it, has not ended.
     """
-    chat_rows.require(session, chat_id)
     folders = [row[0] for row in session.execute("SELECT folder FROM chat_folders WHERE chat_id = ?", (chat_id,))]
     if turn_id is None:
         chat_rows.create(session, fork, folders)

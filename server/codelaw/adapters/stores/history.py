@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codelaw.adapters.stores.repository import SqlRepository, writes
-from codelaw.adapters.stores.rows.chat_rows import require
 from codelaw.adapters.stores.rows.checks import checksum
 from codelaw.adapters.stores.rows.codec import to_text
 from codelaw.adapters.stores.rows.database import SqlSession
@@ -70,7 +69,6 @@ class SqlHistory(SqlRepository):
 
     @writes()
     def save_thread_summary(self, session: SqlSession, chat_id: str, generation: int, summary: ThreadSummary) -> None:
-        require(session, chat_id)
         row = session.execute("SELECT CAST(generation AS INTEGER) FROM chats WHERE id = ?", (chat_id,)).fetchone()
         if row[0] != generation:
             raise Refusal(
@@ -108,7 +106,6 @@ def _forget_summary(session: SqlSession, chat_id: str, turn_id: str) -> None:
 
 
 def _raise_generation(session: SqlSession, chat_id: str, generation: int, settled: str) -> int:
-    require(session, chat_id)
     row = session.execute(
         "UPDATE chats SET generation = CAST(generation AS INTEGER) + 1, settled = coalesce(nullif(?, ''), settled)"
         " WHERE id = ? AND CAST(generation AS INTEGER) = ? RETURNING generation",

@@ -120,7 +120,7 @@ class Database(ABC):
         self._slow = ThreadPoolExecutor(SLOW, thread_name_prefix="codelaw-store-searcher")
         self._idle: deque[tuple[float, Any]] = deque()
         """Connections that read, with the moment since when each is idle, the longest first."""
-        self._running: dict[_Reading, asyncio.Future[Any]] = {}
+        self.readings: dict[_Reading, asyncio.Future[Any]] = {}
         self._open = False
 
     async def open(self) -> None:
@@ -140,11 +140,6 @@ class Database(ABC):
     def busy(self) -> bool:
         """Whether somebody waits for a write."""
         return self._worker.busy
-
-    @property
-    def reading(self) -> int:
-        """How many readings wait or run."""
-        return len(self._running)
 
     async def run(self, work: Callable[[SqlSession], T], about: Collection[str] = ()) -> T:
         """Do `work` in the thread that writes."""
@@ -170,8 +165,8 @@ class Database(ABC):
         reading = _Reading()
         threads = self._slow if slow else self._quick
         future: asyncio.Future[Any] = asyncio.wrap_future(threads.submit(self._do, reading, work, time.monotonic()))
-        self._running[reading] = future
-        future.add_done_callback(lambda _: self._running.pop(reading, None))
+        self.readings[reading] = future
+        future.add_done_callback(lambda _: self.readings.pop(reading, None))
         try:
             found = await asyncio.shield(future)
         except asyncio.CancelledError:
@@ -186,10 +181,10 @@ class Database(ABC):
         if not self._open:
             return False
         self._open = False
-        for reading in list(self._running):
+        for reading in list(self.readings):
             self._stop(reading)
-        if self._running:
-            await asyncio.wait(set(self._running.values()))
+        if self.readings:
+            await asyncio.wait(set(self.readings.values()))
         await asyncio.to_thread(self.give_back)
         for threads in (self._quick, self._slow):
             threads.shutdown(wait=False)
@@ -229,7 +224,7 @@ class Database(ABC):
     def _stop(self, reading: _Reading) -> None:
         """Stop the statement that runs, and look again soon: it may be between two of them."""
         reading.dropped = True
-        future = self._running.get(reading)
+        future = self.readings.get(reading)
         if future is None or future.done():
             return
         # Under the lock, so that nobody else uses the connection by now.

@@ -49,7 +49,6 @@ def position_of(session: SqlSession, chat_id: str, turn_id: str) -> int:
 
 def refuse_reverting(session: SqlSession, is_alive: Callable[[str], bool], chat_id: str) -> None:
     """Refuse while a living server undoes a turn of the chat."""
-    require(session, chat_id)
     by = legible(session.execute("SELECT reverting FROM chats WHERE id = ?", (chat_id,)).fetchone()[0])
     if by and is_alive(by):
         raise Refusal("chat_busy", "A turn of this chat is being undone.", "Wait a moment and try again.")
@@ -74,11 +73,9 @@ def settings(chat: Chat) -> tuple[Any, ...]:
 
 def save_todos(session: SqlSession, chat_id: str, todos: Sequence[Todo]) -> None:
     text = to_text(todos)
-    written = session.execute(
+    session.execute(
         "UPDATE chats SET todos = ?, todos_checksum = ? WHERE id = ?", (text, checksum(chat_id, text), chat_id)
     )
-    if not written.rowcount:
-        raise unknown_chat(chat_id)
 
 
 def add_messages(session: SqlSession, chat_id: str, messages: Sequence[Message], conflict: str = "") -> None:

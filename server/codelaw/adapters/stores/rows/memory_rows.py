@@ -40,20 +40,6 @@ def sized(column: str, vector: Vector) -> str:
     return f"({column}::{kind}({dimensions}))" if dimensions <= 2 * INDEXED else column
 
 
-def keep(session: SqlSession, table: str, position: int, embedder: str, vector: Vector) -> None:
-    """Keep a vector at `position`; those of another size come from another model, and can be compared to nothing."""
-    _prepare(session, table, vector)
-    session.execute(
-        f"DELETE FROM {table} WHERE embedder = ? AND (size < ? OR size > ?)",  # noqa: S608
-        (embedder, len(vector), len(vector)),
-    )
-    session.execute(
-        f"INSERT INTO {table} (position, embedder, size, vector) VALUES (?, ?, ?, ?)"  # noqa: S608
-        " ON CONFLICT (position, embedder) DO UPDATE SET size = excluded.size, vector = excluded.vector",
-        (position, embedder, len(vector), spelt(vector)),
-    )
-
-
 def keep_words(session: SqlSession, position: int, text: str) -> None:
     """Keep the stems of a memory, by which it is found."""
     stems = json.dumps(sorted({word[:LONGEST] for word in words(text)}))
@@ -64,15 +50,15 @@ def keep_words(session: SqlSession, position: int, text: str) -> None:
     )
 
 
-def _prepare(session: SqlSession, table: str, vector: Vector) -> None:
-    """Make the index of `table` for vectors of this size, if there is none yet."""
+def _prepare(session: SqlSession, vector: Vector) -> None:
+    """Make pgvector's index for vectors of this size, if there is none yet."""
     dimensions = len(vector) // 4
-    name = f"{table}_{dimensions}"
+    name = f"memory_vectors_{dimensions}"
     if dimensions > 2 * INDEXED or session.execute("SELECT to_regclass(?)", (name,)).fetchone()[0] is not None:
         return
     kind = "vector" if dimensions <= INDEXED else "halfvec"
     session.execute(
-        f"CREATE INDEX IF NOT EXISTS {name} ON {table} USING hnsw ({sized('vector', vector)} {kind}_cosine_ops)"
+        f"CREATE INDEX IF NOT EXISTS {name} ON memory_vectors USING hnsw ({sized('vector', vector)} {kind}_cosine_ops)"
         f" WHERE size = {len(vector)}"
     )
 
@@ -126,16 +112,16 @@ def memories(rows: Iterable[Sequence[Any]]) -> list[Memory]:
 
 def put_vector(session: SqlSession, position: int, embedded: Embedded) -> None:
     embedder, vector = embedded
-    if session.dialect == "postgresql":
-        keep(session, "memory_vectors", position, embedder, vector)
-        return
+    postgresql = session.dialect == "postgresql"
+    if postgresql:
+        _prepare(session, vector)
     # Vectors of another size under the same name come from another model: they can be compared to nothing any more.
     for other in ("<", ">"):  # not <>, which no index helps to find
         session.execute(f"DELETE FROM memory_vectors WHERE embedder = ? AND size {other} ?", (embedder, len(vector)))  # noqa: S608 - our own names
     session.execute("DELETE FROM memory_vectors WHERE position = ? AND embedder = ?", (position, embedder))
     session.execute(
         "INSERT INTO memory_vectors (position, embedder, size, vector) VALUES (?, ?, ?, ?)",
-        (position, embedder, len(vector), vector),
+        (position, embedder, len(vector), spelt(vector) if postgresql else vector),
     )
 
 
