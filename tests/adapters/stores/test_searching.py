@@ -34,16 +34,18 @@ import asyncio, os, signal, sys
 from pathlib import Path
 from codelaw.adapters.stores.rows import search_rows
 from codelaw.adapters.stores.opening import SqliteStore
+from codelaw.adapters.stores.sqlite.session import SqliteSession
 
 search_rows.SLICE_MESSAGES = 20
-take_in, taken = search_rows._take_in, iter(range(int(sys.argv[2])))
+execute, taken = SqliteSession.execute, iter(range(int(sys.argv[2])))
 
-def deadly(session, message):
-    take_in(session, message)
-    if next(taken, None) is None:
+def deadly(session, sql, parameters=()):
+    done = execute(session, sql, parameters)
+    if sql.startswith("INSERT INTO message_grams") and next(taken, None) is None:
         os.kill(os.getpid(), signal.SIGKILL)
+    return done
 
-search_rows._take_in = deadly
+SqliteSession.execute = deadly
 
 async def main():
     store = await SqliteStore.open(Path(sys.argv[1]))

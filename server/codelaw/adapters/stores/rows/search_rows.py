@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 from zlib import crc32
@@ -102,16 +101,8 @@ Waiting = tuple[int, str | bytes, str | bytes]
 """Position, chat and text of a message."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """One message, ready for the index."""
-
-    position: int
-    chat_id: str | bytes
-    chat: str
-    text: str
-    numbers: Sequence[int]
-    long: bool
+Ready = tuple[int, str | bytes, str, tuple[Any, ...]]
+"""Position and chat of a message, and the statement that takes it in."""
 
 
 def condition(session: SqlSession, query: str, *, by_index: bool = True) -> Condition:
@@ -145,17 +136,16 @@ def waiting(session: SqlSession) -> list[Waiting]:
 
 def ready(messages: Sequence[Waiting], dialect: Dialect) -> list[Ready]:
     """A slice made ready. It takes its time: not for the thread that writes."""
-    return [
-        Ready(
-            position=position,
-            chat_id=chat_id,
-            chat=chat_mark(chat_id),
-            text=indexed(content) if dialect == "sqlite" and len(content) <= LONGEST else "",
-            numbers=numbers(content) if dialect == "postgresql" and len(content) <= LONGEST else (),
-            long=len(content) > LONGEST,
-        )
-        for position, chat_id, content in messages
-    ]
+    return [(position, chat_id, *_taking_in(position, chat_id, text, dialect)) for position, chat_id, text in messages]
+
+
+def _taking_in(position: int, chat_id: str | bytes, text: str | bytes, dialect: Dialect) -> tuple[str, tuple[Any, ...]]:
+    if len(text) > LONGEST:
+        return "INSERT INTO search_waiting (position, state) VALUES (?, 2)", (position,)
+    if dialect == "sqlite":
+        return _ADD, (position, indexed(text), chat_mark(chat_id))
+    listed = "{" + ",".join(map(str, numbers(text))) + "}"
+    return "INSERT INTO message_grams (position, grams) VALUES (?, ?)", (position, listed)
 
 
 def add(session: SqlSession, messages: Sequence[Ready]) -> None:
@@ -163,9 +153,9 @@ def add(session: SqlSession, messages: Sequence[Ready]) -> None:
     # SQLite gives the position of a message that was deleted to another one: it is of another chat then.
     same = "EXISTS (SELECT 1 FROM messages WHERE messages.position = search_waiting.position AND chat_id = ?)"
     taken = f"DELETE FROM search_waiting WHERE position = ? AND state = 0 AND {same}"  # noqa: S608 - our own words
-    for message in messages:
-        if session.execute(taken, (message.position, message.chat_id)).rowcount:
-            _take_in(session, message)
+    for position, chat_id, statement, parameters in messages:
+        if session.execute(taken, (position, chat_id)).rowcount:
+            session.execute(statement, parameters)
 
 
 def take_out(session: SqlSession, chat_id: str) -> bool:
@@ -197,16 +187,6 @@ def take_out(session: SqlSession, chat_id: str) -> bool:
 def take_back(session: SqlSession) -> None:
     """Let be indexed again what belongs to a chat whose deletion was broken off."""
     session.execute("UPDATE search_waiting SET state = 0 WHERE state = 1")
-
-
-def _take_in(session: SqlSession, message: Ready) -> None:
-    if message.long:
-        session.execute("INSERT INTO search_waiting (position, state) VALUES (?, 2)", (message.position,))
-    elif session.dialect == "sqlite":
-        session.execute(_ADD, (message.position, message.text, message.chat))
-    else:
-        listed = "{" + ",".join(map(str, message.numbers)) + "}"
-        session.execute("INSERT INTO message_grams (position, grams) VALUES (?, ?)", (message.position, listed))
 
 
 def _candidates(session: SqlSession, query: str) -> Condition | None:
