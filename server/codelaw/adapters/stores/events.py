@@ -138,7 +138,7 @@ def events_between(session: SqlSession, chat_id: str, first: int, until: int) ->
     """What happened from the turn at `first` on, before that at `until`."""
     begin = _begin(session, chat_id, first) if first else 0
     end = END if until == END else _begin(session, chat_id, until)
-    rows = session.execute(_EVENTS, (chat_id, first, until)).fetchall()
+    rows: list[Any] = session.execute(_EVENTS, (chat_id, first, until)).fetchall()
     rows += session.execute(
         "SELECT seq, turn_id, at, body, checksum FROM events"
         " WHERE chat_id = ? AND turn_id = '' AND seq >= ? AND seq < ?",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
@@ -33,36 +32,20 @@ Parameters = tuple[Any, ...]
 Dialect = Literal["sqlite", "postgresql"]
 
 
-class StatementRows(Protocol):
-    """The outcome of a statement."""
-
-    @property
-    def rowcount(self) -> int: ...
-
-    def fetchone(self) -> Any: ...
-
-    def fetchall(self) -> list[Any]: ...
-
-    def __iter__(self) -> Iterator[Any]: ...
-
-
 class SqlSession(Protocol):
     """The connection as work in its thread sees it; parameters are written as `?`."""
 
-    @property
-    def dialect(self) -> Dialect:
-        """For the few statements that both databases do not spell alike."""
+    dialect: Dialect
+    """For the few statements that both databases do not spell alike."""
+    row_lock: str
+    """What a SELECT ends with whose rows nobody else may change until the end of a transaction that writes.
+
+    Empty in one that reads, and where the whole database is locked already.
+    """
+
+    def execute(self, sql: str, parameters: Parameters = ()) -> Any:
+        """A cursor, whichever the database's module has."""
         ...
-
-    @property
-    def row_lock(self) -> str:
-        """What a SELECT ends with whose rows nobody else may change until the end of a transaction that writes.
-
-        Empty in one that reads, and where the whole database is locked already.
-        """
-        ...
-
-    def execute(self, sql: str, parameters: Parameters = ()) -> StatementRows: ...
 
     def execute_many(self, sql: str, rows: list[Parameters]) -> None: ...
 
