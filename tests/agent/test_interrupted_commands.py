@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 
 import pytest
 
@@ -52,23 +51,6 @@ async def test_what_cannot_be_taken_over_yet_keeps_nobody_from_the_chats(
     bench.session = await open_session(bench, {})
     assert (await bench.session.revert(chat, turn)).conflicts == ()
     assert (bench.root / "a.txt").read_text() == "old\n"
-
-
-async def test_a_disk_without_room_for_a_lock_keeps_nobody_from_the_chats(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-):
-    chat, turn = await interrupted(bench, monkeypatch)
-
-    def full(*_arguments: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with monkeypatch.context() as broken:
-        broken.setattr(crash_journal, "FileOwners", full)
-        bench.session = await open_session(bench, {})
-        assert (await bench.session.read(chat)).chat.id == chat
-        await bench.session.close()
-    bench.session = await open_session(bench, {})
-    assert (await bench.session.revert(chat, turn)).conflicts == ()
 
 
 async def test_what_a_person_saved_while_the_command_ran_is_left_alone(bench: Bench, monkeypatch: pytest.MonkeyPatch):

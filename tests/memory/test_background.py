@@ -73,15 +73,6 @@ def test_the_built_in_embedder_compares_words_and_finds_out_nothing():
     assert measured([embed(text, 512) for text in texts()]).means == (False,) * LANGUAGES
 
 
-def test_vectors_of_another_size_or_number_are_refused():
-    _, vectors = model()
-    with pytest.raises(ValueError, match="not vectors of the sentences"):
-        measured(vectors[:-1])
-    with pytest.raises(ValueError, match="not vectors of the sentences"):
-        measured([*vectors[:-1], unit([1.0])])
-    assert measured(vectors).floor(unit([1.0])) is None
-
-
 def dot(one, other):
     count = len(one) // 4
     pairs = zip(struct.unpack(f"<{count}f", one), struct.unpack(f"<{count}f", other), strict=True)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from codelaw.domain.chats import Todo, TurnResult
 from codelaw.domain.checkpoints import Demotion
-from codelaw.domain.events import AnswerDelta, CompactionEvent, TodoEvent, TurnEnded, TurnStarted
+from codelaw.domain.events import AnswerDelta, TodoEvent, TurnEnded, TurnStarted
 from codelaw.domain.models import Usage
 from tests.adapters.stores.suite import NASTY, a_chat, a_checkpoint, a_turn, refusal, said
 
@@ -125,12 +125,3 @@ class ForksSuite:
         await store.fork("c1", "t4", whole)
         one, other = await store.load("c1"), await store.load("c3")
         assert (other.checkpoints, other.demotions, other.settled) == (one.checkpoints, one.demotions, "t4")
-
-    async def test_compactions_between_turns_are_told_as_far_as_it_goes(self, open_store):
-        store = await with_turns(await open_store(), 1)
-        await store.append_events("c1", "", [(1.5, CompactionEvent("started"))])
-        await a_turn_of(store, 2)
-        await store.append_events("c1", "", [(2.5, CompactionEvent("started"))])
-        await store.fork("c1", "t2", FORK)
-        assert [event.seq for event in await store.events("c2", 0) if not event.turn_id] == [5]
-        assert await store.append_events("c2", "x", [(3.0, AnswerDelta("a", 1))]) == [10]

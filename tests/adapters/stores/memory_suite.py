@@ -42,15 +42,6 @@ async def found(store, question, places=HERE, **more):
 class MemorySuite:
     """`open_stores` opens the same, at first empty, database again and again, each time as another owner."""
 
-    async def test_an_entry_is_written_anew_under_its_id(self, open_stores):
-        store = (await open_stores()).memories
-        await store.save(a_memory())
-        other = a_memory(text="The project uses pnpm.", category="fact", scope="project", belongs_to="other")
-        await store.save(replace(other, confidence=0.5))
-        assert await store.get("m1") == replace(other, confidence=0.5)
-        assert await found(store, "tabs or spaces") == []
-        assert await found(store, "which package manager, pnpm?") == ["m1"]
-
     async def test_what_is_forgotten_is_found_nowhere(self, open_stores):
         store = (await open_stores()).memories
         await store.save(a_memory(), embedder=MODEL, vector=vector(1, 0))

@@ -129,13 +129,6 @@ async def test_a_turn_of_unknown_state_does_not_run(store, spoil):
     await store.begin_turn(a_turn(store, "t2"), said("m9", turn="t2"))
 
 
-async def test_a_running_turn_of_a_torn_owner_is_passed(store, spoil):
-    spoil("turns", "status", raw("running"))
-    spoil("turns", "owner", torn_text())
-    assert (await store.chat("c1")).running is None
-    await store.begin_turn(a_turn(store, "t2"), said("m9", turn="t2"))
-
-
 async def test_a_damaged_chat_is_still_listed_and_may_do_the_least(store, spoil):
     await store.create(a_chat("c0", updated_at=1.0))
     for column in ("title", "mode", "strategy", "model", "kind", "created_at", "generation", "settled"):
@@ -166,18 +159,6 @@ async def test_an_unreadable_event_is_missed_and_told_to_the_log(store, spoil, j
     assert left == [(seq, lost if seq == 3 else event) for seq, event in enumerate(events, 1)]
     assert "event 3 of chat c1 is damaged" in caplog.text
     assert (await store.load("c1")).losses == (), "events are not part of what a chat is rebuilt from"
-
-
-async def test_deltas_are_merged_around_an_unreadable_event(store, spoil, path):
-    await store.append_events("c1", "t1", [(1.0, AnswerDelta(letter, 1)) for letter in "abcde"])
-    spoil("events", "body", raw("{"), "seq = 3")
-    await store.merge_deltas("c1", "t1")
-    merged = [(event.seq, event.event) for event in await store.events("c1", 0)]
-    lost = NoticeEvent("warning", "record_damaged", LOST)
-    assert merged == [(2, AnswerDelta("ab", 1)), (3, lost), (5, AnswerDelta("de", 1))]
-    connection = sqlite3.connect(path)
-    assert connection.execute("SELECT body FROM events WHERE seq = 3").fetchone() == ("{",)
-    connection.close()
 
 
 @pytest.mark.parametrize("junk", JUNK[:9], ids=lambda junk: repr(junk[:12]))

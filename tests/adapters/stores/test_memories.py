@@ -86,15 +86,6 @@ async def _fill(stores, vectors):
     await stores.chats.database.write(work)
 
 
-async def test_vectors_of_what_is_gone_crowd_nobody_out(open_stores):
-    one, other = await open_stores(), await open_stores()
-    await _fill(one, [(f"near{number}", vector(1, number / 1000)) for number in range(160)])
-    await _fill(one, [("left", vector(1, 1))])
-    assert "left" not in await found(other.memories, "zzz", embedder=MODEL, vector=vector(1, 0))
-    await one.chats.database.write(lambda session: session.execute("DELETE FROM memories WHERE id LIKE 'near%'"))
-    assert await found(other.memories, "zzz", embedder=MODEL, vector=vector(1, 0)) == ["left"]
-
-
 async def test_only_the_newest_vectors_are_kept_in_memory(open_stores, monkeypatch):
     monkeypatch.setattr(vectors_module, "MAX_BYTES", 10 * len(vector(1, 0)))
     stores = await open_stores()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import struct
 
@@ -10,30 +9,6 @@ import pytest
 
 from codelaw.adapters.stores import memories as memories_module
 from tests.adapters.stores.memory_suite import MODEL, a_memory, found, vector
-from tests.adapters.stores.suite import NASTY, a_chat, a_turn, said
-
-
-async def spoken(stores, count=40):
-    await stores.chats.create(a_chat())
-    await stores.chats.begin_turn(a_turn(stores.chats), said("m0", f"the walrus question {NASTY}"))
-    await stores.chats.append(
-        "c1", [said(f"m{n}", f"answer {n} about topic {n % 7}", role="assistant") for n in range(1, count)]
-    )
-
-
-async def test_servers_that_claim_at_once_get_every_passage_once(open_stores):
-    stores = [await open_stores() for _ in range(4)]
-    await spoken(stores[0])
-    await asyncio.gather(*(each.index.index() for each in stores))
-    assert await stores[0].index.waiting("e") == 40
-    claims = await asyncio.gather(*(each.index.claim("e", limit=7) for each in stores for _ in range(2)))
-    ids = [passage.id for passages in claims for passage in passages]
-    assert len(ids) == len(set(ids)) == 40
-    await stores[1].index.store("e", [(number, vector(1, number)) for number in ids])
-    assert await stores[2].index.waiting("e") == 0
-    assert (await stores[3].index.search("c1", "walrus question"))[0].message_id == "m0"
-    hits = await stores[3].index.search("c1", "zzz", embedder="e", vector=vector(1, ids[0]))
-    assert hits[0].similarity == pytest.approx(1.0, abs=0.01)
 
 
 async def test_memories_among_very_many_are_found_by_the_index(monkeypatch, open_stores, behind):
