@@ -57,18 +57,18 @@ class PermissionRequests:
                     self.recorder.granted(grant, agent.chat.id, "revoke")
                     return
         store = await self.opened.store()
-        taken = [grant for grant in await store.grants() if grant.id == grant_id]
+        taken = next((grant for grant in await store.grants() if grant.id == grant_id), None)
         if not await store.revoke_grant(grant_id, self.standing.user):
-            other = next((grant.person for grant in await store.grants() if grant.id == grant_id), None)
-            if other is not None:
+            if taken is not None:
+                other = taken.person
                 message = f"The standing permission {grant_id} was given by {other}, and counts for {other} alone."
                 raise Refusal("grant_not_yours", message, f"Only {other} can take it back.")
             message = f"There is no standing permission {grant_id}."
             raise Refusal("grant_not_found", message, "`codelaw permissions list` shows them in a terminal.")
         always = self.standing.always
         always[:] = [grant for grant in always if grant.id != grant_id]
-        for grant in taken:
-            self.recorder.granted(grant, "", "revoke")
+        if taken is not None:
+            self.recorder.granted(taken, "", "revoke")
 
     async def audit(self, chat_id: str | None, limit: int | None) -> Sequence[AuditEntry]:
         """What was decided, of a chat or of all, newest first (S-8).

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from codelaw.domain.errors import Refusal
+from codelaw.lsp.features.contents import keep
 from codelaw.lsp.transport.structuring import converter
 
 if TYPE_CHECKING:
@@ -110,9 +111,7 @@ async def _changed(context: Features, chat_id: str, turn_id: str) -> int:
             files = await context.session.files.changed_files(chat_id, turn_id)
         except Refusal:
             files = ()  # a block of another chat
-        while len(known) >= REMEMBERED:
-            del known[next(iter(known))]
-        known[chat_id, turn_id] = len(files)
+        keep(known, (chat_id, turn_id), len(files), REMEMBERED)
     return known[chat_id, turn_id]
 
 

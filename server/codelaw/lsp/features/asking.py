@@ -35,7 +35,7 @@ QUOTED_LINES = 200
 """Of a selection that is quoted in a new chat file."""
 
 
-async def ask(context: Features, asked: params.AskInEditor) -> params.Asked:
+async def ask(context: Features, asked: params.AskInEditor) -> object:
     """Ask about a selection: at once where the question is known, else in a new chat file."""
     if asked.text is not None:
         return await _begin(context, asked, asked.text, asked.range)
@@ -48,19 +48,19 @@ async def ask(context: Features, asked: params.AskInEditor) -> params.Asked:
     return params.Asked(uri=await context.ui.show(file, text, message=message, focus=True, line=line))
 
 
-async def explain(context: Features, asked: params.AskInEditor) -> params.Asked:
+async def explain(context: Features, asked: params.AskInEditor) -> object:
     """Explain a selection, or the diagnostic that is named."""
     if asked.diagnostic is not None:
         return await _about(context, asked, asked.diagnostic, "explain_diagnostic")
     return await _begin(context, asked, _rendered(context, "explain_selection", asked), asked.range)
 
 
-async def test(context: Features, asked: params.AskInEditor) -> params.Asked:
+async def test(context: Features, asked: params.AskInEditor) -> object:
     """Write a test for a selection; where nothing is selected, for what the cursor stands in."""
     return await _begin(context, asked, _rendered(context, "test_selection", asked), asked.range)
 
 
-async def fix(context: Features, asked: params.AskInEditor) -> params.Asked:
+async def fix(context: Features, asked: params.AskInEditor) -> object:
     """Fix a diagnostic.
 
     Raises:
@@ -88,9 +88,7 @@ def shown_path(context: Features, uri: str) -> str:
     return one_name(f"{name}/{inside}" if len(folders) > 1 else inside)
 
 
-async def _about(
-    context: Features, asked: params.AskInEditor, found: params.AskedDiagnostic, template: str
-) -> params.Asked:
+async def _about(context: Features, asked: params.AskInEditor, found: params.AskedDiagnostic, template: str) -> object:
     """Begin a turn about a diagnostic; what it says is somebody else's, and goes along as such (R-5)."""
     names = {"source": found.source or "", "code": found.code or ""}
     plain = {of: name if _PLAIN_NAME.fullmatch(name) else "" for of, name in names.items()}
@@ -110,7 +108,7 @@ async def _about(
     return await _begin(context, asked, text, around, message)
 
 
-async def _begin(context: Features, asked: params.AskInEditor, text: str, span: Range, *more: Enclosed) -> params.Asked:
+async def _begin(context: Features, asked: params.AskInEditor, text: str, span: Range, *more: Enclosed) -> object:
     """Begin a turn in the document's chat; while that is busy, in a new one."""
     chats = context.chats
     attachments: list[Enclosed] = [
@@ -134,7 +132,7 @@ async def _begin(context: Features, asked: params.AskInEditor, text: str, span: 
     chats[asked.uri] = turn.chat_id
     if not context.client.events:
         context.spawn(show_end(context, turn, text))
-    return params.Asked(chat_id=turn.chat_id, turn_id=turn.turn_id)
+    return turn.chat_id, turn.turn_id
 
 
 async def show_end(context: Features, turn: TurnTask, text: str) -> None:

@@ -7,7 +7,7 @@ import logging
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
 from lsprotocol import types
@@ -31,6 +31,8 @@ REFRESH_SECONDS = 0.5
 MOST_WATCHED = 50
 """Documents that are refreshed; the oldest is forgotten."""
 
+K = TypeVar("K")
+V = TypeVar("V")
 What = Literal["transcript", "context", "before"]
 
 
@@ -98,9 +100,7 @@ class Contents:
         wanted = address(uri)
         text = await self._text(wanted)
         self._asked.pop(uri, None)
-        self._asked[uri] = wanted
-        while len(self._asked) > MOST_WATCHED:
-            del self._asked[next(iter(self._asked))]
+        keep(self._asked, uri, wanted, MOST_WATCHED)
         return text
 
     async def show(self, wanted: ChatAddress) -> str:
@@ -119,9 +119,7 @@ class Contents:
             file = file.with_name(f"{file.name}.md")
         uri = await self._context.ui.show(file, text, keep=KEPT_FILES)
         if wanted.what != "before":
-            self._files[wanted] = file
-            while len(self._files) > MOST_WATCHED:
-                del self._files[next(iter(self._files))]
+            keep(self._files, wanted, file, MOST_WATCHED)
         return uri
 
     def on_event(self, event: ChatEvent) -> None:
@@ -178,3 +176,10 @@ class Contents:
         except Refusal as refused:
             log.info("A document is not refreshed any more: %s", refused.message)
             self._files.pop(wanted, None)
+
+
+def keep(known: dict[K, V], key: K, value: V, most: int) -> None:
+    """Put it in; of more than so many the oldest is forgotten (S-6)."""
+    known[key] = value
+    while len(known) > most:
+        del known[next(iter(known))]

@@ -18,9 +18,9 @@ from codelaw.lsp.cancelling import SCOPE
 from codelaw.lsp.documents.documents import path_of
 from codelaw.lsp.documents.positions import line_at, line_starts
 from codelaw.lsp.features.asking import lines_of, show_end, shown_path
+from codelaw.lsp.features.contents import keep
 from codelaw.lsp.features.features import BegunProposal
 from codelaw.protocol import editor as params
-from codelaw.protocol.chats import TurnError
 from codelaw.templates.render import render
 from codelaw.tools.changing.diffs import difference
 
@@ -46,7 +46,7 @@ ACCEPT = ApprovalOption("accept", "Accept", "allow_once")
 REJECT = ApprovalOption("reject", "Reject", "reject")
 
 
-async def edit(context: Features, asked: params.EditInEditor) -> params.Proposing:
+async def edit(context: Features, asked: params.EditInEditor) -> object:
     """Begin a turn that proposes other lines for a selection, whole lines of it.
 
     Raises:
@@ -91,10 +91,10 @@ async def edit(context: Features, asked: params.EditInEditor) -> params.Proposin
     _remember(context, made := BegunProposal(turn, text, asked.uri, first, before))
     if not context.client.proposals:
         context.spawn(_offer(context, made))
-    return params.Proposing(chat_id=turn.chat_id, turn_id=turn.turn_id)
+    return turn.chat_id, turn.turn_id
 
 
-async def commit_message(context: Features, asked: params.CommitMessage) -> params.Proposing:
+async def commit_message(context: Features, asked: params.CommitMessage) -> object:
     """Begin a turn that proposes the message of the next commit; nobody commits.
 
     Raises:
@@ -118,7 +118,7 @@ async def commit_message(context: Features, asked: params.CommitMessage) -> para
     )
     turn = await _begin(context, text, attachments, None, None)
     _remember(context, BegunProposal(turn, text))
-    return params.Proposing(chat_id=turn.chat_id, turn_id=turn.turn_id)
+    return turn.chat_id, turn.turn_id
 
 
 async def proposal(context: Features, asked: params.TurnRef) -> params.Proposal:
@@ -133,15 +133,8 @@ async def proposal(context: Features, asked: params.TurnRef) -> params.Proposal:
         raise Refusal("turn_not_found", message, "Open its chat.")
     result = await known.turn.result()
     lines, said = _proposed(result, known)
-    edits = bool(known.uri)
-    return params.Proposal(
-        stop_reason=result.stop_reason,
-        lines=list(lines) if lines is not None else None,
-        said=said,
-        first=known.first if edits else None,
-        before=list(known.before) if edits else None,
-        error=TurnError.of(result.error) if result.error is not None else None,
-    )
+    place = known if known.uri else None
+    return params.Proposal.of(place, stop_reason=result.stop_reason, lines=lines, said=said, error=result.error)
 
 
 def _proposed(result: TurnResult, known: BegunProposal) -> tuple[tuple[str, ...] | None, str]:
@@ -172,11 +165,8 @@ async def _begin(
     return await send(chat_id, text, attachments=attachments, editor=state)
 
 
-def _remember(context: Features, begun_: BegunProposal) -> None:
-    known = context.proposals
-    known[begun_.turn.chat_id, begun_.turn.turn_id] = begun_
-    while len(known) > REMEMBERED:
-        del known[next(iter(known))]
+def _remember(context: Features, begun: BegunProposal) -> None:
+    keep(context.proposals, (begun.turn.chat_id, begun.turn.turn_id), begun, REMEMBERED)
 
 
 async def _offer(context: Features, known: BegunProposal) -> None:

@@ -67,19 +67,12 @@ async def settings(context: Context, _params: wire.ReadWorkspaceSettings) -> obj
     """What each folder's own settings file holds, to be seen before it is trusted."""
     await context.configuration.reload()
     names = {folder.root: folder.name for folder in await asyncio.to_thread(context.folders.resolve)}
-    return wire.WorkspaceSettings(
-        files=[
-            wire.WorkspaceFile(
-                folder=names.get(_root(file.path), ""),
-                path=str(_root(file.path)),
-                file=str(file.path),
-                digest=file.digest,
-                trusted=file.trusted,
-                values=file.held,
-            )
-            for file in context.configuration.effective.files
-        ]
-    )
+    return [
+        wire.WorkspaceFile.of(
+            file, folder=names.get(root := _root(file.path), ""), path=str(root), file=str(file.path), values=file.held
+        )
+        for file in context.configuration.effective.files
+    ]
 
 
 def offer_trust(context: Context, asked: set[tuple[str, str]]) -> None:
