@@ -20,7 +20,6 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,6 @@ from codelaw.domain.code import Position, Span
 from codelaw.domain.edits import (
     CheckpointFile,
     CheckpointReport,
-    PendingCommit,
     RevertConflict,
     RevertReport,
     ReviewedFile,
@@ -178,7 +176,7 @@ class FakeSession:
         self.stored: dict[str, Chat] = {}
         self.chats = self.records = self.contexts = self.files = self.laws = self.extensions = self
         self.permissions = self.commits = self
-        self.memories, self.servers, self.code = FakeMemories(self._chat), FakeServers(), FakeCode()
+        self.memories, self.servers, self.code = FakeMemories(), FakeServers(), FakeCode()
         self.running: dict[str, FakeTurn] = {}
         self.beginning = asyncio.Event()
         """A turn with the text `late` is about to begin."""
@@ -302,8 +300,6 @@ class FakeSession:
 
     async def fork(self, chat_id, turn_id) -> Chat:
         source = self._chat(chat_id)
-        if turn_id not in {None, "t1"}:
-            raise Refusal("turn_not_found", f"There is no turn {turn_id}", "Read the chat")
         return await self.create(title=f"{source.title} (fork)", mode=source.mode, model=source.model)
 
     async def export(self, chat_id, form) -> str:
@@ -325,14 +321,6 @@ class FakeSession:
     async def revert(self, chat_id, turn_id, *, files=None, messages=None, uris=None) -> RevertReport:
         files = files is not False
         self._chat(chat_id)
-        if chat_id in self.running:
-            raise Refusal("chat_busy", "A turn is running", "Wait")
-        if turn_id == "slow":
-            await asyncio.Event().wait()
-        if turn_id != "t1":
-            raise Refusal("turn_not_found", f"There is no turn {turn_id}", "Read the chat")
-        if (not files and not messages) or uris == []:
-            raise Refusal("nothing_to_undo", "Nothing to undo")
         conflict = RevertConflict("b.py", "file:///w/b.py", "b.py was removed since.")
         return RevertReport(("file:///w/a.py",) if files else (), (conflict,) if files and messages else ())
 
@@ -347,18 +335,6 @@ class FakeSession:
     async def undo_restore(self, chat_id, turn_id) -> CheckpointReport:
         self._chat(chat_id)
         raise Refusal("nothing_to_undo", "Nothing to undo")
-
-    async def before(self, chat_id, turn_id, path) -> str | None:
-        self._chat(chat_id)
-        if turn_id != "t1":
-            raise Refusal("turn_not_found", f"There is no turn {turn_id}", "Read the chat")
-        if path not in {"a.py", "b.py"}:
-            raise Refusal("nothing_to_undo", f"This turn did not change {path}")
-        return "old\n" if path == "a.py" else None
-
-    async def changed_files(self, chat_id, turn_id):
-        await self.before(chat_id, turn_id, "a.py")
-        return ["a.py", "b.py"]
 
     async def inspect(self, chat_id, text, *, strategy=None, strategy_options=None, exact=False) -> ContextReport:
         section = SectionReport("L1", "core", 1, 4, cut=False, cached=True, text="core")
@@ -459,28 +435,11 @@ class FakeSession:
         brought = AgentSheet(odd, "", "", ("Read",), problem="It has no text below its head.", refused=True)
         return AgentList(True, (BuiltInAgent("explore", "Finds things out.", "ask"), brought))
 
-    async def pending(self, place):
-        return PendingCommit(f"the diff of {place}", staged=True, files=1)
-
     def set_trusted(self, *, trusted: bool) -> None:
         del trusted
 
     async def rule_notices(self):
         return []
-
-    async def grants(self):
-        return []
-
-    async def audit(self, chat_id, limit):
-        if chat_id is not None:
-            self._chat(chat_id)
-        return []
-
-    def record_trust(self, folder, *, trusted, why="") -> None:
-        del folder, trusted, why
-
-    async def revoke(self, grant_id) -> None:
-        raise Refusal("grant_not_found", f"There is no standing permission {grant_id}", "List them")
 
     def models(self):
         return [ModelInfo(self.settings.value.model.name, 200_000, 8_000, "offline", current=True)]
@@ -522,18 +481,12 @@ class FakeServers:
         )
 
     async def restart(self, name):
-        if name not in self.server_states:
-            raise Refusal("server_not_found", f"There is no server {name}.", "hint")
         self.server_states[name] = "starting"
 
     async def log_out(self, name):
-        if name not in self.server_states:
-            raise Refusal("server_not_found", f"There is no server {name}.", "hint")
         return self.server_states[name] == "ready"
 
     async def decline(self, name, *, digest):
-        if digest != "d1":
-            raise Refusal("not_trusted", f"{name} is not what was shown.", "hint")
         self.asking -= {name}
         return await self.list()
 
@@ -556,13 +509,10 @@ class FakeCode:
 
 
 class FakeMemories:
-    def __init__(self, chat: Callable[[str], Chat]) -> None:
-        self._chat = chat
+    def __init__(self) -> None:
         self._memories: dict[str, Memory] = {}
 
     async def save(self, text, *, category=None, scope=None, confidence=None, chat_id=None):
-        if "sk-" in text:
-            raise Refusal("memory_refused", "This looks like it holds a key.", "Say it without.")
         sure = 0.8 if confidence is None else confidence
         kept = Memory(f"m{len(self._memories) + 1}", text, category or "fact", scope or "user", "ann", sure, 5.5)
         merged = next((one for one in self._memories.values() if one.text == text), None)
@@ -582,22 +532,11 @@ class FakeMemories:
         return [Recalled(one, 0.12345, 0.5) for one in self._memories.values() if query in one.text][:limit]
 
     async def update(self, memory_id, *, text=None, category=None, scope=None, confidence=None, chat_id=None):
-        before = self._memory(memory_id)
+        before = self._memories[memory_id]
         changed = {"text": text, "category": category, "scope": scope, "confidence": confidence}
         after = replace(before, **{name: value for name, value in changed.items() if value is not None})
         self._memories[memory_id] = after
         return after
 
     async def forget(self, memory_id) -> None:
-        self._memory(memory_id)
         del self._memories[memory_id]
-
-    def _memory(self, memory_id):
-        if memory_id not in self._memories:
-            raise Refusal("memory_not_found", "There is no such memory.", "List the memories to see their ids.")
-        return self._memories[memory_id]
-
-    async def backfill(self, chat_id) -> int:
-        if chat_id is not None:
-            self._chat(chat_id)
-        return 7

@@ -391,25 +391,15 @@ async def test_the_client_is_told_which_kinds_of_subagents_there_are_and_why_a_f
     for path, text in {
         ".codelaw/agents/reviewer.md": f"---\n{head}\n---\nBe brief.",
         ".claude/agents/reviewer.md": "---\ndescription: Other\n---\nBe long.",
-        ".claude/agents/plan.md": "---\ndescription: Mine\n---\nPlan.",
-        ".claude/agents/bare.md": "---\ndescription: Bare\n---\n",
-        ".claude/agents/odd.md": "Do it.",
     }.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
     async with start() as client:
         listed = await client.request("codelaw/agent/list", {})
     assert listed["enabled"] is True
-    explore, plan, general, bare, odd, mine, *others = listed["agents"]
+    explore, _, general, *others = listed["agents"]
     assert explore == {"name": "explore", "description": "Finds things out.", "mode": "ask"}
-    assert (plan["name"], plan["mode"]) == ("plan", "plan")
     assert (general["name"], "mode" in general) == ("general", False)
-    assert bare["problem"] == "It has no text below its head."
-    assert bare["refused"] is True
-    assert (odd["name"], odd["description"], "refused" in odd) == ("odd", "Do it.", False)
-    assert odd["problem"] == "It has no description: a model cannot tell when to use it."
-    assert (mine["name"], mine["refused"]) == ("plan", True)
-    assert mine["problem"] == "The kind plan is built in, and the file does not count."
     own = ".codelaw/agents/reviewer.md"
     first, second = others
     assert first == {
