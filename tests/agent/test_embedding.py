@@ -137,20 +137,6 @@ async def test_in_a_teams_store_only_the_chats_at_hand_are_embedded_unasked(worl
     assert await made.backfill() == 1
 
 
-async def test_what_comes_while_it_works_is_done_too(world: World):
-    made, _ = world.server()
-    world.shared.add("c", "first")
-    world.embedder.free.clear()
-    made.kick("c")
-    await until(lambda: world.embedder.asked)
-    world.shared.add("c", "second")
-    made.kick("c")
-    world.embedder.free.set()
-    await done(made)
-    assert [passage.text for passage in world.shared.passages.values()] == ["first", "second"]
-    assert world.shared.waiting("fake") == []
-
-
 async def test_a_failure_is_told_once_in_the_chat_and_tried_again_later(world: World):
     made, _ = world.server()
     world.embedder.failure = EmbeddingFailure("The endpoint answered 500.")
@@ -165,19 +151,6 @@ async def test_a_failure_is_told_once_in_the_chat_and_tried_again_later(world: W
         ("c", "warning", "embedding_failed")
     ]
     assert "The endpoint answered 500." in world.reported[0][1].message
-
-
-async def test_words_do_not_wait_for_an_embedder_that_fails(world: World, monkeypatch):
-    monkeypatch.setattr(queue, "FIRST_WAIT", 600.0)
-    made, _ = world.server()
-    world.embedder.failure = EmbeddingFailure("down")
-    world.shared.add("c", "one")
-    made.kick("c")
-    await until(lambda: len(world.embedder.asked) == 1)
-    world.shared.add("d", "two")
-    made.kick("d")
-    await until(lambda: not world.shared.unindexed)
-    assert len(world.embedder.asked) == 1
 
 
 async def test_a_lasting_failure_ends_the_trying_but_not_the_index(world: World):
@@ -299,17 +272,3 @@ async def test_while_memory_is_switched_off_no_memory_is_given_to_the_embedder(w
     await done(made)
     assert await made.backfill() == 0
     assert world.embedder.asked == [["a message"]]
-
-
-async def test_a_backfill_that_succeeds_lets_the_background_go_on(world: World):
-    made, _ = world.server()
-    world.embedder.failure = EmbeddingFailure("no such model", lasting=True)
-    world.shared.add("c", "first")
-    made.kick("c")
-    await done(made)
-    world.embedder.failure = None
-    assert await made.backfill() == 1
-    world.shared.add("c", "second")
-    made.kick("c")
-    await done(made)
-    assert world.shared.waiting("fake") == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
 from typing import Any
@@ -92,28 +91,3 @@ async def test_a_backfill_counts_what_it_embeds_and_knows_its_chats(bench: Bench
     with pytest.raises(Refusal) as caught:
         await bench.session.memories.backfill("nowhere")
     assert caught.value.code == "chat_not_found"
-
-
-@pytest.mark.blocking
-async def test_two_sessions_on_one_database_embed_every_passage_once(bench: Bench, vendor: LoopbackEmbeddings):
-    from tests.agent.conftest import open_session
-
-    bench.vendor.reset([bench.finish("x", times=0)])
-    chat = (await bench.turn("hello 0")).chat_id
-    for number in range(1, 12):
-        await bench.turn(f"hello {number}", chat)
-    await until(lambda: not waiting(bench, "hashing-2/512"))
-    await bench.reopen(embedding=endpoint(vendor))
-    other = await open_session(bench, {"embedding": endpoint(vendor)})
-    try:
-        counts = await asyncio.gather(
-            bench.session.memories.backfill(None),
-            other.backfill(None),
-            bench.session.memories.backfill(chat),
-            other.backfill(chat),
-        )
-        await until(lambda: not waiting(bench, "openai/text-embedding-3-small"))
-        assert sum(counts) == 24
-        assert sorted(vendor.embedded) == sorted([*(f"hello {number}" for number in range(12)), *["x"] * 12])
-    finally:
-        await other.close()

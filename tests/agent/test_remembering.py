@@ -83,12 +83,6 @@ async def test_profile_and_recalled_stand_beside_the_question_each_thing_once(me
     assert all(began <= entry.used_at <= time.time() for entry in shelf.entries.values())
 
 
-async def test_an_inspection_uses_nothing(memory, shelf, attic):
-    assert names(await memory.beside("walrus", used=False)) == ["profile", "memories"]
-    await attic.settle()
-    assert "mark_used" not in shelf.calls
-
-
 async def test_without_memories_nothing_is_shown_and_no_embedder_is_bothered(memory, shelf, lens):
     shelf.entries.clear()
     assert await memory.beside("anything") == remembering.Remembered()
@@ -125,15 +119,6 @@ async def test_a_store_that_hangs_holds_up_no_turn_and_is_told_once(memory, shel
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert shelf.running == 0
-
-
-async def test_what_hung_is_given_up_at_last_and_memory_comes_back(memory, shelf, attic, monkeypatch):
-    monkeypatch.setattr(question_vectors, "LEFT_SECONDS", 0.05)
-    shelf.seconds = LONG
-    await hurried(memory)
-    await until(lambda: (shelf.running, attic.hangs) == (0, False))
-    shelf.seconds = 0.0
-    assert names(await memory.beside("walrus")) == ["profile", "memories"]
 
 
 async def test_an_embedder_that_hangs_leaves_the_words(memory, lens, attic):
@@ -231,18 +216,6 @@ async def test_what_is_another_users_is_not_there(memory, shelf):
         with pytest.raises(Refusal) as caught:
             await refused
         assert caught.value.code == "memory_not_found"
-
-
-async def test_what_is_forgotten_while_it_is_changed_stays_forgotten(memory, shelf, lens):
-    lens.seconds = 0.3
-    changing = asyncio.create_task(memory.update("party", text="The walrus party was in June"))
-    while not lens.running:
-        await asyncio.sleep(0.001)
-    await memory.forget("party")
-    with pytest.raises(Refusal) as refused:
-        await changing
-    assert refused.value.code == "memory_not_found"
-    assert "party" not in shelf.entries
 
 
 @pytest.mark.parametrize("category", ["preference", "habit", "skill", "fact", None])

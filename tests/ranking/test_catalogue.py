@@ -49,14 +49,6 @@ def test_what_shares_nothing_is_not_found():
     assert Catalogue([]).best("anything", 5) == []
 
 
-def test_a_word_counts_more_than_another_that_means_the_same():
-    two = Catalogue(
-        [CatalogueEntry("a", description="Send an email"), CatalogueEntry("b", description="Send a message")]
-    )
-    assert two.best("email", 5) == [0, 1]
-    assert two.best("message", 5) == [1, 0]
-
-
 @pytest.mark.parametrize("question", ["the news", "News of today", "headlines"])
 def test_news_are_not_what_is_new(question: str):
     two = Catalogue(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codelaw.domain.messages import Call, Message, Metadata
-from codelaw.ranking.passages import MAX_PASSAGES, MAX_RESULT_CHARS, OVERLAP_CHARS, PASSAGE_CHARS, readable, split
+from codelaw.ranking.passages import MAX_PASSAGES, OVERLAP_CHARS, PASSAGE_CHARS, readable, split
 
 
 def test_passages_end_where_paragraphs_end_and_share_their_border():
@@ -45,13 +45,6 @@ def test_any_text_is_split_into_bounded_passages(text):
 def test_a_result_is_read_as_its_values():
     content = json.dumps({"status": "success", "data": {"files": ["a.py", "b.py"], "n": 2, "none": None, "ok": True}})
     assert readable(Message("m", "t", "tool", content)) == "success\na.py\nb.py\nn: 2\nok: True"
-
-
-def test_a_large_result_keeps_its_beginning_and_its_end():
-    text = readable(Message("m", "t", "tool", json.dumps({"data": "begin " + "x" * 100_000 + " end"})))
-    assert len(text) <= MAX_RESULT_CHARS + 2
-    assert text.startswith("begin")
-    assert text.endswith("end")
 
 
 def test_native_calls_and_answers_are_read_beside_the_content():

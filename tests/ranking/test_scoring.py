@@ -70,10 +70,6 @@ def test_nothing_is_shared_across_a_pause():
     assert order(a_frame("the parser", "it broke", gap=4 * HOUR), "parser") == ["m0"]
 
 
-def test_a_persons_words_count_more_than_a_models():
-    assert order(a_frame("a parser", "a parser", "tea", roles=["assistant", "user", "user"]), "parser") == ["m1", "m0"]
-
-
 def test_messages_that_speak_of_time_are_preferred_when_a_time_is_asked_for():
     frame = a_frame("the parser broke", "the parser broke", "tea")
     reported = [RankedSource(said.id, said.role, said.at, tells_time=said.id == "m1") for said in frame.messages]
@@ -94,12 +90,6 @@ def test_vectors_alone_rank_what_shares_no_word():
     found = list(rank(frame, "zebra", np.array([1.0, 0.0], np.float32)))
     assert [item.id for item in found] == ["m1", "m2", "m0"]
     assert [item.similarity for item in found] == pytest.approx([1.0, 0.6, 0.0])
-
-
-def test_what_has_no_vector_has_no_similarity_and_is_found_by_words_only():
-    frame = a_frame("parser", "b", "c", vectors=[[0.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
-    found = {item.id: item.similarity for item in rank(frame, "parser", np.array([1.0, 0.0], np.float32))}
-    assert found == {"m0": None, "m2": pytest.approx(0.0)}
 
 
 def test_vectors_that_are_no_numbers_count_as_none():

@@ -160,24 +160,6 @@ async def test_what_is_endless_is_cut(desk: Desk):
     assert result.status == "success"
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {},
-        {"properties": []},
-        {"properties": {"a": None, "b": 1, "c": []}},
-        {"properties": {"a": {"type": ["string", None, {}]}, "b": {"anyOf": [1, {"type": "string"}]}}},
-        {"properties": {"a": {"enum": [1, None, "x"]}, "b": {"const": {}}, "c": {"minimum": "x", "type": "integer"}}},
-        {"properties": {"a": {"type": "array"}, "b": {"type": "array", "items": []}}, "required": "a"},
-        {"properties": {"a": {"$ref": "#/properties/a"}, "b": {"type": "object", "properties": 3}}},
-    ],
-)
-def test_any_schema_can_be_described(schema: dict[str, Any]):
-    tool = BroughtTool("mcp__s__odd", "Odd.")
-    tool.schema = lambda: schema  # type: ignore[method-assign]
-    assert manual_of(tool).startswith("mcp__s__odd[{")
-
-
 def test_no_schema_can_break_a_manual():
     dice = random.Random(11)
     words = ("type", "properties", "items", "enum", "anyOf", "required", "default", "minimum", "maxLength", "object")
@@ -194,18 +176,6 @@ def test_no_schema_can_break_a_manual():
         tool = BroughtTool("mcp__s__odd", "Odd.")
         tool.properties = {"a": anything(5), "b": anything(5)}
         assert manual_of(tool).startswith("mcp__s__odd[{a: ")
-
-
-def test_foreign_types_are_named():
-    tool = BroughtTool("mcp__s__odd")
-    tool.properties = {
-        "a": {"type": ["string", "null"]},
-        "b": {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "string"}}]},
-        "c": {"enum": ["x", 2, None]},
-        "d": {"type": "object", "properties": {"e": {"type": "boolean", "default": False}}},
-        "f": {},
-    }
-    assert manual_of(tool) == "mcp__s__odd[{a: str|null, b: int|[str], c: x|2|null, d: {e?: bool = false}, f: any}]"
 
 
 def test_wrong_arguments_of_a_deferred_tool_bring_its_manual_again():

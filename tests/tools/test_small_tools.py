@@ -53,15 +53,6 @@ async def test_a_path_that_leads_to_nothing_is_told_what_may_be_wrong(desk: Desk
     assert plain.error.message == "There is no file src/b.py."
 
 
-async def test_odd_spellings_of_a_path_still_lead_there(desk: Desk):
-    for name in ("src/a.py", "~x/a.py", '"q".py'):
-        desk.put(name, "needle\n")
-    for path in ("src/a.py ", f"{desk.root}/src/a.py", "./src//a.py", "~x/a.py", './"q".py'):
-        assert (await desk("Read", path=path)).status == "success", path
-    for path in (" src ", f"{desk.root}/src", "src/a.py"):
-        assert (await desk("Grep", pattern="needle", path=path)).data["total"] == 1, path
-
-
 @pytest.mark.parametrize(
     ("pattern", "says"),
     [('"*.py"', "leave out the quotes"), ("src/", "`src/**`"), ("src", "`src/**`"), ("~/*.py", "not the home")],
@@ -140,14 +131,6 @@ async def test_glob_is_newest_first_and_capped(desk: Desk):
     assert (len(few.files), few.stopped) == (2, "stopped after 2 entries")
     late = await desk.workspace.walk([await located(desk.workspace, ".")], "*", max_visits=64, seconds=-1)
     assert late.stopped in {"", "stopped after -1 s"}
-
-
-async def test_glob_sees_new_documents(desk: Desk):
-    desk.documents.open(desk.root / "fresh.py", "")
-    desk.documents.open("untitled:Scratch.py", "")
-    desk.documents.open(desk.root.parent / "elsewhere.py", "")
-    assert set((await desk("Glob", pattern="*.py")).data["files"]) == {"fresh.py", "untitled:Scratch.py"}
-    assert (await desk("LS")).data["entries"] == ["fresh.py"]
 
 
 @pytest.mark.parametrize(

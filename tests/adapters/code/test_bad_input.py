@@ -40,19 +40,6 @@ async def test_links_pipes_and_sockets_are_left_alone(index: WorkspaceIndex, des
     assert index.state().files == 1
 
 
-async def test_encodings_are_read_as_far_as_they_can_be(index: WorkspaceIndex, desk: Desk) -> None:
-    desk.put("bom.py", b"\xef\xbb\xbf" + source("with_bom").encode())
-    desk.put("latin.py", "# für\n".encode("latin-1") + source("in_latin").encode())
-    desk.put("sjis.py", "# 日本語\n".encode("shift-jis") + source("in_japan").encode())
-    desk.put("wide.py", source("in_wide").encode("utf-16"))
-    desk.put("mac.py", source("with_returns").replace("\n", "\r"))
-    desk.put("half.py", source("halved").encode() + b"# \xed\xa0\x80")
-    names = ("with_bom", "in_latin", "in_japan", "in_wide", "halved")
-    found = [await files(index, desk, name) for name in names]
-    assert found == [["bom.py"], ["latin.py"], ["sjis.py"], [], ["half.py"]]
-    assert dict(index.state().skipped) == {"binary": 1}
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems know no such names")
 async def test_names_that_are_no_text_are_indexed_and_kept(tmp_path: Path, desk: Desk) -> None:
     name = os.fsdecode(b"caf\xe9.py")

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sqlite3
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from codelaw.adapters.code import index as module
 from codelaw.adapters.code.index import WorkspaceIndex
-from codelaw.adapters.workspace.disk import DiskWorkspace
-from codelaw.domain.files import Located, Stamp
 from codelaw.permissions.policy import denied_to
 from codelaw.permissions.rules import parse
 from tests.fakes.desk import Desk, folder, make_desk
@@ -128,39 +124,6 @@ async def test_an_index_that_cannot_be_written_goes_on_in_memory(tmp_path: Path,
     assert result.state.status == "memory"
     assert "cannot be kept" in result.state.note
     await one.close()
-
-
-async def test_a_file_that_was_exchanged_between_two_servers_is_read_whatever_its_time_says(
-    tmp_path: Path, desk: Desk
-) -> None:
-    place = desk.put("basket.py", BASKET)
-    long_ago(place)
-    one = WorkspaceIndex(tmp_path / "kept")
-    assert await found(one, desk, "total_price") == ["basket.py:2"]
-    await one.close()
-    place.write_text(BASKET.replace("total_price", "other_price"))
-    long_ago(place)
-    other = WorkspaceIndex(tmp_path / "kept")
-    assert await found(other, desk, "other_price") == ["basket.py:2"]
-    await other.close()
-
-
-async def test_a_file_that_goes_while_it_is_read_is_left_out(index: WorkspaceIndex, desk: Desk) -> None:
-    desk.put("basket.py", BASKET)
-    going = desk.put("going.py", BASKET)
-
-    class Vanishing(DiskWorkspace):
-        async def stamps(self, located: Sequence[Located]) -> list[Stamp | None]:
-            await asyncio.to_thread(going.unlink, missing_ok=True)
-            return await super().stamps(located)
-
-    workspace = Vanishing(desk.workspace.folders, desk.documents)
-    result = await index.search(workspace, "total_price")
-    assert [one.path for one in result.places] == ["basket.py"]
-    assert dict(result.state.skipped) == {"gone": 1}
-    desk.put("going.py", BASKET)
-    assert sorted(await found(index, desk, "total_price")) == ["basket.py:2", "going.py:2"]
-    assert index.state().skipped == ()
 
 
 async def test_a_search_does_not_wait_for_ever(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -105,19 +104,6 @@ async def test_no_embedder_gets_a_denied_file_or_a_known_key(
     assert not any("secret" in text or "hunter2" in text for text in vendor.embedded)
 
 
-async def test_a_search_goes_on_by_words_when_the_vector_of_its_question_is_late(
-    desk: Desk, make: Made, embedder: HttpEmbedder, vendor: LoopbackEmbeddings
-) -> None:
-    index = make(embedder)
-    await index.search(desk.workspace, "state")
-    await index.vectors.done()
-    held = asyncio.Event()
-    vendor.held = _waiting(held)
-    index.vectors.use(embedder, 0.01)
-    assert (await index.search(desk.workspace, "walk")).places[0].path == "walk.py"
-    held.set()
-
-
 async def test_a_failure_is_told_and_costs_no_search(
     desk: Desk, make: Made, embedder: HttpEmbedder, vendor: LoopbackEmbeddings
 ) -> None:
@@ -158,7 +144,3 @@ async def test_a_file_that_is_gone_has_no_vectors_any_more(desk: Desk, make: Mad
     await index.search(desk.workspace, "state")
     await index.vectors.done()
     assert index.state().embedded == 2
-
-
-def _waiting(event: asyncio.Event) -> Callable[[Sequence[str]], Awaitable[object] | None]:
-    return lambda _: event.wait()

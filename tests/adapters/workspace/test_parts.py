@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import io
-import json
 import os
 import random
-import sys
 import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from codelaw.adapters.texts import MAX_BYTES
-from codelaw.adapters.workspace import overlay, scan
+from codelaw.adapters.workspace import overlay
 from tests.fakes.desk import Desk, folder, make_desk
 
 PIECES = ["x", "words and words ", "é", "😀", "\n", "\n\n", "\r\n", "\r", "\t", "\u2028", "long " * 700, "z" * 1_999]
@@ -82,21 +79,3 @@ async def test_even_parts_have_a_bound_and_binaries_stay_binaries(desk: Desk, mo
     refused = await desk("Read", path="huge.log")
     assert refused.error is not None
     assert "use Grep" in refused.error.message
-
-
-@pytest.mark.parametrize("size", [40, 64, 100, 1 << 20])
-@pytest.mark.parametrize("seed", range(8))
-def test_the_search_without_rg_goes_through_a_large_file_part_by_part(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, size: int
-):
-    chance = random.Random(seed)
-    lines = [chance.choice(["", "needle", "hay", "hay needle", "é needle 😀"]) for _ in range(40)]
-    (tmp_path / "big.log").write_text("\n".join(lines) + chance.choice(["", "\n"]))
-    asked = {"pattern": "needle$", "ignore_case": False, "limit": 100, "items": [{"path": str(tmp_path / "big.log")}]}
-    monkeypatch.setattr(scan, "MAX_BYTES", size)
-    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(asked)))
-    reported = io.StringIO()
-    monkeypatch.setattr(sys, "stdout", reported)
-    scan.main()
-    wanted = [[0, number, line] for number, line in enumerate(lines, 1) if line.endswith("needle")]
-    assert [json.loads(line) for line in reported.getvalue().splitlines()] == [*wanted, [0, len(wanted)]]

@@ -14,7 +14,6 @@ from codelaw.domain.files import Located, Survey
 from codelaw.permissions.policy import denied_to
 from codelaw.permissions.rules import parse
 from codelaw.ports.workspace import Workspace
-from codelaw.tools.watching import Effects, TreeWatch, WorkspaceBefore
 from tests.fakes.desk import Desk, folder, make_desk
 
 
@@ -93,22 +92,6 @@ async def test_only_folders_that_have_changed_are_listed_again(desk: Desk, monke
     desk.put("part7/b.py", "b")
     await follower.look()
     assert listed == [str(desk.root / "part7")]
-
-
-async def test_a_rule_above_the_folder_counts(tmp_path: Path) -> None:
-    repository(tmp_path)
-    desk = make_desk(folder(tmp_path / "work" / "inner"))
-    desk.put("a.py", "a")
-    desk.put("b.txt", "b")
-    age(tmp_path)
-    follower = Follower(desk.workspace, desk.root)
-    await follower.look()
-    (tmp_path / "work" / ".gitignore").write_text("*.txt\n")
-    await follower.look()
-    assert follower.texts.keys() == {"a.py"}
-    shutil.rmtree(tmp_path / ".git")
-    await follower.look()
-    assert follower.texts.keys() == {"a.py", "b.txt"}
 
 
 async def test_what_a_rule_denies_is_not_told_and_another_view_begins_anew(desk: Desk) -> None:
@@ -234,17 +217,3 @@ async def test_an_exact_look_tells_what_was_made_moved_changed_and_removed(tmp_p
     assert (now.made_folders, now.gone_folders) == (("two/b", "two/new"), ("one/a",))
     again = await desk.workspace.survey(now, max_visits=1_000, seconds=60.0, exact=True)
     assert (again.made, again.changed, again.gone) == ({}, {}, frozenset())
-
-
-async def test_a_move_to_another_folder_of_the_workspace_is_known_as_one(tmp_path: Path) -> None:
-    one, two = folder(tmp_path / "one"), folder(tmp_path / "two")
-    desk, watch = make_desk(one, two), TreeWatch()
-    desk.put("a/moved", "text")
-    before = await watch.before(desk.workspace)
-    assert isinstance(before, WorkspaceBefore)
-    (one.root / "a").rename(two.root / "b")
-    found = await watch.since(before, desk.workspace, ())
-    assert isinstance(found, Effects)
-    made = {change.place.shown: (change.before is None, change.after is None) for change in found.made}
-    assert made == {"two/b/moved": (True, False), "one/a/moved": (False, True)}
-    assert found.lost == []

@@ -13,7 +13,7 @@ from codelaw.ports.code import Place, PlaceKind, Symbol
 from codelaw.ranking.code import frame as module
 from codelaw.ranking.code.digest import LINES, Digest, chunks, digested, unpacked
 from codelaw.ranking.code.frame import Frame, framed
-from codelaw.ranking.code.question import asked, telling
+from codelaw.ranking.code.question import asked
 from codelaw.ranking.code.scoring import best_files, places
 from codelaw.ranking.code.symbols import read
 
@@ -188,17 +188,3 @@ def test_what_the_users_of_a_file_say_counts_for_an_edited_one_too() -> None:
 def test_a_question_how_is_answered_by_documents_and_one_where_by_code(frame: Frame) -> None:
     assert found(frame, "How do I get a receipt?")[0].path == "README.md"
     assert found(frame, "Where is the receipt sent?")[0].path == "shop/mailing.py"
-
-
-@pytest.mark.parametrize(
-    ("lines", "at"),
-    [
-        (["}", "", "  # The price is paid once.", "pay()"], 2),
-        (["price = 1", "def price():"], 0),
-        (["use(price)", "def price():"], 1),
-        (["{", "  ],"], 0),
-        ([], 0),
-    ],
-)
-def test_a_place_begins_at_a_line_that_says_something(lines: list[str], at: int) -> None:
-    assert telling(lines, asked("Where is the price paid?")) == at

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from codelaw.adapters.processes.rules.repositories import kept
-from codelaw.adapters.workspace import places
 from codelaw.adapters.workspace.expression import read_expression
 from codelaw.adapters.workspace.ignore import IgnoreTree
 from codelaw.adapters.workspace.overlay import EitherHiding, VisibleDocuments, edit_of, part_at, text_of
@@ -27,7 +26,16 @@ from codelaw.adapters.workspace.replacing import (
 )
 from codelaw.adapters.workspace.search import FileSearch, find_rg, search_lines
 from codelaw.adapters.workspace.surveying import surveyed
-from codelaw.adapters.workspace.walk import WalkBudget, entries_in, files_below, kind_of, mtime_of, stamp_of
+from codelaw.adapters.workspace.walk import (
+    WalkBudget,
+    entries_in,
+    files_below,
+    kind_of,
+    locate,
+    mtime_of,
+    place_of,
+    stamp_of,
+)
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import (
     Buffer,
@@ -115,7 +123,7 @@ class DiskWorkspace:
         return self._documents
 
     def locate(self, path: str) -> Located:
-        return self._seen(places.locate(path, self.folders, self._documents.all))
+        return self._seen(locate(path, self.folders, self._documents.all))
 
     async def read(self, located: Located) -> FileText:
         return await asyncio.to_thread(
@@ -186,7 +194,7 @@ class DiskWorkspace:
         if buffer.path is None:
             return False
         try:
-            return text_of(places.place_of(buffer.path, self.folders), buffer).unsaved
+            return text_of(place_of(buffer.path, self.folders), buffer).unsaved
         except ToolFailure:
             return False  # outside the workspace
 
