@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -53,13 +52,6 @@ def test_where_the_extension_has_taken_pip_away_it_comes_back_first(tmp_path: Pa
 def test_pipx_adds_to_its_own_environment(tmp_path: Path) -> None:
     python = installed(tmp_path / "codelaw-next", "pipx_metadata.json")
     assert reported(python, "mcp") == "pipx inject codelaw-next 'mcp<3,>=2.3'"
-
-
-def test_without_metadata_the_packages_are_named_without_bounds(tmp_path: Path) -> None:
-    python = installed(tmp_path / "own", "mark")
-    (info,) = tmp_path.glob("own/lib/python*/site-packages/codelaw-0.1.0.dist-info")
-    shutil.rmtree(info)
-    assert reported(python, "mcp").endswith("-m pip install mcp")
 
 
 def test_every_extra_of_the_package_is_known_and_bounded() -> None:

@@ -12,10 +12,6 @@ import pytest
 from codelaw.adapters.loading import load
 
 
-async def test_what_was_loaded_is_given() -> None:
-    assert await load(lambda: [1]) == [1]
-
-
 async def test_a_failure_is_raised_where_it_is_waited_for() -> None:
     with pytest.raises(KeyError, match="gone"):
         await load(lambda: {}["gone"])

@@ -256,18 +256,6 @@ async def test_a_work_tree_elsewhere_is_not_looked_into(root: Path, tmp_path: Pa
     assert not await repository(root).open()
 
 
-async def test_of_a_larger_repository_only_the_folder_is_told(root: Path):
-    inside = root / "inside"
-    inside.mkdir()
-    commit(root, "first", a="one\n", **{"inside/b": "one\n"})
-    (root / "a").write_text("two\n")
-    (inside / "b").write_text("two\n")
-    asked = repository(inside)
-    assert await asked.open()
-    assert await asked.changed() == ["b"]
-    assert "a/b" in await asked.diff(["b"])
-
-
 async def test_without_a_repository_or_git_there_is_nothing(tmp_path: Path):
     assert not await repository(tmp_path).open()
     assert not await Repository(tmp_path, [tmp_path], {"PATH": str(tmp_path)}).open()
@@ -293,9 +281,3 @@ async def test_a_log_that_git_does_not_tell_in_time_is_what_there_is(root: Path,
     assert await asked.logged(head, 10) == [("first", ["a"])]
     monkeypatch.setattr(module, "SECONDS", 0.0)
     assert await asked.logged(head, 10) == []
-
-
-async def test_before_the_first_commit_there_is_no_head(root: Path):
-    asked = repository(root)
-    assert await asked.open()
-    assert await asked.head() == ""
