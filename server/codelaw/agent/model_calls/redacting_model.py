@@ -13,29 +13,7 @@ from codelaw.domain.safety.redaction import Redaction
 from codelaw.ports.model import ChatModel
 
 
-@dataclass(slots=True)
-class _Clean:
-    """What the request before held, by identity, with what was left of it: a step adds little to a long request."""
-
-    known: tuple[int, dict[int, tuple[Any, Any]]] = (-1, {})
-    """The edition of what is secret, and each object by its id. Set in one moment: threads may meet here."""
-
-    def request(self, request: ModelRequest, redaction: Redaction) -> ModelRequest:
-        """The request without known values; what is known already is not looked through again."""
-        edition = redaction.edition
-        known = self.known[1] if self.known[0] == edition else {}
-        current: dict[int, tuple[Any, Any]] = {}
-        for one in (*request.messages, request.tools):
-            # Each entry holds its object, so that no other one can have its id while the entry is kept.
-            entry = known.get(id(one))
-            current[id(one)] = entry if entry is not None and entry[0] is one else (one, redaction.value(one))
-        self.known = edition, current
-        rest = redaction.value(replace(request, messages=(), tools=(), images={}))
-        messages, tools = (current[id(one)][1] for one in request.messages), current[id(request.tools)][1]
-        return replace(rest, messages=tuple(messages), tools=tools, images=request.images)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class RedactingModel:
     """A model whose requests and replies are redacted; the deltas of a reply join to its text.
 
@@ -45,7 +23,11 @@ class RedactingModel:
 
     model: ChatModel
     redaction: Redaction
-    _clean: _Clean = field(default_factory=_Clean, init=False, repr=False, compare=False)
+    _known: tuple[int, dict[int, tuple[Any, Any]]] = field(default=(-1, {}), init=False, repr=False, compare=False)
+    """The edition of what is secret, and by identity what the request before held, with what was left of it.
+
+    A step adds little to a long request. Set in one moment: threads may meet here.
+    """
 
     async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> ModelReply:
         """As the model's own `reply`."""
@@ -71,7 +53,7 @@ class RedactingModel:
             return report(TextDelta, text.feed(delta.text))
 
         try:
-            clean = await asyncio.to_thread(self._clean.request, request, self.redaction)
+            clean = await asyncio.to_thread(self._clean, request)
             reply = await self.model.reply(clean, feed)
         except ModelFailure as failure:
             failure.partial = self.redaction.text(failure.partial)
@@ -95,11 +77,11 @@ class RedactingModel:
 
     async def count(self, request: ModelRequest) -> int | None:
         """As the model's own `count`."""
-        return await self.model.count(await asyncio.to_thread(_Clean().request, request, self.redaction))
+        return await self.model.count(await asyncio.to_thread(self._clean, request))
 
     async def fill(self, request: ModelRequest) -> Usage | None:
         """As the model's own `fill`."""
-        return await self.model.fill(await asyncio.to_thread(_Clean().request, request, self.redaction))
+        return await self.model.fill(await asyncio.to_thread(self._clean, request))
 
     async def warm(self) -> None:
         """As the model's own."""
@@ -108,3 +90,17 @@ class RedactingModel:
     async def close(self) -> None:
         """As the model's own."""
         await self.model.close()
+
+    def _clean(self, request: ModelRequest) -> ModelRequest:
+        """The request without known values; what is known already is not looked through again."""
+        edition = self.redaction.edition
+        known = self._known[1] if self._known[0] == edition else {}
+        current: dict[int, tuple[Any, Any]] = {}
+        for one in (*request.messages, request.tools):
+            # Each entry holds its object, so that no other one can have its id while the entry is kept.
+            entry = known.get(id(one))
+            current[id(one)] = entry if entry is not None and entry[0] is one else (one, self.redaction.value(one))
+        self._known = edition, current
+        rest = self.redaction.value(replace(request, messages=(), tools=(), images={}))
+        messages, tools = (current[id(one)][1] for one in request.messages), current[id(request.tools)][1]
+        return replace(rest, messages=tuple(messages), tools=tools, images=request.images)
