@@ -79,10 +79,9 @@ def judge(
     one whose lines cannot be read, `commands_always_asked`, no permission for a command counts.
     """
     planned = mode == "plan" and facts.tool in _PLANNING
-    if restricted and facts.effect != "read" and not planned:
-        return Decision("deny", "mode", "The editor does not trust this folder: nothing is written or run.")
-    if mode != "agent" and facts.effect != "read" and not planned:
-        return Decision("deny", "mode", f"The mode {mode} only reads.")
+    if (restricted or mode != "agent") and facts.effect != "read" and not planned:
+        untrusted = "The editor does not trust this folder: nothing is written or run."
+        return Decision("deny", "mode", untrusted if restricted else f"The mode {mode} only reads.")
     if facts.tool == "Bash":
         decision = _judge_command(facts.subject or "", rules, default, sandboxed=sandboxed)
         if commands_always_asked and decision.action == "allow":

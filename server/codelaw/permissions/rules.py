@@ -93,8 +93,6 @@ def _clean(pattern: str) -> str:
     clean = "/".join(part for at, part in enumerate(whole) if part or at in (0, len(whole) - 1))
     if bare.endswith("/.") and not clean.endswith("/"):
         clean += "/"
-    if not clean:
-        raise RuleError("the pattern names no file: write the tool alone for all of them")
     every = _alternatives(clean)
     if all(".." in one.split("/") for one in every):
         raise RuleError("the pattern leads out of the workspace, or by `..` through it: no path is shown like that")

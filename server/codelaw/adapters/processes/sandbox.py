@@ -96,8 +96,6 @@ def _python() -> str:
     return os.path.realpath(base if base.exists() else sys.executable)
 
 
-__all__ = ["Confined", "Kind", "Sandbox", "SandboxMeans"]
-
 _log = logging.getLogger(__name__)
 
 LOOKS = 5
