@@ -15,7 +15,7 @@ BARE = {"system", "popen", "execl", "execle", "execlp", "execlpe", "execv", "exe
 BARE |= {"spawnl", "spawnle", "spawnlp", "spawnlpe", "spawnv", "spawnve", "spawnvp", "spawnvpe", "startfile"}
 FINDERS = {"which", "find_executable"}
 STARTERS = {
-    "adapters/crash_journal/guardian.py",  # who ends what a killed server has left
+    "adapters/crash_journal/crash_journal.py",  # who ends what a killed server has left
     "adapters/processes/child.py",  # commands, in the sandbox
     "adapters/processes/quarantine/refs.py",  # git, in a repository of ours
     "adapters/processes/sandboxes/finding.py",  # trials of the sandbox

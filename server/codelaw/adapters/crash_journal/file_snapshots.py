@@ -151,7 +151,7 @@ def left(folder: Path, database: str) -> list[tuple[Path, LeftCommand]]:
                     for place, entry in enumerate(reported.files)
                 )
                 chat_id, turn_id, call_id = reported.call
-                found.append((listing, LeftCommand(chat_id, turn_id, call_id, alive, files, reported.began)))
+                found.append((listing, LeftCommand(chat_id, turn_id, call_id, alive, files, began=reported.began)))
             elif time.time() - alive > DAYS * 86_400:
                 forget(listing)
         except OSError as error:  # perhaps only now: it stays for the next time

@@ -136,4 +136,6 @@ def _known(row: tuple[Any, ...], before: str | None = None, after: str | None = 
     """What can be said of a change without its texts."""
     state = "unknown" if row[10] == "unknown" else "undone" if row[10] == "undone" else "done"
     turn_id, call_id, path, uri = map(legible, row[1:5])
-    return KeptChange(row[0], turn_id, call_id, path, uri, before, after, legible(row[7]), state=state)
+    return KeptChange(
+        row[0], turn_id, call_id, path, uri, before=before, after=after, encoding=legible(row[7]), state=state
+    )

@@ -85,7 +85,7 @@ def last_events(turn: StoredTurn, said: Sequence[Message], heard: Sequence[ChatE
 def _end(turn: StoredTurn, said: Sequence[Message], why: str, stop: TurnStop = "failed", answer: str = "") -> TurnEnded:
     error = TurnError("internal_error", f"{why}.", "Send the message again to go on.") if stop == "failed" else None
     steps = max((message.metadata.step or 0 for message in said), default=0)
-    result = TurnResult(turn.chat_id, turn.id, stop, answer, steps, turn.last_usage or Usage(), error=error)
+    result = TurnResult(turn.chat_id, turn.id, stop, answer, steps, usage=turn.last_usage or Usage(), error=error)
     return TurnEnded(result)
 
 

@@ -127,7 +127,7 @@ class StoredJournal:
         return replace(change, encoding=FOLDER if what == "folder" else LOST, state="done")
 
     def _change(self, place: Located, before: str | None, after: str | None) -> KeptChange:
-        return KeptChange(0, self.turn_id, self.call_id, place.shown, place.uri, before, after)
+        return KeptChange(0, self.turn_id, self.call_id, place.shown, place.uri, before=before, after=after)
 
     def touched(self) -> Sequence[Located]:
         """The files that the turn has changed by now."""

@@ -201,7 +201,7 @@ class CallRun:
             self.call.id,
             self.call.tool,
             heading,
-            "execute" if self.facts.effect == "execute" else "write",
+            risk="execute" if self.facts.effect == "execute" else "write",
             diff=preview.diff,
             command=preview.command,
             text=preview.text,
