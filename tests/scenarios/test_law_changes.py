@@ -75,5 +75,5 @@ async def test_a_client_without_events_finds_it_in_its_log(start: Start, vendor:
         path.write_text("- two\n")
         await client.request("codelaw/chat/send", {"chatId": begun["chatId"], "text": "go on"})
         logged = await client.method("window/logMessage")
-        assert logged["message"].startswith("codelaw: CODE_LAW.md has changed, +1 -1 rules")
+        assert logged["message"].startswith("codelaw: CODE_LAW.md has changed, +1 -1 lines")
         assert not any("CODE_LAW" in params["message"] for params in client.params("window/showMessage"))
