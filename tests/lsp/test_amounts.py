@@ -38,8 +38,8 @@ from codelaw.lsp.transport.rpc import Encoded
 from codelaw.lsp.transport.structuring import changed_uris
 from codelaw.protocol.base import TOLD, field_errors
 from codelaw.protocol.chats import Export
-from codelaw.protocol.events import ChatEvent as ChatEventWire
-from codelaw.protocol.events import ChatRecord as ChatRecordWire
+from codelaw.protocol.events import ChatEventPayload as ChatEventWire
+from codelaw.protocol.events import ChatRecordPayload as ChatRecordWire
 
 MANY = 20_000
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")

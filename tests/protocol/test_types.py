@@ -67,9 +67,9 @@ def test_an_optional_field_is_left_out_and_a_nullable_one_is_null() -> None:
 
 def test_a_field_that_the_value_lacks_must_be_given() -> None:
     mention = domain.Mention("a.py", "file")
-    assert wire.Mention.of(mention, reminded=True).wire() == {"path": "a.py", "kind": "file", "reminded": True}
+    assert wire.MentionPayload.of(mention, reminded=True).wire() == {"path": "a.py", "kind": "file", "reminded": True}
     with pytest.raises(ValidationError, match="reminded"):
-        wire.Mention.of(domain.AnswerDelta("", 1), path="a.py", kind="file")
+        wire.MentionPayload.of(domain.AnswerDelta("", 1), path="a.py", kind="file")
 
 
 def test_every_event_of_the_domain_has_a_wire_type() -> None:

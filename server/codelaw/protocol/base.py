@@ -159,7 +159,7 @@ def _spelt(kind: type[Payload]) -> tuple[tuple[str, str, bool], ...]:
     return tuple((name, field.alias or name, field.default is None) for name, field in every)
 
 
-class CacheMiss(Payload, copies=models.CacheMiss):
+class CacheMissPayload(Payload, copies=models.CacheMiss):
     """Why the vendor's cache gave less than it could have: its own reason, or ours, and a few words for a person."""
 
 

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 from codelaw.domain import chats, edits, messages, models, results
 from codelaw.domain.chats import EffortChoice, Mode, Strategy
 from codelaw.domain.media import images
-from codelaw.protocol.base import CacheMiss, Params, Payload
+from codelaw.protocol.base import CacheMissPayload, Params, Payload
 from codelaw.protocol.enclosed import EditorParams, Enclosure, GivenOptions
 
 
@@ -22,18 +22,18 @@ class ReviewFile(Params):
     above: Annotated[int, Field(ge=0, lt=2**53)] | None = None
 
 
-class TurnChange(Payload, copies=edits.TurnChange):
+class TurnChangePayload(Payload, copies=edits.TurnChange):
     """What a turn did to one file all in all; `number` rises with every change, also from chat to chat."""
 
 
 class ChatChanges(Payload):
     """What the turns of a chat did and nobody has undone, oldest first; where it is too much, the newest of it."""
 
-    changes: list[TurnChange]
+    changes: list[TurnChangePayload]
     total: int
 
 
-class ReviewedFile(Payload, copies=edits.ReviewedFile):
+class ReviewedFilePayload(Payload, copies=edits.ReviewedFile):
     """A file before the chat changed it, and as it left it; null where there was, or is, no file.
 
     Both are null where `isText` is false. With `redacted` they are not what stands in the file.
@@ -156,14 +156,14 @@ class RevertTurn(Params):
     """Of what the turn did to files, only these."""
 
 
-class Chat(Payload, copies=chats.Chat, without="generation chosen places", always="running"):
+class ChatPayload(Payload, copies=chats.Chat, without="generation chosen places", always="running"):
     """A conversation; `model` is the one that will be asked, `running` is the id of the running turn.
 
     `effort` is there where one was chosen for it.
     """
 
 
-class Call(Payload, copies=messages.Call):
+class CallPayload(Payload, copies=messages.Call):
     """A tool call as the model wrote it."""
 
 
@@ -177,11 +177,11 @@ class MessageImage(Payload, copies=images.Image):
     media_type: str
 
 
-class FoundPage(Payload, copies=messages.FoundPage):
+class FoundPagePayload(Payload, copies=messages.FoundPage):
     pass
 
 
-class WebSearch(Payload, copies=messages.WebSearch, maybe="problem"):
+class WebSearchPayload(Payload, copies=messages.WebSearch, maybe="problem"):
     """A search of the web, what it found, and why it found nothing."""
 
 
@@ -194,24 +194,24 @@ class MessageMetadata(
     pass
 
 
-class Message(Payload, copies=messages.Message):
+class MessagePayload(Payload, copies=messages.Message):
     """One entry of the transcript; a tool message's content is a JSON object."""
 
 
 class ChatList(Payload):
-    chats: list[Chat]
+    chats: list[ChatPayload]
     next_cursor: str | None = None
 
 
-class Usage(Payload, copies=models.Usage, without="cache_write_1h_tokens", maybe="web_searches thinking_tokens"):
+class UsagePayload(Payload, copies=models.Usage, without="cache_write_1h_tokens", maybe="web_searches thinking_tokens"):
     """Billed tokens; `totalTokens` is their sum (W-1)."""
 
     total_tokens: int
     cost_usd: float | None = None
-    cache_miss: CacheMiss | None = None
+    cache_miss: CacheMissPayload | None = None
 
 
-class Notice(Payload, copies=chats.Notice):
+class NoticePayload(Payload, copies=chats.Notice):
     pass
 
 
@@ -219,11 +219,11 @@ class Change(Payload, copies=results.FileChange, without="diff"):
     """A file changed in a turn; `added` and `removed` are lines."""
 
 
-class TurnError(Payload, copies=chats.TurnError):
+class TurnErrorPayload(Payload, copies=chats.TurnError):
     pass
 
 
-class TurnResult(Payload, copies=chats.TurnResult, without="cost_usd cache_miss"):
+class TurnResultPayload(Payload, copies=chats.TurnResult, without="cost_usd cache_miss"):
     """How a turn ended; `model` is the one that was asked."""
 
     @model_validator(mode="before")
@@ -231,7 +231,7 @@ class TurnResult(Payload, copies=chats.TurnResult, without="cost_usd cache_miss"
     def _of_result(cls, value: Any) -> Any:
         if not isinstance(value, chats.TurnResult):
             return value
-        costs = Usage.of(value.usage, cost_usd=value.cost_usd, cache_miss=value.cache_miss)
+        costs = UsagePayload.of(value.usage, cost_usd=value.cost_usd, cache_miss=value.cache_miss)
         return cls.facts(value) | {"usage": costs}
 
 
@@ -254,7 +254,7 @@ class StoppedCall(Payload):
     stopped: bool
 
 
-class Cancelled(Payload):
+class CancelledPayload(Payload):
     cancelled: bool
 
 
@@ -268,7 +268,7 @@ class Export(Payload):
     text: str
 
 
-class RevertConflict(Payload, copies=edits.RevertConflict, without="path"):
+class RevertConflictPayload(Payload, copies=edits.RevertConflict, without="path"):
     """A file that was left alone."""
 
 
@@ -289,7 +289,7 @@ class Checkpoint(Params):
     undo: bool | None = None
 
 
-class CheckpointFile(Payload, copies=edits.CheckpointFile):
+class CheckpointFilePayload(Payload, copies=edits.CheckpointFile):
     """A file that is another than before the turn. `lost` says what of others' work a restore would lose."""
 
 

@@ -47,23 +47,23 @@ class LookAt(Params):
     uri: Annotated[str, Field(min_length=1, max_length=8192)]
 
 
-class Section(Payload, copies=reports.SectionReport):
+class SectionPayload(Payload, copies=reports.SectionReport):
     """A part of the view, in the order it is sent; `cached` lies before a cache breakpoint."""
 
 
-class Dropped(Payload, copies=reports.Dropped):
+class DroppedPayload(Payload, copies=reports.Dropped):
     pass
 
 
-class BudgetLine(Payload, copies=reports.BudgetLine):
+class BudgetLinePayload(Payload, copies=reports.BudgetLine):
     """What a part of the view takes of its share of the budget, in tokens (B-2)."""
 
 
-class ToolOffer(Payload, copies=reports.ToolOffer):
+class ToolOfferPayload(Payload, copies=reports.ToolOffer):
     """Whether a tool is offered to the model; `reason` is what enables it, or why it is not (X-1)."""
 
 
-class ContextReport(Payload, copies=reports.ContextReport, maybe="tools exact_problem"):
+class ContextReportPayload(Payload, copies=reports.ContextReport, maybe="tools exact_problem"):
     """What would be sent now; `threshold` is in tokens, `kept` says what of the history is shown, `model` to whom.
 
     `dialect` is how it is asked. Tokens are estimates; `exactTokens` is the vendor's count where it was asked for,
@@ -71,7 +71,7 @@ class ContextReport(Payload, copies=reports.ContextReport, maybe="tools exact_pr
     """
 
 
-class CompactionReport(Payload, copies=checkpoints.CompactionReport):
+class CompactionReportPayload(Payload, copies=checkpoints.CompactionReport):
     """How a compaction went (K-10); tokens are estimates of the whole view.
 
     `thinned` counts results and arguments that are one line now; `message`, unless it is empty, is what the user is
@@ -98,24 +98,24 @@ class Archive(Payload, copies=reports.ArchiveReport):
     """What was archived and not brought back, oldest first: as one Markdown document, and one by one."""
 
 
-class LawDocument(Payload, copies=reports.LawDocument):
+class LawDocumentPayload(Payload, copies=reports.LawDocument):
     pass
 
 
-class LawReport(Payload, copies=reports.LawReport):
+class LawReportPayload(Payload, copies=reports.LawReport):
     pass
 
 
-class Looked(Payload, copies=reports.Looked, maybe="path"):
+class LookedPayload(Payload, copies=reports.Looked, maybe="path"):
     """Whether the model is told that the user looks at a document: its path there, or why it is not told (L-3).
 
     `outside` the workspace; `hidden` from listings, by its name or by ignore files; `denied` by a permission rule.
     """
 
 
-class MentionItem(Payload, copies=reports.MentionItem):
+class MentionItemPayload(Payload, copies=reports.MentionItem):
     pass
 
 
 class MentionList(Payload):
-    items: list[MentionItem]
+    items: list[MentionItemPayload]

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from codelaw.domain.chats import TurnStop
 from codelaw.protocol.base import Params, Payload
-from codelaw.protocol.chats import Id, TurnError
+from codelaw.protocol.chats import Id, TurnErrorPayload
 from codelaw.protocol.enclosed import Range
 
 Uri = Annotated[str, Field(min_length=1, max_length=8192)]
@@ -100,7 +100,7 @@ class Proposal(Payload):
     said: str
     first: int | None = None
     before: list[str] | None = None
-    error: TurnError | None = None
+    error: TurnErrorPayload | None = None
 
 
 class Undone(Payload):

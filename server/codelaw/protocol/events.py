@@ -8,15 +8,15 @@ from pydantic import Field, model_validator
 
 from codelaw.domain import chats, events, permissions, reports
 from codelaw.protocol.base import OrNone, Payload
-from codelaw.protocol.chats import Usage
-from codelaw.protocol.contexts import CompactionReport
+from codelaw.protocol.chats import UsagePayload
+from codelaw.protocol.contexts import CompactionReportPayload
 
 
-class Mention(Payload, copies=events.Mention):
+class MentionPayload(Payload, copies=events.Mention):
     pass
 
 
-class TurnStarted(Payload, copies=events.TurnStarted, maybe="steers images"):
+class TurnStartedPayload(Payload, copies=events.TurnStarted, maybe="steers images"):
     steered: OrNone[Literal[True]] = None
 
 
@@ -29,7 +29,7 @@ class Answer(Payload, copies=events.AnswerDelta):
     pass
 
 
-class Decision(Payload, copies=permissions.Decision, without="always_asked"):
+class DecisionPayload(Payload, copies=permissions.Decision, without="always_asked"):
     """Why a call was allowed, asked about or denied (S-1)."""
 
 
@@ -48,11 +48,11 @@ class TodoItem(Payload, copies=chats.Todo):
     pass
 
 
-class Todo(Payload, copies=events.TodoEvent):
+class TodoPayload(Payload, copies=events.TodoEvent):
     pass
 
 
-class UsageReport(Usage, copies=events.UsageEvent, without="usage cache_miss"):
+class UsageReport(UsagePayload, copies=events.UsageEvent, without="usage cache_miss"):
     """Usage of one model call, and how full the window is, in tokens; with a `parent` both are a child turn's (X-4)."""
 
     @model_validator(mode="before")
@@ -76,14 +76,14 @@ class Steer(Payload, copies=events.SteerEvent, maybe="mentions mentions_left_out
 class Compaction(Payload, copies=events.CompactionEvent, without="owner"):
     """A compaction's progress; the last one is `finished`, `failed` or `cancelled` and has the report (K-10)."""
 
-    report: CompactionReport | None = None
+    report: CompactionReportPayload | None = None
 
 
 class Retry(Payload, copies=events.RetryEvent):
     """The step is asked again: its deltas so far are withdrawn."""
 
 
-class HookRun(Payload, copies=events.HookRun):
+class HookRunPayload(Payload, copies=events.HookRun):
     """A hook's run: an upsert by `id` (X-7). `name` is its command, cut; `message` what it says, or why it failed."""
 
 
@@ -95,30 +95,30 @@ class Mcp(Payload, copies=events.McpEvent, maybe="message"):
     """A server that people bring along is doing otherwise (X-3); in chats that use servers."""
 
 
-class TurnEnded(Payload, copies=events.TurnEnded):
+class TurnEndedPayload(Payload, copies=events.TurnEnded):
     pass
 
 
 Event = Annotated[
-    TurnStarted
+    TurnStartedPayload
     | Thought
     | Answer
     | ToolCall
     | ToolOutput
-    | Todo
+    | TodoPayload
     | UsageReport
     | Steer
     | Compaction
     | Retry
-    | HookRun
+    | HookRunPayload
     | NoticeGiven
     | Mcp
-    | TurnEnded,
+    | TurnEndedPayload,
     Field(discriminator="kind"),
 ]
 
 
-class ChatEvent(Payload, copies=events.ChatEvent):
+class ChatEventPayload(Payload, copies=events.ChatEvent):
     """An event with its place in the chat; `seq` rises by one per chat, `at` is in seconds since the epoch.
 
     `turnId` is empty for a compaction that was asked for while no turn ran.
@@ -127,5 +127,5 @@ class ChatEvent(Payload, copies=events.ChatEvent):
     event: Event
 
 
-class ChatRecord(Payload, copies=reports.ChatRecord, without="losses"):
+class ChatRecordPayload(Payload, copies=reports.ChatRecord, without="losses"):
     """A chat with what was said and what happened; `earlier`: there are turns before those given."""

@@ -16,7 +16,9 @@ class ListCommands(Params):
     pass
 
 
-class UserCommand(Payload, copies=extensions.UserCommand, without="sheet body problem effort", maybe="arguments"):
+class UserCommandPayload(
+    Payload, copies=extensions.UserCommand, without="sheet body problem effort", maybe="arguments"
+):
     """A command that a message calls with `/name`; `source` is its file."""
 
     name: str
@@ -24,14 +26,14 @@ class UserCommand(Payload, copies=extensions.UserCommand, without="sheet body pr
 
 
 class CommandList(Payload):
-    commands: list[UserCommand]
+    commands: list[UserCommandPayload]
 
 
 class ListSkills(Params):
     pass
 
 
-class Skill(Payload, copies=extensions.Skill, without="sheet readable effort", maybe="problem shadowed"):
+class SkillPayload(Payload, copies=extensions.Skill, without="sheet readable effort", maybe="problem shadowed"):
     """A skill; `source` is its `SKILL.md` as people know it.
 
     `shadowed` is the source of the skill of this name that counts instead, `problem` what is wrong with it. It can be
@@ -45,7 +47,7 @@ class Skill(Payload, copies=extensions.Skill, without="sheet readable effort", m
 
 
 class SkillList(Payload):
-    skills: list[Skill]
+    skills: list[SkillPayload]
 
 
 class ListAgents(Params):
@@ -74,7 +76,7 @@ class Agent(Payload):
     refused: OrNone[bool] = None
 
 
-class AgentList(Payload):
+class AgentListPayload(Payload):
     """`enabled` is off where no turn can begin a subagent."""
 
     enabled: bool
@@ -127,7 +129,7 @@ class Server(Payload, copies=served.ServerState, maybe="message ask logged_in"):
     logged_in: OrNone[Literal[True]] = None
 
 
-class ServerList(Payload):
+class ServerListPayload(Payload):
     """Sorted by name; `problems` are what is wrong with what is written."""
 
     servers: list[Server]

@@ -56,7 +56,7 @@ class ForgetMemory(Params):
     memory_id: Id = Field(alias="id")
 
 
-class Memory(Payload, copies=memories.Memory):
+class MemoryPayload(Payload, copies=memories.Memory):
     """One entry. `merged` is sent by a save that an older entry has taken in, the last three by a search.
 
     `relevance`, from 0 to 1, says how much an entry has to do with what was searched for; it is the `similarity` that
@@ -70,7 +70,7 @@ class Memory(Payload, copies=memories.Memory):
 
 
 class MemoryList(Payload):
-    memories: list[Memory]
+    memories: list[MemoryPayload]
     next_cursor: str | None = None
 
 

@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from codelaw.domain import models, reports
 from codelaw.protocol.base import OrNone, Params, Payload
-from codelaw.protocol.chats import Notice
+from codelaw.protocol.chats import NoticePayload
 
 
 class ListModels(Params):
@@ -19,7 +19,7 @@ class ModelChanged(Payload):
     """Other models than before may be asked: `model/list` and what is shown of chats are to be read again."""
 
 
-class PriceStep(Payload, copies=models.PriceStep):
+class PriceStepPayload(Payload, copies=models.PriceStep):
     """Above so many tokens of a request, `input` and `output` cost so many times as much."""
 
 
@@ -33,7 +33,7 @@ class Model(Payload, copies=reports.ModelInfo, without="prices", maybe="effort r
     price_in: float | None = None
     price_out: float | None = None
     price_read: float | None = None
-    price_steps: OrNone[list[PriceStep]] = None
+    price_steps: OrNone[list[PriceStepPayload]] = None
 
     @model_validator(mode="before")
     @classmethod
@@ -75,5 +75,5 @@ class SettingsReport(Payload):
     """
 
     settings: dict[str, Setting]
-    problems: list[Notice]
+    problems: list[NoticePayload]
     faults: list[SettingsFault] | None = None

@@ -10,7 +10,7 @@ from codelaw.domain import permissions
 from codelaw.protocol.base import Params, Payload, Reply
 
 
-class ApprovalOption(Payload, copies=permissions.ApprovalOption):
+class ApprovalOptionPayload(Payload, copies=permissions.ApprovalOption):
     """One way to answer; `rule` is what a standing permission would add."""
 
 
@@ -46,7 +46,7 @@ class RevokeGrant(Params):
     grant_id: Annotated[str, Field(alias="id", min_length=1, max_length=200)]
 
 
-class Grant(Payload, copies=permissions.Grant, maybe="folder person"):
+class GrantPayload(Payload, copies=permissions.Grant, maybe="folder person"):
     """A permission that needs no question any more: in one chat, or in all chats of one person in one folder.
 
     `folder` is a real path, to which the rule's paths are relative.
@@ -54,7 +54,7 @@ class Grant(Payload, copies=permissions.Grant, maybe="folder person"):
 
 
 class GrantList(Payload):
-    grants: list[Grant]
+    grants: list[GrantPayload]
 
 
 class Revoked(Payload):
@@ -68,7 +68,7 @@ class Audit(Params):
     limit: Annotated[int, Field(ge=1, le=10_000)] | None = None
 
 
-class AuditEntry(Payload, copies=permissions.AuditEntry, maybe="rule detail folder person"):
+class AuditEntryPayload(Payload, copies=permissions.AuditEntry, maybe="rule detail folder person"):
     """What was decided, by whom and by which rule.
 
     `chatId` is empty where it is about no chat. `rule` is the rule that spoke, or how the user answered; `detail` the
@@ -79,7 +79,7 @@ class AuditEntry(Payload, copies=permissions.AuditEntry, maybe="rule detail fold
 class AuditList(Payload):
     """Newest first."""
 
-    entries: list[AuditEntry]
+    entries: list[AuditEntryPayload]
 
 
 class TrustFolder(Params):
@@ -96,7 +96,7 @@ class ReadWorkspaceSettings(Params):
     pass
 
 
-class WorkspaceFile(Payload):
+class WorkspaceFilePayload(Payload):
     """A folder's own settings file: its digest, and what in it counts only when the folder is trusted.
 
     `values` are JSON by dotted key, secrets masked, characters that are not seen as their codes.
@@ -111,7 +111,7 @@ class WorkspaceFile(Payload):
 
 
 class WorkspaceSettings(Payload):
-    files: list[WorkspaceFile]
+    files: list[WorkspaceFilePayload]
 
 
 class Trust(Payload):

@@ -52,7 +52,7 @@ class Indexed(Payload):
     fresh: bool
 
 
-class FoundPlaces(Payload):
+class FoundPlacesPayload(Payload):
     places: list[FoundPlace]
     indexed: Indexed
 

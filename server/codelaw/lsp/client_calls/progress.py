@@ -137,7 +137,7 @@ class ProgressBars:
 
 
 def _last_word(phase: str, report: CompactionReport | None) -> str:
-    return outcome(wire.CompactionReport.of(report).wire()) if report is not None else PHASES.get(phase, phase)
+    return outcome(wire.CompactionReportPayload.of(report).wire()) if report is not None else PHASES.get(phase, phase)
 
 
 def _line(text: str) -> str:

@@ -182,7 +182,7 @@ class ClientUI:
         if not self._client.events and report is not self._compaction_shown:
             self._compaction_shown = report
             level: Level = "warning" if report.reason in FAILED else "info"
-            self.message(level, outcome(wire.CompactionReport.of(report).wire()))
+            self.message(level, outcome(wire.CompactionReportPayload.of(report).wire()))
 
     def on_event(self, event: ChatEvent) -> None:
         """An event of any chat."""

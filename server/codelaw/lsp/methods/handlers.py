@@ -42,11 +42,13 @@ def _by(request: Callable[[Session], Callable[..., Awaitable[object]]]) -> Answe
 
 
 METHODS = {
-    "codelaw/chat/create": Route(chats.CreateChat, chats.Chat, _by(lambda session: session.chats.create)),
+    "codelaw/chat/create": Route(chats.CreateChat, chats.ChatPayload, _by(lambda session: session.chats.create)),
     "codelaw/chat/list": Route(chats.ListChats, chats.ChatList, _by(lambda session: session.chats.list), large=True),
-    "codelaw/chat/read": Route(chats.ReadChat, wire.ChatRecord, _by(lambda session: session.chats.read), large=True),
+    "codelaw/chat/read": Route(
+        chats.ReadChat, wire.ChatRecordPayload, _by(lambda session: session.chats.read), large=True
+    ),
     "codelaw/chat/send": Route(
-        chats.SendMessage, chats.TurnResult, chat.send, command=chat.start, started=chats.Started
+        chats.SendMessage, chats.TurnResultPayload, chat.send, command=chat.start, started=chats.Started
     ),
     "codelaw/chat/steer": Route(chats.SteerTurn, chats.Steered, chat.steer),
     "codelaw/chat/picture": Route(
@@ -54,10 +56,10 @@ METHODS = {
     ),
     "codelaw/chat/unsteer": Route(chats.UnsteerTurn, chats.Unsteered, _by(lambda session: session.chats.unsteer)),
     "codelaw/chat/stopCall": Route(chats.StopCall, chats.StoppedCall, _by(lambda session: session.chats.stop_call)),
-    "codelaw/chat/cancel": Route(chats.ChatRef, chats.Cancelled, _by(lambda session: session.chats.cancel)),
-    "codelaw/chat/update": Route(chats.UpdateChat, chats.Chat, _by(lambda session: session.chats.update)),
+    "codelaw/chat/cancel": Route(chats.ChatRef, chats.CancelledPayload, _by(lambda session: session.chats.cancel)),
+    "codelaw/chat/update": Route(chats.UpdateChat, chats.ChatPayload, _by(lambda session: session.chats.update)),
     "codelaw/chat/delete": Route(chats.ChatRef, chats.Deleted, _by(lambda session: session.chats.delete)),
-    "codelaw/chat/fork": Route(chats.ForkChat, chats.Chat, _by(lambda session: session.records.fork)),
+    "codelaw/chat/fork": Route(chats.ForkChat, chats.ChatPayload, _by(lambda session: session.records.fork)),
     "codelaw/chat/export": Route(
         chats.ExportChat, chats.Export, _by(lambda session: session.records.export), large=True
     ),
@@ -69,19 +71,24 @@ METHODS = {
     ),
     "codelaw/chat/checkpoint": Route(chats.Checkpoint, chats.CheckpointState, chat.checkpoint),
     "codelaw/chat/changes": Route(chats.ChatRef, chats.ChatChanges, chat.changes, large=True),
-    "codelaw/chat/reviewed": Route(chats.ReviewFile, chats.ReviewedFile, _by(lambda session: session.files.reviewed)),
+    "codelaw/chat/reviewed": Route(
+        chats.ReviewFile, chats.ReviewedFilePayload, _by(lambda session: session.files.reviewed)
+    ),
     "codelaw/context/inspect": Route(
-        contexts.InspectContext, contexts.ContextReport, _by(lambda session: session.contexts.inspect), large=True
+        contexts.InspectContext,
+        contexts.ContextReportPayload,
+        _by(lambda session: session.contexts.inspect),
+        large=True,
     ),
     "codelaw/context/compact": Route(
         chats.ChatRef,
-        contexts.CompactionReport,
+        contexts.CompactionReportPayload,
         chat.compact,
         command=chat.start_compacting,
         started=chats.Started,
     ),
     "codelaw/context/restore": Route(
-        contexts.RestoreContext, chats.Chat, _by(lambda session: session.contexts.restore)
+        contexts.RestoreContext, chats.ChatPayload, _by(lambda session: session.contexts.restore)
     ),
     "codelaw/context/archive": Route(
         chats.ChatRef,
@@ -90,18 +97,20 @@ METHODS = {
         large=True,
         command=listed.show_the_archive,
     ),
-    "codelaw/context/law": Route(contexts.ReadLaw, contexts.LawReport, _by(lambda session: session.laws.report)),
+    "codelaw/context/law": Route(contexts.ReadLaw, contexts.LawReportPayload, _by(lambda session: session.laws.report)),
     "codelaw/context/mentions": Route(
         contexts.ListMentions, contexts.MentionList, _by(lambda session: session.extensions.mentions)
     ),
-    "codelaw/context/editor": Route(contexts.LookAt, contexts.Looked, _by(lambda session: session.contexts.looked_at)),
-    "codelaw/memory/save": Route(memories.SaveMemory, memories.Memory, listed.save_memory),
+    "codelaw/context/editor": Route(
+        contexts.LookAt, contexts.LookedPayload, _by(lambda session: session.contexts.looked_at)
+    ),
+    "codelaw/memory/save": Route(memories.SaveMemory, memories.MemoryPayload, listed.save_memory),
     "codelaw/memory/list": Route(
         memories.ListMemories, memories.MemoryList, _by(lambda session: session.memories.list), large=True
     ),
     "codelaw/memory/search": Route(memories.SearchMemories, memories.MemoryList, listed.search_memories),
     "codelaw/memory/update": Route(
-        memories.UpdateMemory, memories.Memory, _by(lambda session: session.memories.update)
+        memories.UpdateMemory, memories.MemoryPayload, _by(lambda session: session.memories.update)
     ),
     "codelaw/memory/forget": Route(
         memories.ForgetMemory, memories.Forgotten, _by(lambda session: session.memories.forget)
@@ -136,11 +145,11 @@ METHODS = {
         extensions.ListSkills, extensions.SkillList, _by(lambda session: session.extensions.skills)
     ),
     "codelaw/agent/list": Route(
-        extensions.ListAgents, extensions.AgentList, _by(lambda session: session.extensions.agents)
+        extensions.ListAgents, extensions.AgentListPayload, _by(lambda session: session.extensions.agents)
     ),
     "codelaw/mcp/list": Route(
         extensions.ListServers,
-        extensions.ServerList,
+        extensions.ServerListPayload,
         _by(lambda session: session.servers.list),
         command=listed.show_the_servers,
     ),
@@ -151,12 +160,12 @@ METHODS = {
         extensions.LogOutOfServer, extensions.LoggedOut, _by(lambda session: session.servers.log_out)
     ),
     "codelaw/mcp/enable": Route(
-        extensions.EnableServer, extensions.ServerList, _by(lambda session: session.servers.enable)
+        extensions.EnableServer, extensions.ServerListPayload, _by(lambda session: session.servers.enable)
     ),
     "codelaw/mcp/decline": Route(
-        extensions.DeclineServer, extensions.ServerList, _by(lambda session: session.servers.decline)
+        extensions.DeclineServer, extensions.ServerListPayload, _by(lambda session: session.servers.decline)
     ),
-    "codelaw/search": Route(searching.SearchCode, searching.FoundPlaces, listed.search),
+    "codelaw/search": Route(searching.SearchCode, searching.FoundPlacesPayload, listed.search),
     "codelaw/index/status": Route(searching.ReadIndex, searching.IndexReport, listed.index_state),
     "codelaw/index/rebuild": Route(searching.ReadIndex, searching.IndexReport, listed.rebuild_index),
     "codelaw/settings/read": Route(models.ReadSettings, models.SettingsReport, listed.read_settings),
@@ -172,7 +181,7 @@ COMMANDS = {
     "codelaw.editor.commitMessage": Route(editor.CommitMessage, editor.Proposing, proposing.commit_message),
     "codelaw.editor.proposal": Route(editor.TurnRef, editor.Proposal, proposing.proposal),
     "codelaw.chatFile.send": Route(editor.ChatFileRef, chats.Started, features.send),
-    "codelaw.chatFile.stop": Route(editor.ChatFileRef, chats.Cancelled, features.stop),
+    "codelaw.chatFile.stop": Route(editor.ChatFileRef, chats.CancelledPayload, features.stop),
     "codelaw.chatFile.undo": Route(editor.UndoInChatFile, editor.Undone, features.undo),
     "codelaw.chat.show": Route(editor.ShowChat, editor.Shown, features.show_chat),
 }

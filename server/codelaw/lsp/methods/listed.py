@@ -90,12 +90,12 @@ def literal(text: str) -> str:
 
 async def save_memory(context: Context, params: memory.SaveMemory) -> object:
     saved = await context.session.memories.save(**dict(params))
-    return memory.Memory.of(saved.memory, merged=saved.merged)
+    return memory.MemoryPayload.of(saved.memory, merged=saved.merged)
 
 
 async def search_memories(context: Context, params: memory.SearchMemories) -> object:
     return [
-        memory.Memory.of(
+        memory.MemoryPayload.of(
             one.memory,
             similarity=round(one.similarity, 4),
             score=round(one.score, 4),

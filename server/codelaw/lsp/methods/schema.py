@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, cast
 
 from pydantic import BaseModel
@@ -11,7 +12,7 @@ from codelaw.domain.errors import RefusalCode
 from codelaw.lsp.methods.handlers import COMMANDS, METHODS
 from codelaw.protocol import services
 from codelaw.protocol.base import Payload
-from codelaw.protocol.events import ChatEvent
+from codelaw.protocol.events import ChatEventPayload
 from codelaw.protocol.models import ModelChanged
 from codelaw.protocol.names import (
     APPROVAL_REQUEST,
@@ -54,7 +55,12 @@ def schema() -> dict[str, Any]:
         for model in (method.params, method.result, method.started):
             if model is not None:
                 roots[model.__name__] = model
-    for model in (ChatEvent, EditorTrust, ModelChanged, *(model for pair in REQUESTS.values() for model in pair)):
+    for model in (
+        ChatEventPayload,
+        EditorTrust,
+        ModelChanged,
+        *(model for pair in REQUESTS.values() for model in pair),
+    ):
         roots[model.__name__] = model
     _, document = models_json_schema(
         [(model, "validation") for model in roots.values()], ref_template="#/$defs/{model}"
@@ -66,7 +72,7 @@ def schema() -> dict[str, Any]:
             spec.pop("title", None)
         if name in sent:
             _spell_optional(definition)
-    return {
+    document = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "codelaw wire protocol",
         "version": VERSION,
@@ -83,7 +89,7 @@ def schema() -> dict[str, Any]:
             name: {"params": _ref(command.params), "result": _ref(command.result)} for name, command in COMMANDS.items()
         },
         "notifications": {
-            CHAT_EVENT: {"params": _ref(ChatEvent)},
+            CHAT_EVENT: {"params": _ref(ChatEventPayload)},
             MODEL_CHANGED: {"params": _ref(ModelChanged)},
         },
         "clientNotifications": {EDITOR_TRUST: {"params": _ref(EditorTrust)}},
@@ -93,6 +99,9 @@ def schema() -> dict[str, Any]:
         "refusals": list(RefusalCode.__args__),
         "$defs": definitions,
     }
+    # What copies a class of the domain is called by its name on the wire.
+    plain = json.loads(json.dumps(document).replace('Payload"', '"'))
+    return plain | {"$defs": dict(sorted(plain["$defs"].items()))}
 
 
 def _ref(model: type[BaseModel]) -> dict[str, str]:

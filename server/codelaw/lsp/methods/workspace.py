@@ -68,7 +68,7 @@ async def settings(context: Context, _params: wire.ReadWorkspaceSettings) -> obj
     await context.configuration.reload()
     names = {folder.root: folder.name for folder in await asyncio.to_thread(context.folders.resolve)}
     return [
-        wire.WorkspaceFile.of(
+        wire.WorkspaceFilePayload.of(
             file, folder=names.get(root := _root(file.path), ""), path=str(root), file=str(file.path), values=file.held
         )
         for file in context.configuration.effective.files

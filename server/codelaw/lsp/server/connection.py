@@ -145,7 +145,7 @@ class Connection:
         context = self.context
         try:
             if context.client.events:
-                context.rpc.notify(CHAT_EVENT, wire.ChatEvent.of(event).wire())
+                context.rpc.notify(CHAT_EVENT, wire.ChatEventPayload.of(event).wire())
                 if isinstance(event.event, NoticeEvent) and event.event.code == STAYS:
                     context.rpc.notify(MODEL_CHANGED, {})
             for follower in (context.ui, context.chat_files, context.contents):
