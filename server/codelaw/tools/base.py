@@ -223,20 +223,12 @@ async def run_tool(tool: AnyTool, args: Arguments, env: ToolEnvironment) -> Tool
     try:
         result = await tool.run(args, env)
     except ToolFailure as refused:
-        result = failure(refused.code, " ".join(filter(None, (refused.message, _hint(tool, args, refused, env)))))
-    stats = {"time_ms": round((time.perf_counter() - started) * 1000, 1), **result.stats}
-    return replace(bounded(result), stats=stats, context={**_context(args, env), **result.context})
-
-
-def _hint(tool: AnyTool, args: Arguments, refused: ToolFailure, env: ToolEnvironment) -> str:
-    """What may be wrong with the path of a call that found nothing there."""
-    path = tool.subject(args) if tool.paths is not None else None
-    return hint(path, env.workspace.folders) if path and refused.code in {"NOT_FOUND", "ACCESS_DENIED"} else ""
-
-
-def _context(args: Arguments, env: ToolEnvironment) -> Mapping[str, Any]:
+        path = tool.subject(args) if tool.paths is not None else None
+        lost = path and refused.code in {"NOT_FOUND", "ACCESS_DENIED"}
+        why = hint(path, env.workspace.folders) if path and lost else ""
+        result = failure(refused.code, " ".join(filter(None, (refused.message, why))))
     folders = env.workspace.folders
-    return {
-        "cwd": str(folders[0].root) if folders else None,
-        "params_input": shortened(args.model_dump(exclude_unset=True), KEPT_ARGUMENT),
-    }
+    given = shortened(args.model_dump(exclude_unset=True), KEPT_ARGUMENT)
+    context = {"cwd": str(folders[0].root) if folders else None, "params_input": given, **result.context}
+    stats = {"time_ms": round((time.perf_counter() - started) * 1000, 1), **result.stats}
+    return replace(bounded(result), stats=stats, context=context)

@@ -48,12 +48,8 @@ def bounded(result: ToolResult) -> ToolResult:
     for limit in (20_000, 8_000, 2_000, 500, 100):
         data = {**shortened(data, limit), "truncated": True}
         if limit <= 2_000:
-            data = {key: _first(item, limit) for key, item in data.items()}
+            data = {key: item[:limit] if isinstance(item, list) else item for key, item in data.items()}
         if json_size(data) <= MAX_DATA:
             break
     status = "partial" if result.status == "success" else result.status
     return replace(result, status=status, data=data)
-
-
-def _first(value: Any, count: int) -> Any:
-    return cast("list[Any]", value)[:count] if isinstance(value, list) else value

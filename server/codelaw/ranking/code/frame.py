@@ -136,7 +136,8 @@ class Frame:
 
 def framed(files: Mapping[str, Digest], below: Frame | None = None, gone: frozenset[str] = frozenset()) -> Frame:
     """The frame of files by their path, over another one where that is given."""
-    paths = tuple(_ordered(list(files)))
+    names = list(files)  # one call for very many would hold every other thread as long as it takes
+    paths = tuple(merge(*(sorted(names[at : at + TOGETHER]) for at in range(0, len(names), TOGETHER))))
     digests = tuple(files[path] for path in paths)
     sizes = np.array([digest.size for digest in digests], np.int64)
     firsts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -153,6 +154,9 @@ def framed(files: Mapping[str, Digest], below: Frame | None = None, gone: frozen
     entries = _entries(digests, firsts, named)
     chunks = _postings(entries, lengths, PATH_WEIGHT, K1, below and below.chunks.mean)
     held = _postings(entries, together, FILE_PATH_WEIGHT, FILE_K1, below and below.files.mean, files=owners)
+    # A new file over another frame has no standing yet.
+    before = [below.number(path) if below is not None else None for path in paths]
+    standing = [0.0 if below is None or at is None else below.standing[at] for at in before]
     everywhere = below.files if below is not None else held
     rarities = np.repeat([everywhere.rarity(term) for term in by_stem.terms.tolist()], np.diff(by_stem.begins))
     return Frame(
@@ -166,7 +170,7 @@ def framed(files: Mapping[str, Digest], below: Frame | None = None, gone: frozen
         stems=by_stem,
         rarities=np.bincount(by_stem.files, rarities, len(paths)).astype(np.float64),
         asides=_asides(paths),
-        standing=known.standing if known is not None else _standing_as(below, paths),
+        standing=known.standing if known is not None else np.array(standing, np.float64),
         references=known,
         below=below,
         gone=gone,
@@ -322,25 +326,10 @@ def _asides(paths: tuple[str, ...]) -> dict[frozenset[int], Integers]:
     return {asking: np.array(files) for asking, files in found.items()}
 
 
-def _standing_as(below: Frame | None, paths: tuple[str, ...]) -> Floats:
-    """The standing that the files had; a new one has none yet."""
-    known = [below.number(path) if below is not None else None for path in paths]
-    return np.array([0.0 if below is None or at is None else below.standing[at] for at in known], np.float64)
-
-
-def _ordered(paths: Sequence[str]) -> Iterator[str]:
-    """Sorted; one call for very many would hold every other thread as long as it takes."""
-    return merge(*(sorted(paths[at : at + TOGETHER]) for at in range(0, len(paths), TOGETHER)))
-
-
 MOST_DEFINERS = 3
 """A name that more files define says little of who uses whom."""
 MOST_USERS = 200
 """A name that more files use says little of what they are about; it counts for how many use a file."""
-
-Floats = npt.NDArray[np.floating[Any]]
-Integers = npt.NDArray[np.integer[Any]]
-Numbers = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
