@@ -110,7 +110,7 @@ class Offline(Explorer):
         while True:
             request = ModelRequest("offline", (manual,), tuple(messages), 1_000, ())
             text = (await OfflineModel().reply(request, lambda _: None)).text
-            action = scanning.find(text).action
+            action = scanning.find(text)
             if action is None or action.name == "Finish":
                 self.spent.arrived = any(f"`{path}:" in text for path in self.answer)
                 return self.spent

@@ -92,7 +92,7 @@ class Reader:
         while True:
             request = ModelRequest("offline", (manual,), tuple(messages), 1_000, ())
             text = (await OfflineModel().reply(request, lambda _: None)).text
-            action = scanning.find(text).action
+            action = scanning.find(text)
             if action is None or action.name == "Finish":
                 places = dict.fromkeys(f"{path}:{line}" for path, line in _CITED.findall(text))
                 return list(places)[:FIRST], text
