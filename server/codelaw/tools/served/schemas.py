@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -75,7 +75,7 @@ class _Telling:
                 return {}
             return self.of(_referred(self.root, reference), depth - 1, (*above, reference)) | described
         made = self._kind(part) | described
-        made |= {name: part[name] for name, fits in _AMOUNTS.items() if fits(part.get(name))}
+        made |= {name: part[name] for name in _AMOUNTS if _is_amount(name, part.get(name))}
         if isinstance(part.get("enum"), list):
             made["enum"] = [_value(one) for one in _list(part, "enum")[:MOST_ITEMS]]
         made |= {name: _value(part[name]) for name in ("const", "default") if name in part}
@@ -118,19 +118,15 @@ def _value(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float) else None
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**63
+_COUNTS = ("minLength", "maxLength", "minItems", "maxItems")
+_AMOUNTS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", *_COUNTS)
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
-
-
-_AMOUNTS: dict[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), _is_number),
-    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), _is_count),
-}
-"""Limits, and what may be one."""
+def _is_amount(name: str, limit: Any) -> bool:
+    """Whether a value can be the limit of that name."""
+    if name in _COUNTS and not (isinstance(limit, int) and limit >= 0):
+        return False
+    return isinstance(limit, int | float) and not isinstance(limit, bool) and abs(limit) < 2**63
 
 
 # ----------------------------------------------------------------------------------------------------------- checking
@@ -178,7 +174,7 @@ class _Checking:
             )
         for name, kinds_of, breaks, rule in _LIMITS:
             limit: Any = schema.get(name)
-            if isinstance(value, kinds_of) and not isinstance(value, bool) and _AMOUNTS[name](limit):
+            if isinstance(value, kinds_of) and not isinstance(value, bool) and _is_amount(name, limit):
                 amount: Any = value if isinstance(value, _NUMBER) else len(cast("str | list[Any]", value))
                 if breaks(amount, limit):
                     self._wrong(path, value, rule.format(limit))
@@ -222,7 +218,7 @@ class _Checking:
 
 
 _NUMBER = (int, float)
-_LIMITS: tuple[tuple[str, type | tuple[type, ...], Callable[[Any, Any], bool], str], ...] = (
+_LIMITS: tuple[tuple[str, Any, Any, str], ...] = (
     ("minimum", _NUMBER, operator.lt, "must be at least {}"),
     ("maximum", _NUMBER, operator.gt, "must be at most {}"),
     ("exclusiveMinimum", _NUMBER, operator.le, "must be above {}"),
