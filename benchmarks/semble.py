@@ -130,7 +130,7 @@ def _holds(clone: Path, revision: str) -> bool:
 
 def _files(clone: Path, revision: str, root: str) -> dict[str, str]:
     """The texts that the index would hold, by path."""
-    from codelaw.adapters.code import rows
+    from codelaw.adapters.code import kept
 
     words = ["git", "-C", str(clone), "archive", "--format=tar", revision, *([root] if root else [])]
     packed = subprocess.run(words, capture_output=True, check=True).stdout
@@ -138,13 +138,13 @@ def _files(clone: Path, revision: str, root: str) -> dict[str, str]:
     with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
         for member in tar:
             part = tar.extractfile(member) if member.isfile() else None
-            if part is None or rows.skipped_by_name(member.name) or rows.skipped_by_size(member.size):
+            if part is None or kept.skipped_by_name(member.name) or kept.skipped_by_size(member.size):
                 continue
             data = part.read()
             if b"\0" in data:
                 continue
             text = data.decode("utf-8", "replace")
-            if not rows.skipped_by_text(text):
+            if not kept.skipped_by_text(text):
                 files[member.name] = text
     return files
 

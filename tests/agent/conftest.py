@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from tests.fakes.editor import Buffers, User
 from tests.fakes.flat_session import Session
 from tests.fakes.fresh_store import put_store
 from tests.loopback.script import VendorReply
-from tests.loopback.server import LoopbackVendor
+from tests.loopback.server import LoopbackVendor, Scripted
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Bench:
         return VendorReply(text=text, **more)
 
     async def turn(
-        self, text: str, chat_id: str | None = None, *, replies: list[VendorReply] | None = None, **more: Any
+        self, text: str, chat_id: str | None = None, *, replies: Sequence[Scripted] | None = None, **more: Any
     ) -> TurnResult:
         """A turn to its end; the vendor forgets what it has, and gives these replies."""
         if replies is not None:

@@ -120,9 +120,11 @@ async def everything(path: Path) -> tuple[dict[str, Any], list[str], list[str]]:
 
 
 def unseen(name: str, before: Any, now: Any, *, reported: bool) -> bool:
-    """Whether something is another than it was, and nobody is reported."""
-    if now == before or (now is None and (reported or " message " not in name)):
+    """Whether something is another than it was, and nobody is told."""
+    if now == before:
         return False
+    if now is None:
+        return not reported and " message " in name
     if name.endswith("order"):
         return not reported and [one for one in now if one in before] != [one for one in before if one in now]
     marked = getattr(getattr(now, "metadata", None), "damaged", False) or getattr(now, "code", "") == "record_damaged"

@@ -170,7 +170,7 @@ async def test_what_stays_for_the_next_command_makes_room_for_it(
 ):
     put = file_snapshots._put
 
-    def on_a_small_disk(path: Path, content: bytes) -> None:
+    def on_a_small_disk(path: Path, content: str) -> None:
         if len([*(tmp_path / "running").glob("*/texts/*")]) >= 2 and path.parent.name == "texts":
             raise OSError(errno.ENOSPC, "No space left on device")
         put(path, content)
