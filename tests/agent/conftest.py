@@ -107,17 +107,9 @@ async def open_session(bench: Bench, settings: dict[str, Any], **around: Any) ->
     )
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Tests of the loop and of the bytes of a request run in the `DIALECTS` of their module; others in one."""
-    dialects = getattr(metafunc.module, "DIALECTS", None)
-    own = any("dialect" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
-    if dialects and "dialect" in metafunc.fixturenames and not own:
-        metafunc.parametrize("dialect", dialects, indirect=True)
-
-
-@pytest.fixture
+@pytest.fixture(params=["native", "react"])
 def dialect(request: pytest.FixtureRequest) -> str:
-    return getattr(request, "param", "native")
+    return request.param
 
 
 @pytest.fixture

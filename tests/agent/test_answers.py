@@ -13,8 +13,6 @@ from tests.agent.test_control import begun, texts, until
 from tests.agent.test_interrupts import check
 from tests.loopback.script import VendorReply, fault
 
-DIALECTS = ("react", "native")
-
 LONG = "A long answer in many pieces, every one of them different from the one before."
 
 

@@ -14,8 +14,6 @@ from tests.agent.test_control import until
 from tests.conftest import ROOT
 from tests.loopback.script import VendorReply, fault
 
-DIALECTS = ("react", "native")
-
 L1 = """
 import sys
 from codelaw.agent.dialects.native import Native

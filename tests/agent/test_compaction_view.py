@@ -28,8 +28,6 @@ from tests.agent.talking import (
     whole,
 )
 
-DIALECTS = ("react", "native")
-
 
 async def test_after_a_compaction_the_view_has_law_summary_newest_rounds_and_the_question_last(bench: Bench):
     (bench.root / "CODE_LAW.md").write_text("LAWCANARY: be exact.\n")

@@ -17,8 +17,6 @@ from tests.agent.conftest import Bench, open_session
 from tests.fakes.living import dies, own_seconds, sleeps
 from tests.loopback.script import VendorReply, fault
 
-DIALECTS = ("react", "native")
-
 
 def texts(request: dict) -> str:
     return json.dumps([request["system"], request["messages"]], ensure_ascii=False)

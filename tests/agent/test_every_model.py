@@ -45,11 +45,10 @@ from tests.agent.test_turn import (  # noqa: F401
 from tests.loopback.claude import Account
 from tests.loopback.server import LoopbackVendor
 
-pytestmark = pytest.mark.parametrize(
-    ("model", "dialect"),
-    [("claude-sonnet-5-5", "native"), ("claude-opus-5", "native"), ("some-local-model", "react")],
-    indirect=["dialect"],
-)
+
+@pytest.fixture(params=["claude-sonnet-5-5", "claude-sonnet-4-5", "claude-opus-5", "some-local-model"])
+def model(request: pytest.FixtureRequest) -> str:
+    return request.param
 
 
 @pytest.fixture

@@ -25,8 +25,6 @@ from tests.agent.test_interrupts import check
 from tests.agent.test_two_servers import die
 from tests.loopback.script import VendorReply, fault
 
-DIALECTS = ("react", "native")
-
 
 async def store_round(bench: Bench, chat: str, number: int, *messages: Message) -> None:
     """A round as an older version, or a damaged disk, might have left it in the store."""

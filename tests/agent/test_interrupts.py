@@ -11,8 +11,6 @@ from codelaw.domain.messages import Message
 from tests.agent.conftest import Bench
 from tests.loopback.script import VendorReply
 
-DIALECTS = ("react", "native")
-
 
 def script(bench: Bench) -> list[VendorReply]:
     read = {"path": "a.py"}

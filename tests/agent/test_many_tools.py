@@ -18,8 +18,6 @@ from tests.agent.talking import blocks, said
 from tests.fakes.served import Bringing, BroughtTool, issue_tool, many, text
 from tests.loopback.script import VendorReply
 
-DIALECTS = ("react", "native")
-
 ISSUE = "mcp__github__create_issue"
 GIVEN = {"owner": "me", "title": "It is broken"}
 

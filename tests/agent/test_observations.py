@@ -16,8 +16,6 @@ from codelaw.transcript.repair.hygiene import hygiene
 from tests.agent.conftest import Bench
 from tests.agent.talking import fine
 
-DIALECTS = ("react", "native")
-
 
 def results(request: dict[str, Any]) -> list[str]:
     """The results in a request, in either dialect."""

@@ -12,8 +12,6 @@ from codelaw.domain.checkpoints import Demotion
 from tests.agent.conftest import Bench
 from tests.agent.talking import blocks, said
 
-DIALECTS = ("react", "native")
-
 LAST = "LINE39"
 """Of what a Grep finds, far behind what the cut of it keeps."""
 

@@ -11,8 +11,6 @@ import pytest
 from codelaw.domain.reports import ContextReport
 from tests.agent.conftest import Bench
 
-DIALECTS = ("react", "native")
-
 QUESTION = "and what is next? [tool] x"
 TODOS = [{"content": "one", "status": "in_progress"}, {"content": "two", "status": "pending"}]
 

@@ -9,8 +9,6 @@ import pytest
 
 from tests.agent.conftest import Bench
 
-DIALECTS = ("react", "native")
-
 
 def texts(request: dict) -> str:
     """All that a request says, in order."""

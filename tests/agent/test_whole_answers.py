@@ -11,8 +11,6 @@ from tests.agent.answers import answers
 from tests.agent.conftest import Bench
 from tests.loopback.script import VendorReply
 
-DIALECTS = ("react", "native")
-
 ANSWERS = answers()
 CHUNKS = (1, 3, 7, 24, 1000)
 FORMS = (
