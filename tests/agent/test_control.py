@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from codelaw.adapters.processes.sandbox import Sandbox
+from codelaw.agent.model_calls import recovery
 from codelaw.agent.turn.running import TurnTask
 from codelaw.app.requests import chats as chat_requests
 from codelaw.domain.errors import Refusal
@@ -236,23 +237,34 @@ async def test_the_users_own_edit_is_told_before_the_next_step(bench: Bench):
     assert texts(bench.sent(2)).count("The user changed a.py since you read it.") == 1
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "529_once",
-        "reset_before",
-        "reset_midstream",
-        "no_message_stop",
-    ],
-)
-async def test_faults_of_the_model_are_survived(bench: Bench, name: str):
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another attempt is decided on as it is, and nobody waits for it."""
+    real = recovery.delay
+    monkeypatch.setattr(recovery, "delay", lambda *given: None if real(*given) is None else 0.001)
+
+
+SURVIVED = (
+    "429_once", "429_thrice", "529_once", "529_thrice", "500", "reset_before", "reset_midstream", "no_message_stop",
+    "error_event", "overloaded_event", "bad_data_line",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SURVIVED)
+async def test_faults_of_the_model_are_survived(bench: Bench, quick: None, name: str):
     whole = bench.finish("The whole answer, in a few pieces that arrive.")
     broken = fault(name, **({} if name[0].isdigit() or name == "reset_before" else {"text": whole.text}))
     rest = [VendorReply(text=whole.text)]
     result = await bench.turn("go", replies=[broken, *rest])
     assert (result.stop_reason, result.answer) == ("finished", "The whole answer, in a few pieces that arrive.")
     assert bench.shown("answer") == result.answer
-    assert len(bench.kinds("retry")) == 1
+    assert len(bench.kinds("retry")) == (3 if name.endswith("thrice") else 1)
+
+
+async def test_an_endpoint_that_stays_away_is_told_after_five_attempts(bench: Bench, quick: None):
+    result = await bench.turn("go", replies=[fault("reset_before", times=0)])
+    assert (result.stop_reason, result.error.code if result.error else "") == ("failed", "model_unavailable")
+    assert [event.attempt for event in bench.kinds("retry")] == [2, 3, 4, 5]
 
 
 async def test_a_broken_stream_goes_on_from_where_it_stopped(bench: Bench):

@@ -9,6 +9,7 @@ import asyncio
 import collections
 import json
 import random
+import re
 import sys
 import tempfile
 import time
@@ -20,6 +21,7 @@ from typing import Any
 
 from codelaw.domain.errors import Refusal
 from tests.agent.conftest import Bench, open_session
+from tests.agent.test_broken_store import agree
 from tests.agent.test_control import until
 from tests.loopback.claude import Account
 from tests.loopback.models import known
@@ -32,6 +34,7 @@ OTHERS = ("claude-opus-5-5", "claude-haiku-5-5", "claude-fable-5-1", "claude-fab
           "claude-sonnet-5", "claude-opus-4-8", "claude-sonnet-4-5", "some-local-model")  # fmt: skip
 SEARCH = {"query": "names", "pages": [["Names", "https://a.example/names"]]}
 FILES = 5
+QUESTION = re.compile(r"ASKED(\d+)Z")
 PLAIN = {"type": "thinking", "thinking": "hm"}
 NOTE = {"type": "thinking", "thinking": "I look at it now.", "note": True}
 HIDDEN = {"type": "redacted_thinking"}
@@ -202,6 +205,7 @@ class Session:
         self.done: collections.Counter[str] = collections.Counter()
         self.looked = 0
         self.law = 0
+        self.asked = 0
         for number in range(FILES):
             self._file(number)
 
@@ -221,9 +225,15 @@ class Session:
         if self.chat is not None:
             agent = await self.bench.session._chats.get(self.chat)
             await until(lambda: agent.idle and agent.following is None)
+            if agent.past.transcript.messages:
+                await agree(self.bench, self.chat)
+        ends = collections.Counter(event.turn_id for event in self.bench.events if event.event.kind == "turn_ended")
+        assert set(ends.values()) <= {1}, "each turn ends once"
         requests = self.bench.vendor.messages
         for request in requests[self.looked :]:
             assert request.refused is None, f"{request.refused}"
+            asked = [int(number) for number in QUESTION.findall(json.dumps(request.json["messages"]))]
+            assert asked == sorted(set(asked)) or request.summary, "each question stands once, in order"
             wrong = [one for one in request.transformed if one["reason"] == "prefix_binding_mismatch"]
             assert not wrong, f"thinking was sent that does not count any more: {wrong}"
             missing = self.oracle.missing(request)
@@ -312,9 +322,9 @@ class Session:
         return self.chance.choice([MODEL, MODEL, MODEL, None])
 
     def _words(self) -> str:
-        return self.chance.choice(
-            ["please go on", f"what of f{self.chance.randrange(FILES)}.py?", "@f1.py is it well?"]
-        )
+        words = ["please go on", f"what of f{self.chance.randrange(FILES)}.py?", "@f1.py is it well?"]
+        self.asked += 1
+        return f"ASKED{self.asked}Z {self.chance.choice(words)}"
 
     def _call(self) -> dict[str, Any]:
         path = f"f{self.chance.randrange(FILES)}.py"
