@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 
 import pytest
@@ -129,6 +130,12 @@ def test_a_server_that_dies_leaves_its_last_words(log):
     done = run("dies", log, "chat", "hi")
     assert done.returncode == 1
     assert "The server ended (exit status 3).\nfirst words\nlast words\n" in done.stderr
+
+
+def test_a_server_that_talks_rubbish_is_given_up(log):
+    done = run("garbage", log, "chat", "hi")
+    assert done.returncode == 1
+    assert "cannot be read" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -310,6 +317,23 @@ def test_a_second_ctrl_c_leaves_at_once(log):
     terminal.until("again leaves")
     terminal.type("\x03")
     assert terminal.status() == 130
+
+
+def test_an_interrupt_signal_without_a_terminal_cancels_too(log):
+    with subprocess.Popen(
+        command("hang", log, "chat", "hi", "--json"),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": PATH},
+    ) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline(), process.stdout.readline()]
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=150)
+    assert process.returncode == 130
+    assert json.loads((lines + rest.splitlines())[-1])["stopReason"] == "cancelled"
 
 
 def test_a_plan_is_carried_out_where_there_is_one(log):

@@ -159,6 +159,14 @@ async def test_the_doctor_tries_the_endpoint_and_bills_nothing(workspace):
         assert [request.method for request in vendor.requests] == ["GET"]
 
 
+def test_the_doctor_finds_a_store_that_does_not_open(workspace, home):
+    (home / "codelaw.db").mkdir()
+    done = codelaw("doctor", workspace=workspace)
+    assert done.returncode == 1
+    assert "✗ store" in done.stdout
+    assert str(home / "codelaw.db") in done.stdout
+
+
 @pytest.mark.parametrize(
     ("key", "models", "name", "reported"),
     [
@@ -197,6 +205,16 @@ async def test_the_doctor_tells_which_programs_lie_in_the_workspace(workspace):
         ((state, detail),) = found[name]
         assert state == "lacking"
         assert detail.startswith(f"{workspace}/bin/{name} lies in the workspace, and so is not used; ")
+
+
+def test_the_doctor_tells_problems_of_the_settings(workspace, home):
+    (home / "config.toml").write_text("model = [")
+    done = codelaw("doctor", workspace=workspace, CODELAW_MODEL__NMAE="x")
+    assert "! settings" in done.stdout
+    assert str(home / "config.toml") in done.stdout
+    assert "did you mean model.name?" in done.stdout
+    (home / "config.toml").unlink()
+    assert "✓ settings" in codelaw("doctor", workspace=workspace).stdout
 
 
 @pytest.mark.parametrize(

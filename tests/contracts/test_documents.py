@@ -47,6 +47,13 @@ def test_the_table_of_settings_is_what_the_schema_says() -> None:
     assert page(written, wire()["settings"]) == written, "run `python3 dev.py fix`"
 
 
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_codelaw_commands_exist(document: str) -> None:
+    offered = help_of("-m", "codelaw")
+    for command in set(re.findall(r"^\s*(?:\$ )?codelaw ([a-z]+)", code(document), re.MULTILINE)):
+        assert re.search(rf"\b{command}\b", offered), f"{document} names `codelaw {command}`"
+
+
 TOLD = [*DOCUMENTS, "editor-client/README.md", *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))]
 
 

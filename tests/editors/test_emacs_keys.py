@@ -205,3 +205,19 @@ def test_what_is_typed_into_another_buffer_answers_no_question(start: Start, pro
     seen = emacs.until("the end", lambda seen: seen["question"] is None and not seen["running"])
     assert seen["buffers"]["letter.txt"]["text"] == "1\ny\n!\nok\na letter\n"
     assert ": withdrawn" in seen["chat"]
+
+
+@pytest.mark.needs("emacs")
+def test_a_message_that_asks_takes_no_keys_either(start: Start, project: Path) -> None:
+    (project / "letter.txt").write_text("a letter\n")
+    (project / ".codelaw").mkdir()
+    (project / ".codelaw" / "config.toml").write_text('[permissions]\nallow = ["Bash"]\n')
+    emacs = start([finish("Hello.")])
+    emacs.run('(find-file "letter.txt")')
+    emacs.run('(codelaw "Hello")')
+    seen = emacs.until("a question", lambda seen: seen["question"] is not None)
+    assert "permissions.allow" in seen["question"]
+    emacs.press("1\r\r")
+    seen = emacs.text("letter.txt", "1\n\na letter\n")
+    assert seen["asked"] == 1
+    assert seen["minibuffer"] == 0

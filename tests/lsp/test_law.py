@@ -121,6 +121,23 @@ async def test_problems_are_seen_without_opening_it_and_go_with_the_file(start: 
         await reported(client, path.as_uri(), [], mark)
 
 
+async def test_unsaved_text_counts_and_closing_brings_the_disk_back(start: Start, root: Path):
+    path = root / "CODE_LAW.md"
+    path.write_text("- one rule here\n- one rule here\n")
+    async with start() as client:
+        await reported(client, path.as_uri(), ["law_duplicate"])
+        uri = await client.open(path, "- one rule here\n", 1)
+        await reported(client, uri, [], 1)
+        mark = await change(client, uri, 2, "@a/b @a/c\n")
+        await reported(client, uri, ["law_file_missing", "law_file_missing"], mark, 2)
+        mark = await change(client, uri, 3, "@a/c\n")
+        await reported(client, uri, ["law_file_missing"], mark, 3)
+        mark = len(client.messages)
+        await client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+        found = await reported(client, uri, ["law_duplicate"], mark)
+        assert "version" not in found
+
+
 @pytest.mark.parametrize("how", ["folder", "nul", "outside", "fifo"])
 async def test_a_law_that_cannot_be_read_is_told_at_its_beginning(start: Start, root: Path, how: str):
     path = root / "CODE_LAW.md"
@@ -166,6 +183,22 @@ async def test_of_two_spellings_the_one_that_does_not_count_is_told(start: Start
         assert "CODE_LAW.md counts in this folder" in found["diagnostics"][0]["message"]
         await client.request("codelaw/context/law", {})
         assert not any(params["uri"].endswith("CODE_LAW.md") for params in client.params(PUBLISH))
+
+
+async def test_a_folder_that_goes_takes_its_diagnostics_with_it(start: Start, root: Path):
+    other = root.parent / "lib"
+    other.mkdir()
+    (other / "CODE_LAW.md").write_text("@gone/file and @lib/CODE_LAW.md, @CODE_LAW.md\n")
+    async with start(root, other) as client:
+        uri = (other / "CODE_LAW.md").as_uri()
+        await reported(client, uri, ["law_file_missing"])
+        mark = len(client.messages)
+        removed = [{"uri": other.as_uri(), "name": "lib"}]
+        await client.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": [], "removed": removed}})
+        await reported(client, uri, [], mark)
+        mark = len(client.messages)
+        await client.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": removed, "removed": []}})
+        await reported(client, uri, ["law_file_missing"], mark)
 
 
 # -------------------------------------------------------------------------------------------------------------- hover

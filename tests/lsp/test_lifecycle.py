@@ -66,6 +66,14 @@ async def test_before_initialize_everything_is_refused(fresh: RawClient) -> None
     assert await fresh.request("codelaw/chat/list", {}) == {"chats": []}
 
 
+async def test_bad_params_of_initialize_leave_it_open(fresh: RawClient) -> None:
+    error = await fresh.error("initialize", {"processId": "x", "capabilities": 7})
+    assert error.code == -32602
+    assert {item["path"] for item in error.data["errors"]} == {"capabilities", "processId"}
+    assert (await fresh.error("codelaw/model/list", {})).code == -32002
+    await fresh.initialize()
+
+
 async def test_a_second_initialize_is_refused_and_changes_nothing(client: RawClient) -> None:
     error = await client.error("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
     assert error.code == -32600
@@ -79,6 +87,11 @@ async def test_a_client_that_does_not_wait_for_answers(fresh: RawClient) -> None
     _, second = await fresh.start("codelaw/chat/send", {"text": "hello"})
     assert "result" in await fresh.wait_for(first)
     assert (await fresh.wait_for(second))["result"]["answer"] == "you said hello"
+
+
+async def test_requests_are_served_without_initialized(fresh: RawClient) -> None:
+    await fresh.request("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
+    assert await fresh.request("codelaw/chat/list", {}) == {"chats": []}
 
 
 async def test_after_shutdown_requests_are_refused_and_exit_is_clean(client: RawClient) -> None:
@@ -107,6 +120,11 @@ async def test_params_that_mean_nothing_may_be_spelt_in_any_way(fresh: RawClient
     assert await fresh.process.wait() == 0
 
 
+async def test_exit_before_initialize_ends(fresh: RawClient) -> None:
+    await fresh.notify("exit")
+    assert await fresh.process.wait() == 1
+
+
 async def test_shutdown_ends_running_turns_with_their_result(client: RawClient) -> None:
     _, turn = await client.start("codelaw/chat/send", {"text": "wait"})
     await client.event("tool_call")
@@ -125,6 +143,12 @@ async def test_the_end_of_input_ends_the_process_in_mid_turn(client: RawClient) 
     client.writer.close()
     assert await client.process.wait() == 1
     assert time.monotonic() - began < BOUND
+
+
+async def test_the_end_of_input_in_the_middle_of_a_message(client: RawClient) -> None:
+    await client.send_bytes(b'Content-Length: 100\r\n\r\n{"jsonrpc"')
+    client.writer.close()
+    assert await client.process.wait() == 1
 
 
 async def test_sigterm_ends_the_process(client: RawClient) -> None:

@@ -217,12 +217,30 @@ async def test_a_websocket_without_the_token_is_refused_at_initialize() -> None:
                 await socket.recv()
 
 
+async def test_ten_megabytes_pass_a_websocket() -> None:
+    big = {"id": 2, "method": "codelaw/chat/send", "params": {"text": "x" * (10 << 20)}}
+    async with (
+        listening("--ws", "127.0.0.1:0", "--token", "given") as (_, port, _token),
+        connect(f"ws://127.0.0.1:{port}/?token=given") as socket,
+    ):
+        await said(socket, introduction())
+        assert (await said(socket, big))["error"]["data"]["code"] == "invalid_text"
+
+
 async def test_a_port_in_use_is_told() -> None:
     async with listening("--tcp", "127.0.0.1:0") as (_, port, _token):
         second = await spawn([*COMMAND, "--tcp", f"127.0.0.1:{port}"])
         assert await second.wait() == 1
         assert f"cannot listen on 127.0.0.1:{port}" in second.stderr
         assert "Traceback" not in second.stderr
+
+
+async def test_a_dead_parent_ends_a_listening_server() -> None:
+    parent = await asyncio.create_subprocess_exec("sleep", "60")
+    async with listening("--tcp", "127.0.0.1:0", f"--clientProcessId={parent.pid}") as (process, _port, _token):
+        parent.kill()
+        await parent.wait()
+        assert await process.wait() == 1
 
 
 @pytest.mark.parametrize(
@@ -243,6 +261,11 @@ def test_only_loopback_is_loopback() -> None:
     assert [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "::", "example.org")] == [
         True, True, True, False, False, False,
     ]  # fmt: skip
+
+
+async def test_a_public_address_is_warned_of() -> None:
+    async with listening("--tcp", "0.0.0.0:0") as (process, _port, _token):
+        assert "warning: 0.0.0.0 can be reached from other machines" in process.stderr
 
 
 async def test_a_large_message_over_websocket_needs_the_token_first() -> None:

@@ -126,6 +126,11 @@ async def test_params_may_be_left_out_where_nothing_is_required(client: RawClien
     assert (await client.until(lambda message: message.get("id") == "b"))["result"] == {"chats": []}
 
 
+async def test_an_empty_lua_table_is_no_params(client: RawClient) -> None:
+    assert await client.request("codelaw/chat/list", []) == {"chats": []}
+    assert await client.command("codelaw.chat.list", []) == {"chats": []}
+
+
 async def test_too_many_requests_at_once_are_refused_one_by_one(client: RawClient) -> None:
     for number in range(1000):
         await client.start("codelaw/chat/list", {"query": "slow"}, request_id=f"s{number}")

@@ -64,6 +64,19 @@ async def test_a_selection_offers_questions_and_a_diagnostic_its_fix(begin: Begi
         assert len(await actions(client, uri, span(3, 3), triggerKind=1)) == 3
 
 
+async def test_an_old_client_gets_commands(begin: Begin, root: Path):  # noqa: F811
+    capabilities = editing()
+    del capabilities["textDocument"]["codeAction"]
+    async with begin([], capabilities) as client:
+        uri = await opened(client, root)
+        found = await actions(client, uri, span(3, 5))
+        assert {action["command"] for action in found} == {
+            "codelaw.editor.ask",
+            "codelaw.editor.explain",
+            "codelaw.editor.test",
+        }
+
+
 async def test_an_explanation_is_shown_as_a_chat_file_in_which_one_can_go_on(begin: Begin, root: Path):  # noqa: F811
     replies = [{"text": finish(text)} for text in ("It subtracts.", "Since ever.", "Follow-up.")]
     async with begin(replies) as client:

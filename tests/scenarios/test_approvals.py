@@ -111,6 +111,8 @@ async def test_grants_for_always_outlive_the_server_and_reach_others(start: Star
         async with start() as client:
             grant = (await client.request("codelaw/permission/list", {}))["grants"][0]
             await client.request("codelaw/permission/revoke", {"id": grant["id"]})
+            refused = await client.error("codelaw/permission/revoke", {"id": grant["id"]})
+            assert (refused.code, refused.data["code"]) == (-32803, "grant_not_found")
         sent = await other.request("codelaw/chat/send", {"text": "and now?"})
         assert [one["source"] for one in decisions(other, sent["chatId"])] == ["user"]
     assert not (root / "src/a.txt").exists()

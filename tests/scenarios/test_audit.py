@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
-from tests.lsp.raw import NO_ANSWER, RawClient
+from tests.lsp.raw import EVERYTHING, NO_ANSWER, RawClient
 from tests.scenarios.conftest import Start, act, finish
 from tests.scenarios.test_approvals import APPROVAL, WRITE, bash, option
 
@@ -105,3 +105,38 @@ async def test_restricted_mode_and_trust_are_on_record(start: Start, vendor: Loo
         withdrawn = ("trust", "withdraw", str(root))
         assert made == [("trust", "trust", str(root)), withdrawn, withdrawn]
         assert {one["chatId"] for one in entries if one["kind"] == "trust"} == {""}
+
+
+async def test_a_stock_editor_is_shown_the_record_and_the_grants(start: Start, vendor: LoopbackVendor, root: Path):
+    capabilities = {**EVERYTHING, "experimental": {}}
+    async with start(capabilities, {"permissions": {"allow": ["Bash(ls:*)"]}}) as client:
+        vendor.script = [bash("ls `id` \u202e"), bash("ls -a"), VendorReply(text=finish("ok"))]
+        client.answers["window/showMessageRequest"] = None
+        client.answers["window/showDocument"] = {"success": True}
+        await client.request("codelaw/chat/send", {"text": "go"})
+        for command, words in (("audit", "What was decided"), ("list", "What is allowed for good")):
+            mark = len(client.messages)
+            await client.command(f"codelaw.permission.{command}", {})
+            shown = await client.method("window/showDocument", mark)
+            text = Path(shown["uri"].removeprefix("file://")).read_text()
+            assert words in text
+            assert "\u202e" not in text
+            if command == "audit":
+                assert "**allow** by rule `Bash(ls:*)`: Bash `ls -a`" in text
+                assert "``ls `id` " in text
+
+
+async def test_a_record_that_cannot_be_written_fails_no_turn(start: Start, vendor: LoopbackVendor, home: Path):
+    vendor.script = [bash("ls -1"), VendorReply(text=finish("ok"))]
+    async with start(options={"permissions": {"allow": ["Bash(ls:*)"]}}) as client:
+        await client.request("codelaw/chat/list", {})
+        with closing(sqlite3.connect(home / "codelaw.db")) as connection, connection:
+            connection.execute("ALTER TABLE audit RENAME TO elsewhere")
+        sent = await client.request("codelaw/chat/send", {"text": "go"})
+        assert sent["stopReason"] == "finished"
+        with closing(sqlite3.connect(home / "codelaw.db")) as connection, connection:
+            connection.execute("ALTER TABLE elsewhere RENAME TO audit")
+        vendor.reset([bash("ls -2"), VendorReply(text=finish("ok"))])
+        await client.request("codelaw/chat/send", {"text": "go"})
+        entries = (await client.request(AUDIT, {}))["entries"]
+        assert [one["detail"] for one in entries] == ["ls -2", "ls -1"], "it is written with the next"

@@ -191,3 +191,24 @@ async def test_a_full_disk_refuses_what_is_too_much_and_keeps_the_rest(
         answer = await client.request("codelaw/chat/send", {"chatId": chat_id, "text": long})
         assert answer["stopReason"] == "finished"
     assert not [item for item in home.iterdir() if "damaged" in item.name]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be moved")
+async def test_a_store_deleted_under_a_running_server_is_noticed_at_once(
+    start: Start, vendor: LoopbackVendor, root: Path, home: Path
+):
+    vendor.reset([VendorReply(text=finish("one")), VendorReply(text=finish("two"))])
+    away = home / "away"
+    async with start() as client:
+        chat_id = (await client.request("codelaw/chat/send", {"text": "go"}))["chatId"]
+        away.mkdir()
+        files = [item for item in home.iterdir() if item.name.startswith("codelaw.db")]
+        for item in files:
+            item.rename(away / item.name)
+        said = await refused(client, "codelaw/chat/send", {"chatId": chat_id, "text": "into the void"})
+        assert "deleted, moved or replaced" in said["message"]
+        assert "restart" in said["hint"]
+        assert not (home / "codelaw.db").exists()
+        for item in files:
+            (away / item.name).rename(item)
+        assert (await client.request("codelaw/chat/send", {"chatId": chat_id, "text": "back"}))["answer"] == "two"

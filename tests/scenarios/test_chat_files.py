@@ -201,6 +201,16 @@ async def test_a_copy_begins_a_chat_of_its_own_and_a_moved_file_goes_on(begin: B
         await moved.ended(2)
 
 
+async def test_an_unknown_chat_becomes_a_new_one_which_says_so(begin: Begin, root: Path):
+    async with begin([{"text": finish("Hello.")}]) as client:
+        pad = Pad(client, uri_of(root), "<!-- codelaw chat 0123456789ab -->\n\n## You\n\nOne?")
+        await pad.show()
+        begun = await pad.send()
+        text = await pad.ended()
+        assert text.startswith(f"<!-- codelaw chat {begun['chatId']} -->\n")
+        assert "> - **Warning:** The chat 0123456789ab is not known here" in text
+
+
 async def test_what_cannot_be_sent_is_refused_in_words(begin: Begin, root: Path):
     replies = [{"text": finish(LONG), "chunk": 4, "delay": 0.05}]
     async with begin(replies) as client:

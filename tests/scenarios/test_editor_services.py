@@ -151,6 +151,27 @@ async def test_a_symbol_is_found_renamed_and_fixed_through_the_editor(
         assert editor.version == 7, "one step of the editor's undo for both changes of the document"
 
 
+async def test_a_rename_that_would_touch_a_denied_file_is_denied_whole(
+    start: Start, vendor: LoopbackVendor, root: Path
+):
+    (root / "a.py").write_text("old\n")
+    (root / "secret").mkdir()
+    (root / "secret" / "b.py").write_text("old\n")
+    edits = [{"range": span(0, 0, 3), "newText": "new"}]
+    call = act("Rename", '{"path": "a.py", "line": 1, "symbol": "old", "new_name": "new"}')
+    vendor.script = [VendorReply(text=call), VendorReply(text=finish("ok"))]
+    options = {"permissions": {"allow": ["Edit"], "deny": ["Edit(secret/**)"]}}
+    async with start(everything(), options) as client:
+        client.answers["codelaw/editor/rename"] = {
+            "changes": {(root / "a.py").as_uri(): edits, (root / "secret" / "b.py").as_uri(): edits}
+        }
+        await client.request("codelaw/chat/send", {"text": "go"})
+        ended = await client.event("tool_call", tool="Rename", status="rejected")
+        assert ended["event"]["decision"]["rule"] == "Edit(secret/**)"
+        assert client.params("codelaw/approval/request") == []
+    assert [(root / name).read_text() for name in ("a.py", "secret/b.py")] == ["old\n", "old\n"]
+
+
 async def test_a_cancel_withdraws_the_question_to_the_editor(start: Start, vendor: LoopbackVendor, root: Path):
     (root / "a.py").write_text("old\n")
     vendor.script = [VendorReply(text=act("References", '{"path": "a.py", "line": 1, "symbol": "old"}'))]

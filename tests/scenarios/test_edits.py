@@ -113,6 +113,14 @@ async def test_a_stop_withdraws_an_edit_that_is_not_answered(start: Start, vendo
         assert result["changes"]
 
 
+async def test_documents_without_a_file_can_be_edited(start: Start, vendor: LoopbackVendor, root: Path):
+    del root
+    async with desk(start) as editor:
+        document = await editor.open("untitled:Untitled-1", "hello\n")
+        await turn(editor, vendor, read(document.uri), edit("hello", "hello 😀", document.uri))
+        assert document.text == "hello 😀\n"
+
+
 async def test_a_client_that_cannot_edit_gets_files_on_disk(start: Start, vendor: LoopbackVendor, root: Path):
     (root / "a.py").write_text("x = 1\n")
     async with start() as client:
@@ -212,6 +220,15 @@ async def test_under_review_each_part_is_confirmed_and_what_was_refused_is_told(
         editor.takes = lambda _: True
         result = await turn(editor, vendor, edit("line five", "line 55"), chat=result["chatId"])
         assert "line 55" in document.text, "what was accepted is known, so the next edit needs no Read"
+
+
+async def test_without_annotations_a_review_is_a_question(start: Start, vendor: LoopbackVendor, root: Path):
+    (root / "a.py").write_text(TEN)
+    async with desk(start, REVIEW) as editor:
+        await editor.open(root / "a.py")
+        await turn(editor, vendor, read(), edit("line 3", "line three"))
+        [asked] = editor.client.params("codelaw/approval/request")
+        assert "+line three" in asked["preview"]["diff"]
 
 
 async def test_no_keystroke_is_lost_in_200_interleavings(start: Start, vendor: LoopbackVendor, root: Path):

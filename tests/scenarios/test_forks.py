@@ -83,6 +83,36 @@ async def test_both_chats_go_on_and_begin_alike(start: Start, vendor: LoopbackVe
         assert all(mark in sent for mark in ("FIRSTMARK", "SECONDMARK", "FORKMARK", "FIRSTFILE"))
 
 
+async def test_a_running_turn_is_not_forked_from_but_those_before_it_are(start: Start, vendor: LoopbackVendor):
+    vendor.script = [VendorReply(text=finish("one")), VendorReply(text=finish("two"), wait=60)]
+    async with start() as client:
+        first = await ask(client, None, "first")
+        chat_id = first["chatId"]
+        _, future = await client.start("codelaw/chat/send", {"chatId": chat_id, "text": "second"})
+        running = (await client.event("turn_started", text="second"))["turnId"]
+        refused = await client.error("codelaw/chat/fork", {"chatId": chat_id, "turnId": running})
+        assert (refused.code, refused.data["code"]) == (-32803, "chat_busy")
+        assert refused.data["hint"]
+        fork = await client.request("codelaw/chat/fork", {"chatId": chat_id, "turnId": first["turnId"]})
+        assert (fork["turns"], fork["running"]) == (1, None)
+        await client.request("codelaw/chat/cancel", {"chatId": chat_id})
+        await client.wait_for(future)
+
+
+async def test_what_a_turn_did_to_files_is_undone_in_the_original(start: Start, vendor: LoopbackVendor, root: Path):
+    write = VendorReply(text=act("Write", '{"path": "new.txt", "content": "x"}'))
+    vendor.script = [write, VendorReply(text=finish("ok"))]
+    async with start(options={"permissions": {"default": "allow"}}) as client:
+        done = await ask(client, None, "write it")
+        turn = {"turnId": done["turnId"]}
+        fork = await client.request("codelaw/chat/fork", {"chatId": done["chatId"], **turn})
+        refused = await client.error("codelaw/chat/revert", {"chatId": fork["id"], **turn})
+        assert refused.data["code"] == "nothing_to_undo"
+        reverted = await client.request("codelaw/chat/revert", {"chatId": done["chatId"], **turn})
+        assert len(reverted["reverted"]) == 1
+        assert not (root / "new.txt").exists()
+
+
 @pytest.mark.parametrize("form", ["markdown", "json"])
 async def test_an_export_has_the_whole_chat_and_no_key(start: Start, vendor: LoopbackVendor, root: Path, form: str):
     (root / "a.py").write_text("FIRSTFILE = 1\n")

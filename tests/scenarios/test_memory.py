@@ -91,3 +91,18 @@ async def test_what_is_forgotten_is_gone_everywhere(start: Start, vendor: Loopba
         assert refused.value.data["code"] == "memory_not_found"
     everything = b"".join(file.read_bytes() for file in home.glob("codelaw.db*"))
     assert b"quixotr" not in everything
+
+
+async def test_the_end_of_a_chat_forgets_what_was_of_it(start: Start, vendor: LoopbackVendor):
+    async with start(options=PATIENT) as client:
+        chat = (await client.request("codelaw/chat/create", {}))["id"]
+        entry = {"text": "We test with walruses", "scope": "session", "chatId": chat}
+        await client.request("codelaw/memory/save", entry)
+        listed = {"scope": "session", "chatId": chat}
+        assert len((await client.request("codelaw/memory/list", listed))["memories"]) == 1
+        assert (await client.request("codelaw/memory/list", {}))["memories"] == []
+        await client.request("codelaw/chat/delete", {"chatId": chat})
+        assert (await client.request("codelaw/memory/list", listed))["memories"] == []
+        for wrong in (entry, {"text": "We test with walruses", "scope": "session"}):
+            with pytest.raises(RpcError):
+                await client.request("codelaw/memory/save", wrong)

@@ -234,3 +234,20 @@ async def test_a_message_is_written_for_what_is_staged_else_for_all(
         assert "Files that a permission rule keeps from you are left out: 1." in asked
         assert git(repository, "log", "--format=%s") == "Add the first files", "nobody commits"
         assert git(repository, "diff", "--cached", "--name-only") == ""
+
+
+async def test_where_no_message_can_be_written_that_is_said(start: Start, vendor: LoopbackVendor, repository: Path):
+    async with start(showing(), {"permissions": {"deny": ["Read(secret.env)"]}}) as client:
+        with pytest.raises(RpcError, match="Nothing is changed"):
+            await message(client)
+        (repository / "secret.env").write_text("TOKEN=hunter2\n")
+        with pytest.raises(RpcError, match="permission rule"):
+            await message(client)
+        with pytest.raises(RpcError, match="no folder of the workspace"):
+            await message(client, uri="file:///elsewhere")
+    restricted = showing()
+    restricted["experimental"]["codelaw"]["workspaceTrusted"] = False
+    async with start(restricted) as client:
+        with pytest.raises(RpcError, match="not_trusted"):
+            await message(client)
+    assert vendor.messages == []

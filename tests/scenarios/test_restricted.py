@@ -137,3 +137,15 @@ async def test_a_turn_under_way_goes_on_restricted_and_the_next_is_free(
         assert (root / "new.txt").read_text() == "x"
         assert "LAWCANARY" in system(vendor)
         assert "restricted-mode" not in last(vendor)
+
+
+async def test_a_message_that_makes_no_sense_grants_nothing(start: Start, vendor: LoopbackVendor):
+    vendor.script = [VendorReply(text=finish("ok"))]
+    async with start(untrusted()) as client:
+        for params in ({}, {"trusted": "yes"}, {"trusted": 1}, [], None):
+            await client.notify(TRUST, params)
+        await ask(client)
+        assert "LAWCANARY" not in system(vendor)
+        inspected = await client.request("codelaw/context/inspect", {"text": "hm"})
+        assert not [one for one in inspected["sections"] if one["layer"] == "L2" and one["tokens"]]
+        assert [one["name"] for one in inspected["sections"] if one["name"] == "restricted"]

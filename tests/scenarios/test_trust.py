@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from codelaw.domain.safety.unseen import has_unseen
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
 from tests.lsp.raw import RawClient
@@ -122,6 +123,26 @@ async def test_what_was_not_shown_is_not_trusted(start: Start, root: Path, home:
         assert refused.data["code"] == "not_trusted"
 
 
+async def test_a_file_too_long_to_be_shown_is_not_offered(start: Start, root: Path):
+    many = [f"Bash(program-{number}:*)" for number in range(100)]
+    rules(root, f"[permissions]\nallow = {many}\n")
+    async with start(QUIET) as client:
+        said = await client.method("window/showMessage")
+        assert f"codelaw trust {root}" in said["message"]
+        assert client.params("window/showMessageRequest") == []
+
+
+async def test_a_message_about_trust_hides_nothing(start: Start, root: Path):
+    rules(
+        root, '[permissions]\nallow = ["Bash(a\\u202Eb\\u200B\\u3164:*)"]\n[model]\nbaseUrl = "http://x/\\u001b[2K"\n'
+    )
+    async with start(QUIET) as client:
+        client.answers["window/showMessageRequest"] = {"title": "Not now"}
+        asked = await client.method("window/showMessageRequest")
+        assert "Bash(a⟨U+202E⟩b⟨U+200B⟩⟨U+3164⟩:*)" in asked["message"]
+        assert not has_unseen(asked["message"])
+
+
 async def swapped(root: Path, how: str) -> None:
     """Another settings file in the place of the trusted one."""
     loose = root.parent / "loose.toml"
@@ -169,3 +190,13 @@ async def test_what_takes_the_place_of_a_trusted_file_is_not_trusted(start: Star
         (root / "kept").rename(root / ".codelaw")
         await client.request("codelaw/workspace/settings", {})
         assert (await allowed(client))[0] == ["Edit(/new.txt)"], "what was seen is trusted again"
+
+
+async def test_only_a_folder_of_the_workspace_can_be_trusted(start: Start, root: Path, home: Path):
+    (root / "sub").mkdir()
+    async with start(QUIET) as client:
+        for folder in ("/", "..", "nowhere", "file:///etc", "untitled:x", "https://x.example/y", f"{root}/sub"):
+            refused = await client.error("codelaw/workspace/trust", {"folder": folder, "trusted": True})
+            assert (refused.code, refused.data["code"]) == (-32803, "folder_not_found"), folder
+            assert str(root) in refused.data["hint"]
+    assert not (home / "trusted.json").exists()

@@ -13,7 +13,7 @@ import pytest
 
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
-from tests.lsp.raw import RawClient, RpcError, result_of
+from tests.lsp.raw import EVERYTHING, RawClient, RpcError, result_of
 from tests.scenarios.conftest import Start, finish
 
 APPROVAL = "codelaw/approval/request"
@@ -74,6 +74,20 @@ async def test_a_chat_without_a_choice_goes_along_with_the_settings_and_says_so(
             result = await client.request("codelaw/chat/send", {"chatId": one, "text": "b"})
             assert result["model"] == await named(client, one)
     assert asked(vendor) == ["claude-sonnet-4-5", "claude-opus-4-1", *names]
+
+
+async def test_new_settings_rename_the_model_at_once_and_clients_hear_of_it(start: Start, vendor: LoopbackVendor):
+    vendor.script = [VendorReply(text=finish("ok"))] * 2
+    async with start(EVERYTHING) as client:
+        chat_id = (await client.request("codelaw/chat/send", {"text": "a"}))["chatId"]
+        client.answers["workspace/configuration"] = [key(vendor, name="claude-haiku-4-5")]
+        await client.notify("workspace/didChangeConfiguration", {"settings": None})
+        await client.method("codelaw/model/changed")
+        assert await named(client, chat_id) == "claude-haiku-4-5"
+        models = (await client.request("codelaw/model/list", {}))["models"]
+        assert [model["name"] for model in models if model["current"]] == ["claude-haiku-4-5"]
+        await client.request("codelaw/chat/send", {"chatId": chat_id, "text": "b"})
+    assert asked(vendor) == ["claude-sonnet-4-5", "claude-haiku-4-5"]
 
 
 async def test_nothing_of_an_offline_chat_leaves_before_the_yes(start: Start, vendor: LoopbackVendor):

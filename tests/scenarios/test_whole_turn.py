@@ -124,6 +124,28 @@ async def test_cancel_is_a_result_by_every_path(start: Start, vendor: LoopbackVe
     assert all(request.status == 200 for request in vendor.messages)
 
 
+async def test_the_unsaved_buffer_is_what_the_model_sees(start: Start, vendor: LoopbackVendor, root: Path):
+    path = root / "a.py"
+    path.write_text("DISKMARK\n")
+    vendor.script = [
+        VendorReply(text=act("Read", '{"path": "a.py"}')),
+        VendorReply(text=act("Grep", '{"pattern": "UNSAVED"}')),
+        VendorReply(text=act("Edit", '{"path": "a.py", "old_string": "UNSAVED", "new_string": "x"}')),
+        VendorReply(text=finish("ok")),
+    ]
+    async with start() as client:
+        client.answers["codelaw/approval/request"] = lambda params: {"optionId": params["options"][0]["id"]}
+        await client.open(path, "UNSAVED 😀 text\n", 7)
+        result = await client.request("codelaw/chat/send", {"text": "look"})
+        assert result["stopReason"] == "finished"
+        text = said(vendor.messages[-1].json)
+        assert "UNSAVED 😀 text" in text
+        assert "DISKMARK" not in text
+        assert "; not saved yet" in text
+        assert "CONFLICT" in text, "an edit behind the editor's back is never made"
+    assert path.read_text() == "DISKMARK\n"
+
+
 async def test_a_killed_server_loses_no_finished_step(start: Start, vendor: LoopbackVendor, root: Path):
     (root / "a.py").write_text("KEPTMARK\n")
     vendor.script = [

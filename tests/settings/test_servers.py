@@ -93,6 +93,12 @@ def test_what_is_no_server_is_left_out_and_told(entry: object, why: str) -> None
     assert "bad" in reading.notices[0].message
 
 
+def test_a_field_that_nobody_knows_is_told_and_the_server_counts() -> None:
+    reading = read_table({"a": {"command": "a", "alwaysAllow": ["*"], "x\u202e": 1}}, ".mcp.json", ROOT)
+    assert reading.servers
+    assert "`alwaysAllow`, `x⟨U+202E⟩`" in reading.notices[0].message
+
+
 @pytest.mark.parametrize("text", ["[]", "{", '{"mcpServers": []}', None])
 def test_a_file_that_cannot_be_read_is_a_notice(text: str | None) -> None:
     reading = read_file(text, "mcpServers", ".mcp.json", ROOT)
