@@ -137,6 +137,7 @@ def test_a_link_on_the_way_is_not_followed(ws: Path, tmp_path: Path):
         *(("[CORE]\n\tPager = x\n", False), ("[alias]\n\tstatus = !x\n", False)),
         *(('[url "ext::x"]\n\tinsteadOf = https:\n', False), ('[includeIf "onbranch:**"]\n\tpath = x\n', False)),
         *(("bare = x\n", False), ("[user] [core] fsmonitor = x\n", False)),
+        *((f"[core]\n# c{end}[user]\nfsmonitor = x\n", False) for end in "\x0b\x0c\x1c\x85\u2028\r"),
     ],
 )  # fmt: skip
 def test_which_settings_are_harmless(text: str, good: bool):

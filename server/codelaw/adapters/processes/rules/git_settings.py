@@ -31,7 +31,6 @@ _GIT_KEYS = re.compile(
     r"|stat|updaterefs)|rerere\.\w+|safe\.directory|status\.\w+|tag\.sort|user\.(name|email|useconfigonly)"
 )
 """Settings of git that name no program and hold no secret; all others are left out."""
-"""Settings of git that name no program and hold no secret; all others are left out."""
 
 
 class GitSetting(NamedTuple):
@@ -50,9 +49,9 @@ class GitSetting(NamedTuple):
 
 
 def read_settings(text: str) -> Iterator[GitSetting]:
-    """What the lines say."""
+    """What the lines say; git ends one at a line feed and nowhere else, however a comment goes on."""
     section, named, goes_on = "", False, False
-    for line in text.splitlines():
+    for line in text.replace("\r\n", "\n").split("\n"):
         rest, continues, goes_on = line.strip(), goes_on, line.endswith("\\")
         while header := _HEADER.match(rest):
             section, named = header[1].lower(), bool(header[2]) or continues or goes_on
