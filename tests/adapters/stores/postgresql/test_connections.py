@@ -7,6 +7,7 @@ import asyncio
 import psycopg
 import pytest
 
+from codelaw.adapters.stores.opening import PostgresStore
 from codelaw.adapters.stores.postgres import connection as connection_module
 from codelaw.domain.errors import Refusal
 from tests.adapters.stores.postgresql.acting import cut, until
@@ -93,6 +94,19 @@ async def test_a_server_that_stops_and_comes_back_is_used_again(open_store, post
     finally:
         postgres.start()
     assert await store.chat("c1") == a_chat()
+
+
+async def test_where_there_is_no_connection_left_one_reads_too(postgres, postgres_url):
+    name = postgres_url.rpartition("/")[2]
+    postgres.run("CREATE EXTENSION IF NOT EXISTS vector", name)
+    postgres.run(f"CREATE ROLE single LOGIN PASSWORD '{PASSWORD}' CONNECTION LIMIT 1", name)
+    postgres.run(f"GRANT ALL ON DATABASE {name} TO single", name)
+    store = await PostgresStore.open(postgres.url(name, user="single"))
+    try:
+        await store.create(a_chat())
+        assert await store.chat("c1") == a_chat()
+    finally:
+        await store.close()
 
 
 async def test_a_closed_store_leaves_no_session_behind(open_store, behind):

@@ -7,7 +7,7 @@ import logging
 import random
 import select
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from threading import Event, Thread
 from typing import Any, TypeVar
@@ -18,6 +18,7 @@ from psycopg import Connection
 from codelaw.adapters.stores.postgres.place import (
     DatabasePlace,
     is_between,
+    is_crowded,
     is_lost,
     is_starting,
     migrate,
@@ -85,6 +86,18 @@ class PostgresDatabase(Database):
         await super().open()
         self._keeper = asyncio.create_task(self._keep())
 
+    async def read(self, work: Callable[[SqlSession], T], about: Collection[str] = (), *, slow: bool = False) -> T:
+        def reading(session: SqlSession) -> T:
+            with session.transaction(write=False):
+                return work(session)
+
+        try:
+            return await super().read(work, about, slow=slow)
+        except Refusal as refusal:
+            if not is_crowded(refusal):
+                raise
+        return await self.run(reading)  # by the one connection that there is
+
     async def close(self) -> bool:
         self._closing.set()
         if self._keeper is not None:
@@ -133,7 +146,8 @@ class PostgresDatabase(Database):
             with self._explained():
                 return self._configured(self._connected(), writes=writes)
         except Refusal as refusal:
-            self._failure = (time.monotonic(), refusal)
+            if not is_crowded(refusal):
+                self._failure = (time.monotonic(), refusal)
             raise
 
     def _interrupt(self, connection: Connection[Any]) -> None:

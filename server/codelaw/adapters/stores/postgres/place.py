@@ -31,6 +31,7 @@ _DEFAULTS = {
 
 _PERCENT = "Write it as postgresql://user:password@host:5432/database, special characters percent-encoded (@ as %40)."
 
+_NO_MORE = "the server has no connection left"
 _STARTING = "the server is starting or stopping"
 _NOT_REACHED = "the server cannot be reached"
 _SAID: tuple[tuple[str, str, str], ...] = (
@@ -56,7 +57,7 @@ _SAID: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"too many clients|too many connections|connection slots",
-        "the server has no connection left",
+        _NO_MORE,
         "Try again in a moment, or raise max_connections.",
     ),
     (
@@ -126,6 +127,11 @@ def place_of(url: str) -> DatabasePlace:
     found = _SEARCH_PATH.search(str(parameters.get("options") or ""))
     shown = f"postgresql://{host}{port and ':'}{port}/{database}"
     return DatabasePlace({**_DEFAULTS, **parameters}, found[1] if found else SCHEMA, shown)
+
+
+def is_crowded(refusal: Refusal) -> bool:
+    """Whether the server refused a connection because it has too many."""
+    return _NO_MORE in refusal.message
 
 
 def is_starting(refusal: Refusal) -> bool:
