@@ -44,7 +44,17 @@ async def titles(database):
     return await database.read(lambda session: [row[0] for row in session.execute("SELECT title FROM chats")])
 
 
-async def test_what_another_writes_meanwhile_is_seen_and_nothing_is_written(opened, path):
+@pytest.mark.parametrize("shared", [True, False])
+async def test_what_another_writes_meanwhile_is_seen_and_nothing_is_written(opened, path, monkeypatch, shared):
+    real = connection_module.opened_to_read
+
+    def failing(uri):
+        if "immutable" not in uri:
+            raise sqlite3.OperationalError("unable to open database file")
+        return real(uri)
+
+    if not shared:
+        monkeypatch.setattr(connection_module, "opened_to_read", failing)
     reading = await opened()
     assert await titles(reading) == ["here"]
     connection = sqlite3.connect(path)
@@ -66,9 +76,9 @@ def unshared(path, monkeypatch):
             raise sqlite3.OperationalError("unable to open database file")
         return real(uri)
 
-    def begin():
+    def begin(title="from the log"):
         connection = sqlite3.connect(path)
-        connection.execute("UPDATE chats SET title = 'from the log'")
+        connection.execute("UPDATE chats SET title = ?", (title,))
         connection.commit()
         log = path.with_name("chats.db-wal").read_bytes()
         connection.close()
@@ -80,7 +90,10 @@ def unshared(path, monkeypatch):
 
 async def test_a_log_that_cannot_be_shared_is_read_in_a_copy(opened, unshared):
     unshared()
-    assert await titles(await opened()) == ["from the log"]
+    reading = await opened()
+    assert await titles(reading) == ["from the log"]
+    unshared("later")
+    assert await titles(reading) == ["later"]
 
 
 async def test_a_copy_that_cannot_be_made_leaves_nothing(opened, unshared, monkeypatch):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import TypeVar
 
 from codelaw.adapters.stores.migrations import migrate, refuse_foreign
@@ -163,7 +164,7 @@ class SqliteDatabase(Database):
 
     def _usable(self, connection: sqlite3.Connection, *, interrupted: bool) -> bool:
         del interrupted
-        return not connection.in_transaction
+        return self._only_read is None and not connection.in_transaction
 
     def _refuse_moved(self) -> None:
         """SQLite would go on with a file that no path leads to any more.
@@ -261,43 +262,57 @@ def unwritable(refusal: Refusal) -> bool:
 class ReadOnlyFile:
     """The file itself, where SQLite can share it; without a log as it lies there; else a copy of it.
 
+    What others write meanwhile is seen by new connections.
+
     Raises:
         sqlite3.Error, UnicodeDecodeError, OSError: it cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
-        self._copy: TemporaryDirectory[str] | None = None
-        log = path.with_name(f"{path.name}-wal")
-        logged = log.exists() and log.stat().st_size > 0
-        for options in ("mode=ro",) if logged else ("mode=ro", "mode=ro&immutable=1"):
-            self._uri = f"{path.absolute().as_uri()}?{options}"
-            try:
-                self.connect().close()
-            except sqlite3.OperationalError as error:
-                if is_damage(error):
-                    raise
-            else:
-                return
-        self._copy = TemporaryDirectory(prefix="codelaw-")
+        self._path = path
+        self._log = path.with_name(f"{path.name}-wal")
+        self._lock = Lock()
+        self._copy: tuple[object, TemporaryDirectory[str]] | None = None
+        """With what the file and its log were when it was made."""
         try:
-            for file in (path, log):
-                shutil.copyfile(file, Path(self._copy.name) / file.name)
-            copy = Path(self._copy.name) / path.name
-            with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
-                migrate(connection)
-            self._uri = f"{copy.as_uri()}?mode=ro"
             self.connect().close()
         except BaseException:
             self.close()
             raise
 
     def connect(self) -> sqlite3.Connection:
-        return opened_to_read(self._uri)
+        logged = self._log.exists() and self._log.stat().st_size > 0
+        for options in ("mode=ro",) if logged else ("mode=ro", "mode=ro&immutable=1"):
+            try:
+                return opened_to_read(f"{self._path.absolute().as_uri()}?{options}")
+            except sqlite3.OperationalError as error:
+                if is_damage(error):
+                    raise
+        with self._lock:
+            return opened_to_read(f"{self._copied().as_uri()}?mode=ro")
 
     def close(self) -> None:
         """Remove the copy, if there is one."""
         if self._copy is not None:
-            self._copy.cleanup()
+            self._copy[1].cleanup()
+
+    def _copied(self) -> Path:
+        files = (self._path, self._log)
+        now = [(status.st_mtime_ns, status.st_size) for status in map(Path.stat, files)]
+        if self._copy is None or self._copy[0] != now:
+            self.close()
+            self._copy = now, TemporaryDirectory(prefix="codelaw-")
+            copy = Path(self._copy[1].name) / self._path.name
+            try:
+                for file in files:
+                    shutil.copyfile(file, copy.with_name(file.name))
+                with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+                    migrate(connection)
+            except BaseException:
+                self.close()
+                self._copy = None
+                raise
+        return Path(self._copy[1].name) / self._path.name
 
 
 def opened_to_read(uri: str) -> sqlite3.Connection:
