@@ -297,10 +297,13 @@ class StoreSuite:
 
     async def test_the_record_is_bounded_and_the_oldest_goes_first(self, open_store, monkeypatch):
         monkeypatch.setattr(permissions, "MOST", 5)
+        monkeypatch.setattr(permissions, "MOST_OF_CHAT", 2)
         store = await open_store()
+        await store.create(a_chat())
         for at in range(12):
-            await store.note([AuditEntry(float(at), "", "call", "Bash", "x", "allow", "rule")])
-        assert [one.at for one in await store.audit(None, 100)] == [11.0, 10.0, 9.0, 8.0, 7.0]
+            chat_id = "c1" if at >= 8 else ""
+            await store.note([AuditEntry(float(at), chat_id, "call", "Bash", "x", "allow", "rule")])
+        assert [one.at for one in await store.audit(None, 100)] == [11.0, 10.0, 7.0]
 
     async def test_a_turn_ends_once_and_its_late_words_stand_in_its_round(self, open_store):
         first, second = await open_store(), await open_store()

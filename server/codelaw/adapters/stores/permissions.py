@@ -11,8 +11,8 @@ from codelaw.adapters.stores.rows.database import SqlSession
 from codelaw.adapters.stores.rows.reading import Reading
 from codelaw.domain.permissions import AuditEntry, Grant
 
-MOST = 100_000
-"""Entries that are kept; the oldest go first."""
+MOST_OF_CHAT, MOST = 10_000, 100_000
+"""Entries that are kept of one chat, and of all; the oldest go first."""
 _COLUMNS = "chat_id, at, kind, tool, title, decision, by_whom, rule, detail, folder, person"
 
 
@@ -51,6 +51,10 @@ class SqlPermissions(SqlRepository):
                 *(entry.rule, entry.detail, entry.folder, entry.person),
             )
             session.execute(f"INSERT INTO audit ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608
+        for chat_id in {entry.chat_id for entry in entries if entry.chat_id}:
+            oldest = "SELECT position FROM audit WHERE chat_id = ? ORDER BY position DESC LIMIT 1 OFFSET ?"
+            old = f"DELETE FROM audit WHERE chat_id = ? AND position <= ({oldest})"  # noqa: S608 - our own words
+            session.execute(old, (chat_id, chat_id, MOST_OF_CHAT))
         session.execute("DELETE FROM audit WHERE position <= (SELECT max(position) - ? FROM audit)", (MOST,))
 
     @reads("audit")

@@ -128,8 +128,8 @@ class Reading:
 
     def audit(self, row: Row) -> AuditEntry | None:
         """`chat_id, at, kind, tool, title, decision, by, rule, detail, folder, person`."""
-        stored = dict(zip(_AUDIT, row, strict=True))
-        return self._whole(AuditEntry, stored | {"chat_id": row[0] or ""}, "an entry of the record")
+        stored = {name: legible(value or "") for name, value in zip(_AUDIT, row, strict=True)}
+        return self._whole(AuditEntry, stored | {"at": row[1]}, "an entry of the record")
 
     def text(self, row: Row) -> str:
         """One text."""
