@@ -110,8 +110,9 @@ class Keeping:
         """Lets go of what is old."""
         self.folder = folder
         for number, about in enumerate(sorted(folder.glob("*/about.json"), reverse=True)):
-            if number >= MOST_ENTRIES or time.time() - about.stat().st_mtime > DAYS * 86_400:
-                shutil.rmtree(about.parent, ignore_errors=True)
+            with suppress(FileNotFoundError):  # another server lets go of it
+                if number >= MOST_ENTRIES or time.time() - about.stat().st_mtime > DAYS * 86_400:
+                    shutil.rmtree(about.parent, ignore_errors=True)
 
     def take(self, parent: int, name: str, path: Path) -> Path | None:
         """Move the entry `name` of an open folder here; `path` is how it is called. None where it is gone already.
