@@ -1,4 +1,4 @@
-"""MemoryVectors of memories in memory, so that the nearest are found without reading them all again (B-6).
+"""Vectors of memories in memory, so that the nearest are found without reading them all again (B-6).
 
 Imported lazily: it needs numpy.
 """
