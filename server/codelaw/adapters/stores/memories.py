@@ -205,7 +205,7 @@ class SqlMemories(SqlRepository):
         state = state_of(session, embedded)
         with self._lock:
             if self._vectors is None or self._vectors.state != state:
-                self._vectors = MemoryVectors(session, state)
+                self._vectors = MemoryVectors(session, state, self._vectors)
             return self._vectors
 
 

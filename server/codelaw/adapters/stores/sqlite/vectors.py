@@ -24,21 +24,23 @@ _OF_KIND = "FROM memory_vectors WHERE embedder = ? AND size = ?"
 class MemoryVectors:
     """Those of one embedder and one size, as they are at one moment."""
 
-    def __init__(self, session: SqlSession, state: tuple[Any, ...]) -> None:
-        """`state` as `state_of` gives it."""
+    def __init__(self, session: SqlSession, state: tuple[Any, ...], last: MemoryVectors | None = None) -> None:
+        """`state` as `state_of` gives it; only what is new is read where all of the `last` ones are there still."""
         self.state = state
-        embedder, size, *_ = state
-        rows = session.execute(
-            "SELECT v.position, m.scope, m.belongs_to, m.category, v.vector FROM memory_vectors v"
-            " JOIN memories m ON m.position = v.position WHERE v.embedder = ? AND v.size = ?"
-            " ORDER BY v.number DESC LIMIT ?",
-            (embedder, size, max(1, MAX_BYTES // max(4, size))),
-        ).fetchall()
-        self._names: dict[Any, int] = {}
+        embedder, size, _, count = state
+        most = max(1, MAX_BYTES // max(4, size))
+        last = last if last is not None and last.state[:2] == (embedder, size) else None
+        rows = _rows(session, state, most, after=0 if last is None else last.state[2])
+        if last is not None and last.state[3] + len(rows) != count:
+            last, rows = None, _rows(session, state, most, after=0)
+        self._names: dict[Any, int] = {} if last is None else {**last._names}  # noqa: SLF001 - its own
         known = [(row[0], self._code(row[1:3]), self._code(row[3])) for row in rows]
         self._known = np.array(known, np.int64).reshape(len(rows), 3)
         """Position, and codes of the place and the category."""
         self._rows = np.frombuffer(b"".join(row[4] for row in rows), "<f4").reshape(len(rows), size // 4)
+        if last is not None:
+            self._known = np.concatenate((self._known, last._known))[:most]  # noqa: SLF001
+            self._rows = np.concatenate((self._rows, last._rows))[:most]  # noqa: SLF001
 
     def nearest(
         self, vector: Vector, where: tuple[Places, Category | None], limit: int, positions: Collection[int]
@@ -61,6 +63,16 @@ class MemoryVectors:
 
     def _code(self, name: Any) -> int:
         return self._names.setdefault(name, len(self._names))
+
+
+def _rows(session: SqlSession, state: tuple[Any, ...], most: int, *, after: int) -> list[Any]:
+    embedder, size, *_ = state
+    return session.execute(
+        "SELECT v.position, m.scope, m.belongs_to, m.category, v.vector FROM memory_vectors v"
+        " JOIN memories m ON m.position = v.position WHERE v.embedder = ? AND v.size = ? AND v.number > ?"
+        " ORDER BY v.number DESC LIMIT ?",
+        (embedder, size, after, most),
+    ).fetchall()
 
 
 def state_of(session: SqlSession, embedded: Embedded) -> tuple[Any, ...]:
