@@ -101,6 +101,14 @@ class Server:
         size = subprocess.run(["ps", "-o", "rss=", "-p", str(self._process.pid)], capture_output=True, check=True)
         return int(size.stdout) / 1024
 
+    def processor_seconds(self) -> float:
+        """What its process has used of a processor; 0 where there is no `/proc`."""
+        stat = Path(f"/proc/{self._process.pid}/stat")
+        if not stat.exists():
+            return 0.0
+        user, system = stat.read_text("utf-8").rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
     async def stop(self) -> None:
         with contextlib.suppress(Exception):
             async with asyncio.timeout(5):

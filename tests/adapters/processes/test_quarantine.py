@@ -237,9 +237,10 @@ async def test_however_it_was_made(around: World, run: Run, how: str):
 
 async def test_a_folder_made_later_is_followed(around: World, run: Run):
     git(around, "config", "core.hooksPath", "tools/deep/hooks")
+    gone = "for _ in $(seq 100); do [ -e tools/deep/hooks ] || break; sleep 0.1; done; ls tools/deep"
     result = await run(
-        "mkdir -p tools/deep; sleep 0.3; mkdir tools/deep/hooks; sleep 0.3; ls tools/deep; rm -rf tools;"
-        " mkdir -p tools/deep/hooks; sleep 0.3; ls tools/deep; echo kept > tools/mine"
+        f"mkdir -p tools/deep; sleep 0.3; mkdir tools/deep/hooks; {gone}; rm -rf tools;"
+        f" mkdir -p tools/deep/hooks; {gone}; echo kept > tools/mine"
     )
     assert result.stdout == ""
     assert aside(result, around) == ["tools/deep/hooks"]
