@@ -125,6 +125,26 @@ async def test_images_are_bounded(desk: Desk):
     assert sum(len(image.content) for image in images.values()) == 20_000_000
 
 
+async def test_what_was_too_large_to_keep_is_told_when_it_changed(desk: Desk):
+    for name in ("large.bin", "same.bin"):
+        desk.put(name, b"x" * (MAX_NAMED + 1))
+    for number in range(MAX_BELOW + 50):
+        desk.put(f"many/{number}", "x")
+    assert await told(desk, "cat large.bin same.bin; ls many") == ""
+    said = await told(desk, "echo y >> large.bin; cat same.bin")
+    assert said.endswith("changed a file of which nothing was kept, so this cannot be undone: large.bin.")
+    assert (await told(desk, "rm -r many large.bin")).endswith(": large.bin (removed), many (removed).")
+
+
+async def told(desk: Desk, command: str) -> str:
+    """What is said of a command that really runs."""
+    journal = Kept()
+    env = replace(desk.environment, journal=journal)
+    async with kept(command, env):
+        await env.processes.run(command, cwd=desk.root, timeout=150)
+    return " ".join(notice.message for notice in journal.notices)
+
+
 async def test_a_folder_is_listed_once_however_many_words_lead_there(desk: Desk, monkeypatch: pytest.MonkeyPatch):
     for name in ("many/a.txt", "many/b.py", "many/c.h"):
         desk.put(name, "x")

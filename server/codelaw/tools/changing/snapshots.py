@@ -12,7 +12,7 @@ from pathlib import Path
 
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.files import FileImage, Located, MadeChange
+from codelaw.domain.files import FileImage, Located, MadeChange, Stamp
 from codelaw.ports.cancelling import outlast
 from codelaw.ports.journal import Journal
 from codelaw.tools.base import ToolEnvironment
@@ -31,6 +31,9 @@ MAX_TOLD = 10
 
 _WORD = re.compile(r"[^\s'\"`|&;<>()=,]+")
 _PATTERN = re.compile(r"[*?\[]")
+
+Mark = Stamp | list[str] | None
+"""By which a change is noticed: of a folder the names in it, as its own time moves with every sandbox."""
 
 
 @contextlib.asynccontextmanager
@@ -111,6 +114,12 @@ async def _effects(
     grown = _ImageTaker(env)
     for folder in await grown.take([place.path for place, image in images.files if image is None]):
         await grown.take_below(folder)
+    # What was too large or too much to be kept, and is different now.
+    for (place, then), now in zip(images.marks, await grown.marked([place for place, _ in images.marks]), strict=True):
+        by_files = before is not None and isinstance(then, list)
+        if now != then and not by_files and place.path not in reported:
+            lost.append(Lost(place, gone=now is None))
+            reported.add(place.path)
     reported |= {place.path for place, _ in images.files}
     others = [MadeChange(place, None, image) for place, image in grown.files if image and place.path not in reported]
     effects.made = [*made, *effects.made, *others]
@@ -143,6 +152,8 @@ class _ImageTaker:
         self.files: list[tuple[Located, FileImage | None]] = []
         self.saves: dict[Path, int] = {}
         """How often the editor had saved each."""
+        self.marks: list[tuple[Located, Mark]] = []
+        """What is not taken, because it is too large or too much."""
         self._looked: set[Path] = set()
         self._names: dict[Path, list[str]] = {}
         """What lies in folders at this moment; many words may name what lies in one of them."""
@@ -153,6 +164,7 @@ class _ImageTaker:
         new = [*{place.path: place for place in places}.values()]
         self._looked.update(place.path for place in new)
         folders: list[Path] = []
+        beyond: list[Path] = []
         images = await self._workspace.images(new, most=most, total=self._room)
         for place, image in zip(new, images, strict=True):
             if not isinstance(image, ToolFailure):
@@ -161,7 +173,19 @@ class _ImageTaker:
                 self._room -= 0 if image is None else len(image.content)
             elif image.code == "IS_DIRECTORY":
                 folders.append(place.path)
+            elif image.code == "INVALID_PARAM":
+                beyond.append(place.path)
+        await self._mark(beyond)
         return folders
+
+    async def _mark(self, paths: Sequence[Path]) -> None:
+        places = await asyncio.to_thread(self._located, paths)
+        self.marks += zip(places, await self.marked(places), strict=True)
+
+    async def marked(self, places: Sequence[Located]) -> list[Mark]:
+        """The marks of files and folders as they are."""
+        stamps = await self._workspace.stamps(places)
+        return [await self._listed(place.path) or stamp for place, stamp in zip(places, stamps, strict=True)]
 
     async def take_named(self, words: Sequence[str]) -> None:
         """Take what the words name from the first folder of the workspace, and from the folders that they name."""
@@ -187,16 +211,18 @@ class _ImageTaker:
         if not _PATTERN.search(part):
             return [folder / part]
         names = await asyncio.to_thread(fnmatch.filter, await self._listed(folder), part)
+        await self._mark([folder] if len(names) > MAX_BELOW else [])
         return [folder / name for name in names[:MAX_BELOW]]
 
     async def take_below(self, folder: Path) -> None:
         waiting, room = [folder], MAX_BELOW
         for path in waiting:
-            if not room:
-                break
-            names = (await self._listed(path))[:room]
+            names = await self._listed(path)
+            waiting += (await self.take([path / name for name in names[:room]]))[: MAX_LISTED - len(waiting)]
             room -= len(names)
-            waiting += (await self.take([path / name for name in names]))[: MAX_LISTED - len(waiting)]
+            if room < 0:
+                await self._mark([path])
+                break
 
     async def _listed(self, folder: Path) -> list[str]:
         """The names in a folder, sorted; none where it is none."""
