@@ -143,6 +143,7 @@ ODD: dict[str, str] = {
     "plain": GOOD,
     "with a preamble": f"Sure! Here is the summary of our session:\n\n{GOOD}",
     "in a fence": f"```markdown\n{GOOD}```",
+    "in a fence after a word": f"Here it is:\n\n```md\n{GOOD}```\n",
     "in Finish": f"Thought: I sum up.\nAction: Finish[{GOOD.strip()}]",
     "in Finish and a fence": f"Thought: I sum up.\nAction: Finish[```\n{GOOD}```]",
     "after a thought": f"Thought: I have to sum up what was said.\n\n{GOOD}",

@@ -237,7 +237,11 @@ def _headed(said: str) -> list[str]:
         raise BadSummary(f"headings are missing: {', '.join(missing)}")
     if found != list(REQUIRED):
         raise BadSummary("its headings are doubled or out of order")
-    return lines[places[0][0] :]
+    first = places[0][0]
+    body = lines[first:]
+    while any(map(fence, lines[max(0, first - 2) : first])) and (not body[-1].strip() or fence(body[-1])):
+        body.pop()  # what closes a fence that was opened in front of it
+    return body
 
 
 def _filled(lines: Sequence[str]) -> list[str]:
