@@ -186,6 +186,21 @@ async def test_a_store_that_fails_is_waited_for_and_nobody_is_told(world: World)
     assert world.reported == []
 
 
+async def test_a_bug_in_one_chat_keeps_no_other_from_being_indexed(world: World, monkeypatch: pytest.MonkeyPatch):
+    made, index = world.server()
+    asked: list[str | None] = []
+
+    async def broken(chat_id: str | None) -> int:
+        asked.append(chat_id)
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(index, "index", broken)
+    for chat in "cd":
+        made.kick(chat)
+        await done(made)
+    assert asked == ["c", "d"]
+
+
 async def test_two_living_servers_never_embed_the_same_passage(world: World):
     for chat in "abc":
         world.shared.add(chat, *(f"{chat}{number}" for number in range(100)))

@@ -155,11 +155,12 @@ class Embedding:
         chat_id = next(iter(self._unindexed))
         # Taken out first: a kick in between puts it back.
         del self._unindexed[chat_id]
-        after = self._unindexed
         try:
             after = self._unindexed if await self._index.index(chat_id) else self._unembedded
-        finally:
-            after.setdefault(chat_id)
+        except Refusal:
+            self._unindexed.setdefault(chat_id)
+            raise
+        after.setdefault(chat_id)
 
     async def _embed_some(self) -> None:
         chat_id, embedder = next(iter(self._unembedded)), self._embedder.now
