@@ -143,3 +143,15 @@ async def test_a_results_picture_is_read_by_its_digest_from_its_own_chat(bench: 
     other = (await bench.turn("hello", replies=[bench.finish("hello")])).chat_id
     with pytest.raises(Refusal, match="not in the chat any more"):  # a chat shows its own alone
         await bench.session.picture(other, image.digest)
+
+
+async def test_after_a_compaction_it_is_gone(bench: Bench, servers: FakeServers) -> None:
+    await reopen(bench, servers, {**MINE, **ALLOWED, "context": {"keepRounds": 1}})
+    servers.answers["shot"] = answered(picture())
+    shots(bench, "ok")
+    chat = (await bench.turn("look")).chat_id
+    await bench.turn("more", chat, replies=[bench.finish("two"), bench.finish("a summary")])
+    assert len(shown(bench)) == 1
+    assert (await bench.session.compact(chat)).compacted
+    await bench.turn("now?", chat, replies=[bench.finish("ok")])
+    assert shown(bench) == []

@@ -190,6 +190,21 @@ async def test_what_only_reads_is_offered_in_ask_mode_where_a_rule_allows_it(
     assert bench.user.asked == []
 
 
+async def test_a_servers_word_alone_opens_nothing(desk: Bench, servers: FakeServers) -> None:
+    """That it only reads counts in ask and plan mode where a rule of the user's allows the tool (X-1)."""
+    for mode in ("ask", "plan"):
+        await desk.turn("look", mode=mode, replies=[desk.act("mcp__desk__look", {}), desk.finish("done")])
+        assert "mcp__desk__look" not in offered(desk)
+        assert "There is no tool" in said(desk)
+    assert servers.calls == []
+
+
+async def test_arguments_are_checked_before_the_user_is_asked(desk: Bench, servers: FakeServers) -> None:
+    await desk.turn("put it", replies=[desk.act("mcp__desk__put", {"thing": 3}), desk.finish("done")])
+    assert (desk.user.asked, servers.calls) == ([], [])
+    assert "thing = 3: must be a string" in said(desk)
+
+
 async def test_denied_tools_are_not_offered_and_not_run(bench: Bench, servers: FakeServers) -> None:
     await reopen(bench, servers, {**MINE, "permissions": {"deny": ["mcp__DESK__put"], "allow": ["mcp__desk"]}})
     await bench.turn("put it", replies=[bench.act("mcp__desk__put", {"thing": "a"}), bench.finish("done")])
@@ -261,6 +276,24 @@ async def test_the_program_in_the_workspace_is_a_part_of_what_was_let_start(
     assert file in state.message
     await bench.session.servers.enable("desk", enabled=True)
     assert [spec.name for spec in servers.specs] == ["desk"]
+
+
+async def test_what_changed_since_it_was_shown_is_not_let_start(bench: Bench, servers: FakeServers) -> None:
+    names(bench, desk={"command": "good"})
+    await reopen(bench, servers, {})
+    await bench.session.servers.list()
+    names(bench, desk={"command": "evil"})
+    for starting in (bench.session.servers.enable("desk", enabled=True), bench.session.servers.restart("desk")):
+        with pytest.raises(Refusal) as refused:
+            await starting
+        assert refused.value.code == "not_trusted"
+    assert servers.begun == []
+    await bench.session.servers.list()
+    await bench.session.servers.enable("desk", enabled=True)
+    chat = (await bench.turn("hello", replies=[bench.finish("ok", times=0)])).chat_id
+    names(bench, desk={"command": "evil", "args": ["-x"]})
+    await bench.turn("again", chat)
+    assert servers.specs == (), "what has changed no longer runs"
 
 
 async def test_a_server_that_is_switched_off_ends_and_stays_off(desk: Bench, servers: FakeServers) -> None:
@@ -356,6 +389,34 @@ async def test_a_resource_is_mentioned_by_its_server_and_address(desk: Bench, se
     assert [one.path for one in await desk.session.mentions("first", 10)] == ["desk:note://1"]
     await desk.turn('see @"desk:file:///a b.txt" too')
     assert servers.calls[-1] == ("desk", "file:///a b.txt", {})
+
+
+@pytest.mark.parametrize("text", ["/mcp__desk__tidy", "see @desk:note://0"])
+async def test_what_a_message_names_is_waited_for_a_while_and_not_after_a_cancel(
+    desk: Bench, servers: FakeServers, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    servers.serves = Offer((PUT,), (ServedPrompt("desk", "tidy", "Tidy."),), (ServedResource("desk", "note://0", "N"),))
+    servers.hangs = {"tidy", "note://0"}
+    chat = (await desk.turn("hello", replies=[desk.finish("ok", times=0)])).chat_id
+    sending = asyncio.ensure_future(desk.session.send(chat, text))
+    await servers.hanging.wait()
+    assert await desk.session.cancel(chat) is True
+    assert (await (await sending).result()).stop_reason == "cancelled"
+    assert (len(desk.vendor.messages), [one.code for one in desk.kinds("notice")]) == (1, [])
+    monkeypatch.setattr("codelaw.app.servers.messages.PATIENCE", 0.05)
+    assert (await desk.turn(text, chat)).answer == "ok"
+    assert [one.code for one in desk.kinds("notice")] == ["resource_left_out"]
+
+
+async def test_what_a_message_brings_from_servers_is_bounded(desk: Bench, servers: FakeServers) -> None:
+    servers.serves = Offer((PUT,), (ServedPrompt("desk", "tidy", "Tidy up."),))
+    servers.answers = dict.fromkeys(("tidy", "note://0"), ServedResult("x" * 1_000_000))
+    await desk.turn("hello", replies=[desk.finish("ok", times=0)])
+    for text in ("/mcp__desk__tidy", "see " + " ".join(f"@desk:note://{number}" for number in range(9))):
+        await desk.turn(text)
+        assert len(said(desk)) < 70_000
+    assert sum(call[1].startswith("note") for call in servers.calls) == 5
+    assert desk.kinds("notice")[-1].message == "Only the first 5 of 9 resources were read."
 
 
 async def test_how_far_a_call_is_is_shown_while_it_runs(desk: Bench, servers: FakeServers) -> None:

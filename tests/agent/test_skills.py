@@ -221,3 +221,20 @@ async def test_what_is_wrong_with_a_skill_is_told_once_in_a_chat(bench_at_home: 
     assert ".codelaw/skills/binary/SKILL.md: It cannot be read: " in reported
     assert "- odd: ODDMARK" in system(bench.sent()), "its first line stands for the description"
     assert "binary" not in system(bench.sent())
+
+
+async def test_a_huge_skill_and_very_many_are_bounded_and_said_to_be(
+    bench_at_home: Bench, monkeypatch: pytest.MonkeyPatch
+):
+    bench = bench_at_home
+    monkeypatch.setattr("codelaw.app.extensions.skills.MOST_SKILLS", 1)
+    brought(bench.root, ".codelaw/skills/huge", body="BODYMARK " + "x" * 1_000_000)
+    brought(bench.root, ".codelaw/skills/late")
+    await bench.turn("go", replies=[bench.act("load_skill", {"name": "huge"}), bench.finish("ok", times=0)])
+    assert "BODYMARK" in said(bench.sent())
+    assert len(said(bench.sent())) < 60_000
+    assert "Only the first 50000 characters are here." in said(bench.sent())
+    assert "- late" not in system(bench.sent())
+    (notice,) = notices(bench)
+    assert "Its text is longer than 50000 characters" in notice[1]
+    assert ".codelaw/skills has 2 folders; the first 1 count." in notice[1]

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from codelaw.domain.errors import ToolFailure
 from codelaw.tools.toolbox import default_toolbox
@@ -70,3 +71,16 @@ def test_errors_name_field_value_and_rule(tool: str, arguments: dict[str, Any], 
     for words in says:
         assert words in refused.value.message
     assert len(refused.value.message) < 600
+
+
+def test_the_schema_of_arguments_is_made_once_however_many_turns_begin(monkeypatch: pytest.MonkeyPatch):
+    """It takes longer than all the rest of a turn's beginning."""
+    first = default_toolbox()
+    before = first.manual(), first.schemas()
+
+    def made(cls: type[BaseModel], **_: object) -> dict[str, Any]:
+        raise AssertionError(cls)
+
+    monkeypatch.setattr(BaseModel, "model_json_schema", classmethod(made))
+    later = default_toolbox()
+    assert (later.manual(), later.schemas()) == before
