@@ -100,6 +100,7 @@ BODY = '{"id":"k1","first_kept":"t2","at":1.0}'
         *(("demotions", "part", value, "demotions", ["m2"]) for value in (raw("whole"), torn_text())),
         ("demotions", "message_id", raw(TORN), "demotions", ["m2"]),
         *(("chats", "todos", raw(junk), "todos", []) for junk in ("{", "{}", '["a"]')),
+        ("chats", "todos", raw('[{"content":7},{"content":"b","status":"pending"}]'), "todos", ["b"]),
         *(("turns", "last_usage", raw(junk), "turns", [None]) for junk in (*JUNK[1:9], '{"input_tokens":"many"}')),
     ],
     ids=lambda case: f"{case[0]} {case[2][1]!r:.12}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from codelaw.adapters.stores.rows.checks import checksum, verify
 from codelaw.adapters.stores.rows.codec import (
@@ -92,10 +92,14 @@ class Reading:
             return altered(found)
 
     def todos(self, row: Row) -> tuple[Todo, ...]:
-        """The todo list of a chat: `todos, todos_checksum, id`."""
+        """The todo list of a chat: `todos, todos_checksum, id`. What can be read of it is kept."""
         text, check, id_ = row
-        sound = check == checksum(id_, text)
-        return self._whole(tuple[Todo, ...], _json(text), "the list of tasks", sound=sound) or ()
+        each, listed = Reading(), _json(text)
+        tasks = cast("list[Row]", listed) if isinstance(listed, list) else [()]
+        found = each.all(lambda one: each._whole(Todo, one, ""), tasks)
+        if each.losses or check != checksum(id_, text):
+            self.losses.append("the list of tasks")
+        return found
 
     def checkpoint(self, row: Row) -> Checkpoint | None:
         """`body, chat_id, id, checksum`. One that cannot be read whole cuts nothing: too much is better than little."""
