@@ -60,14 +60,14 @@ def test_usage_errors(arguments, tmp_path):
     assert "usage:" in done.stderr
 
 
-@pytest.mark.parametrize(("typed", "deleted"), [("y", True), ("", False), ("maybe", False)])
-def test_a_chat_is_deleted_after_a_yes(log, typed, deleted):
+@pytest.mark.parametrize(("typed", "status"), [("y\n", 0), ("\n", 1), ("maybe\n", 1), ("\x03", 130)])
+def test_a_chat_is_deleted_after_a_yes(log, typed, status):
     terminal = Terminal("plain", log, "chats", "--delete", "c1")
     terminal.until("The chat")
     terminal.until("[y/N] ")
-    terminal.type(f"{typed}\n")
-    assert terminal.status() == (0 if deleted else 1)
-    assert received(log, "codelaw/chat/delete") == ([{"chatId": "c1"}] if deleted else [])
+    terminal.type(typed)
+    assert terminal.status() == status
+    assert received(log, "codelaw/chat/delete") == ([] if status else [{"chatId": "c1"}])
 
 
 def test_without_a_terminal_a_chat_is_deleted_with_yes_alone(log):

@@ -146,6 +146,16 @@ class TerminalApprover:
             screen.line("  n: REASON rejects this and says what to do instead", style=DIM)
 
 
+async def agreed(screen: Screen, question: str) -> bool:
+    """Whether the person at the terminal, who has seen what it is about, says yes; where nobody can be asked, no."""
+    if not screen.interactive:
+        screen.line("Nobody can be asked here: look at what it is about, then say --yes.", style=RED)
+        return False
+    _drop_typed_ahead()
+    screen.stream(f"{question} [y/N] ", aside=True, style=BOLD)
+    return (await read_line() or "").strip().lower() in {"y", "yes"}
+
+
 async def read_line() -> str | None:
     """A line from the terminal, None at its end. Cancelling it gives the terminal back."""
     await _readable()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import time
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from codelaw.cli.agreed import agreed
+from codelaw.cli.approvals import agreed
 from codelaw.cli.client import TerminalClient
 from codelaw.cli.commands.one_shot import ask_server, given, list_entries, with_client
 from codelaw.cli.exits import FAILED, FINISHED
@@ -106,8 +105,7 @@ def _delete(server: Server, arguments: argparse.Namespace) -> int:
         record = await client.request("codelaw/chat/read", of_chat | {"limit": 0, "sinceSeq": NO_EVENTS})
         if not arguments.yes:
             _print(screen, record["chat"])
-            question = "Delete this chat with all its messages, for good?"
-            if not await asyncio.to_thread(agreed, screen, question):
+            if not await agreed(screen, "Delete this chat with all its messages, for good?"):
                 screen.line("The chat is kept.", style=DIM)
                 return FAILED
         await client.request("codelaw/chat/delete", of_chat)

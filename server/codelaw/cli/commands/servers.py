@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 from typing import Any
 
-from codelaw.cli.agreed import agreed
+from codelaw.cli.approvals import agreed
 from codelaw.cli.client import TerminalClient
 from codelaw.cli.commands.one_shot import ask_server, list_entries, with_client
 from codelaw.cli.exits import FAILED, FINISHED
@@ -65,7 +64,7 @@ def switch(server: Server, arguments: argparse.Namespace) -> int:
         enabled = arguments.action == "enable"
         if found is not None and enabled and found["state"] == "needs_trust" and not arguments.yes:
             screen.line(visible_line(found["message"]), style=BOLD)
-            if not await asyncio.to_thread(agreed, screen, "Let it start whenever you talk in this folder?"):
+            if not await agreed(screen, "Let it start whenever you talk in this folder?"):
                 screen.line("It is not started.", style=DIM)
                 return FAILED
         answer = await client.request("codelaw/mcp/enable", {"name": arguments.name, "enabled": enabled})

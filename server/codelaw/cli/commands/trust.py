@@ -6,7 +6,7 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from codelaw.cli.agreed import agreed
+from codelaw.cli.approvals import agreed
 from codelaw.cli.client import TerminalClient
 from codelaw.cli.commands.one_shot import with_client
 from codelaw.cli.exits import FAILED, FINISHED
@@ -43,7 +43,7 @@ def trust(server: Server, arguments: argparse.Namespace) -> int:
             return FINISHED
         if folder in await asyncio.to_thread(trusted_folders, home(process_environment())):
             screen.line("It was trusted with other values, and has changed since.", style=BOLD)
-        if not (arguments.yes or await asyncio.to_thread(agreed, screen, f"Trust {name} with these values?")):
+        if not (arguments.yes or await agreed(screen, f"Trust {name} with these values?")):
             screen.line("Not trusted.", style=DIM)
             return FAILED
         await client.request("codelaw/workspace/trust", wanted | {"digest": file["digest"]})
