@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+from codelaw.lsp.client import Client
+from codelaw.lsp.server.registering import Registrations
+from codelaw.lsp.transport.rpc import Rpc
 from tests.lsp.raw import NO_ANSWER, RawClient, RpcError
 
 CONFIGURED: dict[str, Any] = {"workspace": {"configuration": True}}
@@ -111,6 +115,18 @@ async def test_watchers_are_registered_per_folder_and_moved(client: RawClient, t
     await client.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": [], "removed": [folder]}})
     gone = (await client.method("client/unregisterCapability"))["unregisterations"][0]
     assert gone["id"] == registered["id"]
+
+
+async def test_a_registration_waits_for_the_one_before():
+    asked: list[str] = []
+
+    async def request(method: str, _params: Any) -> None:
+        asked.append(method.removeprefix("client/").removesuffix("Capability"))
+        await asyncio.sleep(0)
+
+    registrations = Registrations(cast("Rpc", SimpleNamespace(request=request)), Client(watching=True))
+    await asyncio.gather(registrations.watch([], []), registrations.watch([], ["RULES.md"]))
+    assert asked == ["register", "unregister", "register"]
 
 
 async def test_folders_of_one_name_are_told_apart_and_others_left_out(fresh: RawClient, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ to be answered with nothing.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from typing import Any
@@ -33,6 +34,8 @@ class Registrations:
         self._rpc = rpc
         self._client = client
         self._made: set[str] = set()
+        self._turn = asyncio.Lock()
+        """One change at a time: what is registered is known only when the client has answered."""
 
     async def offer(self, files: Sequence[str]) -> None:
         """Hover and completion, for the law, `files` and chat files."""
@@ -57,22 +60,23 @@ class Registrations:
 
     async def _register(self, wanted: dict[str, dict[str, Any] | None]) -> None:
         """Ask for these methods with their options, instead of what was asked for before."""
-        gone = [{"id": f"codelaw {method}", "method": method} for method in wanted if method in self._made]
         registrations = [
             {"id": f"codelaw {method}", "method": method, "registerOptions": options}
             for method, options in wanted.items()
             if options is not None
         ]
-        self._made -= wanted.keys()
-        try:
-            if gone:
-                # The misspelt member is LSP's own.
-                await self._rpc.request(types.CLIENT_UNREGISTER_CAPABILITY, {"unregisterations": gone})
-            if registrations:
-                await self._rpc.request(types.CLIENT_REGISTER_CAPABILITY, {"registrations": registrations})
-                self._made |= wanted.keys()
-        except ClientError as error:
-            log.warning("The client takes no %s from us: %s", ", ".join(wanted), error)
+        async with self._turn:
+            gone = [{"id": f"codelaw {method}", "method": method} for method in wanted if method in self._made]
+            self._made -= wanted.keys()
+            try:
+                if gone:
+                    # The misspelt member is LSP's own.
+                    await self._rpc.request(types.CLIENT_UNREGISTER_CAPABILITY, {"unregisterations": gone})
+                if registrations:
+                    await self._rpc.request(types.CLIENT_REGISTER_CAPABILITY, {"registrations": registrations})
+                    self._made |= wanted.keys()
+            except ClientError as error:
+                log.warning("The client takes no %s from us: %s", ", ".join(wanted), error)
 
 
 def law_patterns(files: Sequence[str]) -> list[str]:
