@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -121,3 +122,13 @@ async def test_the_summarys_cost_is_on_the_turns_bill_and_not_in_the_windows_gau
     assert result.usage.cache_read_tokens == summary["cache_read_input_tokens"] + step["cache_read_input_tokens"]
     gauges = bench.kinds("usage")
     assert [gauge.context_tokens for gauge in gauges] == [sum(step.values())]
+
+
+async def test_a_summary_call_that_overflows_is_asked_again_smaller(bench: Bench):
+    summariser = await small(bench, "overflow", "overflow", "good", context={"keepRounds": 2})
+    report = await bench.session.compact(await heavy(bench, 8))
+    assert (report.compacted, report.summary) == (True, "model")
+    sizes = [len(json.dumps(body)) for body in summariser.asked]
+    assert len(sizes) == 3
+    assert sizes == sorted(sizes, reverse=True)
+    fine(bench)

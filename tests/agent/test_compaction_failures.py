@@ -278,3 +278,34 @@ async def test_a_store_that_cannot_take_the_checkpoint_leaves_the_view_and_says_
     assert (await bench.session.compact(chat)).compacted
     await bench.reopen(**SMALL)
     assert "SUMMARYCANARY2Z" in (await bench.session.inspect(chat, "x")).text
+
+
+async def test_a_success_in_between_begins_the_count_anew(bench: Bench):
+    summariser = await small(bench, *["headless"] * 4, "good", *["headless"] * 4, "good")
+    chat = await due(bench)
+    bench.vendor.play(bench.finish("x", usage=usage(26_000), times=0))
+    for number in range(18, 21):
+        await bench.turn(ask(number), chat)
+    assert len(summariser.asked) == 5
+    assert [report.compacted for report in reports(bench)] == [False, False, True]
+    chat = await talk(bench, 9, size=3_000, chat=chat, start=21, usage=usage(26_000))
+    bench.vendor.play(bench.finish("x", usage=usage(26_000), times=0))
+    for number in range(30, 33):
+        await bench.turn(ask(number), chat)
+    codes = [code for code, _ in notices(bench)]
+    assert codes.count("summary_failed") == 4, "two and two"
+    assert "compaction_paused" not in codes
+
+
+async def test_cancelling_only_the_compaction_of_a_turn_lets_the_turn_go_on(bench: Bench):
+    await small(bench, "hang")
+    chat = await due(bench)
+    agent = await bench.session._chats.get(chat)
+    bench.vendor.play(bench.finish("on", usage=usage(26_000)))
+    running = await bench.session.send(chat, ask(18))
+    while not agent.compacting.in_flight:
+        await asyncio.sleep(0)
+    await bench.session.cancel_compaction(chat)
+    result = await running.result()
+    assert (result.stop_reason, result.answer) == ("finished", "on")
+    assert asked_in(bench.sent()) == list(range(19))

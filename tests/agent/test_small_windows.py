@@ -11,7 +11,9 @@ from codelaw.agent.compaction.compaction_plan import SMALL, TURNS, Cause, plan
 from codelaw.agent.compaction.watermark import CompactionEnd, waits
 from codelaw.context.sections import message_tokens
 from codelaw.transcript.transcript import due
+from tests.agent.conftest import Bench
 from tests.agent.planning import Running, checkpoint, inputs_of
+from tests.agent.talking import filler, fine, notices, reports, small
 from tests.context.spoken import read
 
 PLAYED = 40
@@ -85,3 +87,22 @@ def test_a_large_window_full_of_ten_rounds_keeps_them_and_a_small_one_does_not()
         assert len(planned.kept) == 10 if window >= SMALL else 1 < len(planned.kept) < 5, window
         asked_for = plan(made.now.archive, made.inputs, Cause("manual"))
         assert len(asked_for.kept) == 10, "a person has asked for exactly so many"
+
+
+async def test_a_user_is_told_that_fewer_rounds_stay_once_for_each_step_down(bench: Bench):
+    summariser = await small(bench, model={"contextWindow": 20_000}, context={"keepRounds": 10})
+    chat = None
+    for number in range(34):
+        size = 1_500 if number < 16 else 5_000
+        bench.vendor.play(bench.finish(filler(size, number), chunk=4_000))
+        chat = (await bench.turn(f"Question {number}", chat)).chat_id
+    fine(bench)
+    kept = [report.rounds_kept for report in reports(bench) if report.compacted]
+    assert len(kept) == len(summariser.asked) >= 3
+    steps = [stay for place, stay in enumerate(kept) if stay < min([10, *kept[:place]])]
+    said = [message for code, message in notices(bench) if code == "fewer_rounds"]
+    assert 0 < len(said) == len(steps) < len(kept)
+    for message, stay in zip(said, steps, strict=True):
+        assert "The window of 20000 tokens is small" in message
+        assert f"{stay} rounds stay" in message or stay == 1
+        assert "not 10 (context.keepRounds)" in message
