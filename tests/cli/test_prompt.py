@@ -153,6 +153,13 @@ def typed_in_a_turn(log, typed):
     return terminal
 
 
+def test_an_end_that_is_typed_while_a_turn_runs_ends_the_conversation_behind_it(log):
+    terminal = typed_in_a_turn(log, "\x04")
+    terminal.until("Ctrl-D was typed meanwhile")
+    assert terminal.status() == 0
+    assert len(received(log, "shutdown")) == 1
+
+
 def test_text_that_is_typed_while_a_turn_runs_stays_whatever_is_typed_behind_it(log):
     terminal = typed_in_a_turn(log, "and\x04")
     terminal.until("agent> ")

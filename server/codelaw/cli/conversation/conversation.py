@@ -31,8 +31,8 @@ def converse(runner: asyncio.Runner, talk: Talk, screen: Screen) -> int:
     while not talk.hangup.came:
         try:
             text = prompt.ask(talk.mode or "agent")
-        except EOFError:
-            screen.line("")
+        except EOFError as end:
+            screen.line(str(end), style=DIM)
             return FINISHED
         except KeyboardInterrupt:
             screen.line("")

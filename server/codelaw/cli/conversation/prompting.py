@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import array
+import fcntl
 import json
 import os
 import select
 import sys
 import tempfile
+import termios
 from contextlib import suppress
 from pathlib import Path
 
@@ -51,11 +54,13 @@ class Prompt:
         """One message or command.
 
         Raises:
-            EOFError: the end of input.
+            EOFError: the end of input; with words where Ctrl-D was typed while something else ran, on an empty line.
             KeyboardInterrupt: Ctrl-C at the prompt.
         """
         if self._ended:
             raise EOFError
+        if _end_waits(sys.stdin.fileno()):
+            raise EOFError("Ctrl-D was typed meanwhile: leaving.")
         text = self._text(f"{mode}> ")
         if text.strip():
             if readline is not None:
@@ -89,6 +94,22 @@ class Prompt:
         while (line := input(_MORE)) != BLOCK or _more_follows():
             lines.append(line)
         return "\n".join(lines)
+
+
+def _end_waits(terminal: int) -> bool:
+    """Whether the next that a terminal gives is an end of input.
+
+    The line editor would not see it: what the terminal has kept as an end, it reads as a character without a meaning.
+    Text that was typed before stays for the line editor.
+    """
+    try:
+        if not termios.tcgetattr(terminal)[3] & termios.ICANON or not select.select([terminal], [], [], 0)[0]:
+            return False
+        waiting = array.array("i", [0])
+        fcntl.ioctl(terminal, termios.FIONREAD, waiting)
+    except (OSError, termios.error):
+        return False  # no terminal, or no more: the line editor finds out
+    return waiting[0] == 0
 
 
 def _more_follows() -> bool:
