@@ -217,6 +217,13 @@ def test_the_doctor_tells_problems_of_the_settings(workspace, home):
     assert "✓ settings" in codelaw("doctor", workspace=workspace).stdout
 
 
+def test_a_data_folder_that_is_not_there_yet_is_no_fault(workspace, home):
+    elsewhere = {"CODELAW_HOME": str(home / "new"), "CODELAW_STORE__URL": "postgresql://x@127.0.0.1:1/x"}
+    done = codelaw("doctor", workspace=workspace, **elsewhere)
+    assert f"✓ data folder  {home / 'new'}" in done.stdout
+    assert "✗ store" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("url", "reported"),
     [("http://127.0.0.1:9", "nothing listens there"), ("localhost", "is not an address")],

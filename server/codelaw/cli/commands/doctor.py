@@ -43,7 +43,7 @@ def doctor(server: Server, arguments: argparse.Namespace) -> int:
             Health("packages", "good", ", ".join(f"{name} {metadata.version(name)}" for name in _PACKAGES)),
             *_problems(read["problems"]),
             *await _store(client, folder, settings),
-            Health("data folder", "good" if os.access(folder, os.W_OK | os.X_OK) else "broken", str(folder)),
+            await asyncio.to_thread(_folder, folder),
             *await _model(client, settings, workspace),
             await machine.embedder(settings),
             *await asyncio.to_thread(machine.ignore_file, workspace),
@@ -69,6 +69,13 @@ def _problems(notices: list[dict[str, Any]]) -> list[Health]:
     if not notices:
         return [Health("settings", "good", "readable, and every key is known")]
     return [Health("settings", _LEVELS.get(notice["level"], "lacking"), notice["message"]) for notice in notices]
+
+
+def _folder(folder: Path) -> Health:
+    nearest = next(one for one in (folder, *folder.parents) if one.exists())
+    if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
+        return Health("data folder", "good", str(folder))
+    return Health("data folder", "broken", f"{folder} is not writable")
 
 
 async def _store(client: TerminalClient, folder: Path, settings: dict[str, Any]) -> list[Health]:

@@ -64,7 +64,7 @@ class ClientApprover:
                 )
             return await self._by_message(question)
         except ClientError as error:
-            log.info("An approval was not answered: %s", error)
+            log.warning("An approval was not answered: %s", error)
             return NOBODY
 
     async def _by_message(self, question: ApprovalQuestion) -> ApprovalAnswer:
