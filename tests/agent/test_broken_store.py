@@ -133,3 +133,24 @@ async def test_a_turn_whose_chat_another_server_deletes_ends_in_words(bench: Ben
         result = await running.result()
     assert (result.stop_reason, result.error.code if result.error else "") == ("failed", "chat_not_found")
     assert (await bench.turn("another")).stop_reason == "finished"
+
+
+async def test_a_message_that_cannot_be_sent_leaves_no_chat(bench: Bench):
+    await bench.session.list(None, 1, None)
+    breaker = Breaker(bench.session._chats._stores.chats, "begin_turn", 0)
+    with pytest.raises(Refusal):
+        await bench.session.send(None, "go")
+    breaker.mend()
+    assert await bench.session.list(None, 10, None) == ([], None)
+
+
+async def test_a_chat_deleted_under_its_turn_ends_it(bench: Bench):
+    bench.vendor.reset([bench.act("LS", {}, delay=0.03), bench.finish("ok", times=0)])
+    running = await bench.session.send(None, "go")
+    await until(lambda: bench.vendor.messages)
+    await bench.session.delete(running.chat_id)
+    assert (await running.result()).stop_reason == "cancelled"
+    with pytest.raises(Refusal) as caught:
+        await bench.session.send(running.chat_id, "again")
+    assert caught.value.code == "chat_not_found"
+    assert (await bench.turn("another")).stop_reason == "finished"

@@ -375,3 +375,27 @@ async def test_an_overflow_that_can_never_be_ends_in_a_readable_error(bench: Ben
     bench.vendor.reset([bench.finish("as ever")])
     assert (await bench.turn("again", result.chat_id)).answer == "as ever"
     assert bench.sent()["max_tokens"] >= 256, "nothing of it is believed later"
+
+
+async def test_small_windows_are_warned_about_once_per_chat(bench: Bench):
+    await bench.reopen(context={"maxWindow": 31_999})
+    bench.vendor.reset([bench.finish("x", times=0)])
+    first = await bench.turn("go")
+    second = await bench.turn("go", first.chat_id)
+    assert [notice.code for notice in first.notices] == ["window_small"]
+    assert second.notices == ()
+
+
+async def test_a_list_of_hosts_that_nothing_keeps_is_a_notice(bench: Bench):
+    await bench.reopen(tools={"bash": {"network": ["api.example.org"]}})
+    bench.session.resources.contexts.maker.sandbox = Sandbox(list, [], {}, kinds=())
+    bench.vendor.reset([bench.finish("ok")])
+    (notice,) = (await bench.turn("go")).notices
+    assert notice.code == "hosts_not_kept"
+    assert "reach every host, not only those of tools.bash.network" in notice.message
+
+
+async def test_a_quota_that_names_its_end_is_waited_for(bench: Bench):
+    spent = VendorReply(status=429, error_message="You exceeded your current quota.", headers={"retry-after": "0.01"})
+    bench.vendor.reset([spent, bench.finish("here")])
+    assert (await bench.turn("go")).answer == "here"

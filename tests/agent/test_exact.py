@@ -50,3 +50,9 @@ async def test_a_chat_that_never_left_this_machine_is_not_sent_to_be_counted(ben
     report = await bench.session.inspect(chat, "And what else?", exact=True)
     assert report.exact_problem == "This chat has not left this machine, and was not sent to be counted."
     assert bench.vendor.requests == []
+
+
+async def test_nobody_is_asked_unless_it_is_wanted(bench: Bench):
+    report = await bench.session.inspect(None, "What is here?")
+    assert (report.exact_tokens, report.exact_problem) == (None, "")
+    assert bench.vendor.requests == []

@@ -99,3 +99,13 @@ async def test_reads_side_by_side_keep_a_change_once(bench: Bench):
     report = await bench.session.revert(result.chat_id, result.turn_id)
     assert report.conflicts == ()
     assert (bench.root / "a.py").read_bytes() == b"x=1\n"
+
+
+async def test_a_hook_before_a_call_is_undone_though_it_refuses_the_call(bench: Bench):
+    await hooked(bench, PreToolUse={"matcher": "Edit", "command": "echo x=3 > a.py; echo no >&2; exit 2"})
+    (bench.root / "a.py").write_bytes(b"x=1\n")
+    result = await edited(bench)
+    assert [change.path for change in result.changes] == ["a.py"]
+    assert "+x=3" in said(bench)
+    await bench.session.revert(result.chat_id, result.turn_id)
+    assert (bench.root / "a.py").read_bytes() == b"x=1\n"

@@ -360,3 +360,27 @@ async def test_keys_that_are_known_reach_no_hook_and_no_event(bench: Bench):
     await bench.turn(f"my key is {key}", replies=[bench.finish("ok", times=0)])
     assert key not in (bench.root / "seen").read_text()
     assert all(key not in str(event.message) for event in bench.kinds("hook", "notice"))
+
+
+async def test_a_hook_that_is_never_content_holds_an_answer_up_three_times(bench: Bench):
+    await hooked(bench, Stop="cat >> seen; echo >> seen; echo more >&2; exit 2")
+    bench.vendor.reset([bench.finish("done", times=0)])
+    result = await bench.turn("go")
+    assert (result.stop_reason, result.steps) == ("finished", 4)
+    assert [notice.code for notice in result.notices] == ["hook_ignored"]
+    active = [json.loads(line)["stop_hook_active"] for line in (bench.root / "seen").read_text().splitlines()]
+    assert active == [False, True, True, True]
+
+
+async def test_a_message_to_a_running_turn_is_heard_too(bench: Bench):
+    bench.user = User(None)
+    await hooked(bench, UserPromptSubmit="grep -q secret && exit 2; exit 0")
+    bench.vendor.reset([bench.act("Write", {"path": "a", "content": "x"}), bench.finish("ok", times=0)])
+    turn = await bench.session.send(None, "go")
+    await until(lambda: bench.user.asked)
+    with pytest.raises(Refusal) as refused:
+        await bench.session.steer(turn.chat_id, "the secret")
+    assert refused.value.code == "hook_blocked"
+    assert await bench.session.steer(turn.chat_id, "the plan")
+    turn.cancel()
+    await turn.result()

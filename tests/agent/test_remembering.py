@@ -235,3 +235,15 @@ async def test_what_is_saved_unasked_changes_nothing_of_the_users(memory, shelf,
     again = await memory.save(before.text, "habit", scope, 1.0, unasked=True)
     assert (again.memory, again.merged) == (before, True)
     assert await shelf.get("likes") == before
+
+
+async def test_what_is_forgotten_while_it_is_changed_stays_forgotten(memory, shelf, lens):
+    lens.seconds = 0.3
+    changing = asyncio.create_task(memory.update("party", text="The walrus party was in June"))
+    while not lens.running:
+        await asyncio.sleep(0.001)
+    await memory.forget("party")
+    with pytest.raises(Refusal) as refused:
+        await changing
+    assert refused.value.code == "memory_not_found"
+    assert "party" not in shelf.entries

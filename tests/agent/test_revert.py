@@ -341,3 +341,23 @@ async def test_the_model_forgets_a_turn_and_the_record_does_not(bench: Bench, ot
     assert "FIRSTBODY" in texts(bench.sent())
     assert await refused(bench, chat, second, messages=True) == "nothing_to_undo"
     assert [request.status for request in bench.vendor.messages] == [200]
+
+
+async def test_a_forgotten_turn_is_not_summarised_and_a_restore_does_not_bring_it_back(bench: Bench):
+    await bench.reopen(context={"keepRounds": 1})
+    chat: str | None = None
+    turns: list[str] = []
+    for number in range(4):
+        bench.vendor.reset([bench.finish(f"ANSWER{number}")])
+        result = await bench.turn(f"ASK{number}", chat)
+        chat = result.chat_id
+        turns.append(result.turn_id)
+    assert chat is not None
+    await bench.session.revert(chat, turns[1], files=False, messages=True)
+    report = await bench.session.compact(chat)
+    assert report.compacted
+    assert report.rounds_archived == 2
+    await bench.session.revert(chat, turns[3], files=False, messages=True)
+    await bench.session.restore(chat)
+    text = (await bench.session.inspect(chat, None)).text
+    assert [number for number in range(4) if f"ANSWER{number}" in text] == [0, 2]

@@ -65,3 +65,15 @@ async def test_a_file_whose_changes_are_damaged_in_the_store_is_left_alone(bench
     assert report.reverted == ((bench.root / "b.txt").as_uri(),)
     assert [one.reason for one in report.conflicts] == ["a.txt cannot be undone: what was kept of it is damaged."]
     assert (bench.root / "a.txt").read_text() == "1\n2\nthree\n"
+
+
+async def test_bytes_are_not_put_behind_an_open_document(bench: Bench):
+    place = bench.root / "a.bin"
+    place.write_bytes(b"a\0b")
+    chat, turn = await kept_by_command(bench, lambda: place.write_bytes(b"text now\n"))
+    bench.buffers.put(place, "text now\n")
+    (conflict,) = (await bench.session.revert(chat, turn)).conflicts
+    assert conflict.reason == "a.bin is open in the editor and was no text: close it and try again."
+    bench.buffers.close(place)
+    assert (await bench.session.revert(chat, turn)).conflicts == ()
+    assert place.read_bytes() == b"a\0b"

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import SteerEvent, TurnEnded, TurnStarted
+from codelaw.domain.events import Mention, SteerEvent, TurnEnded, TurnStarted
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion
 from tests.agent.conftest import Bench
 from tests.agent.test_broken_store import Breaker, agree
@@ -247,3 +247,24 @@ async def test_files_mentioned_at_an_approval_are_to_be_read_first(bench: Bench,
     bench.user.comment = "no @such.md"
     await bench.turn("more", replies=[bench.act("Bash", {"command": "true"}), bench.finish("ok")])
     assert "You MUST" not in texts(bench.sent())
+
+
+async def test_a_steers_mentions_are_resolved_and_its_reminder_is_stored_once(bench: Bench):
+    (bench.root / "a.py").write_text("x")
+    bench.vendor.reset([bench.act("LS", {}, delay=0.03), bench.finish("ok")])
+    running = await bench.session.send(None, "go")
+    await until(lambda: bench.vendor.messages)
+    await bench.session.steer(running.chat_id, "look at @a.py and @b.py")
+    await running.result()
+    assert texts(bench.sent()).count("You MUST read this file with the Read tool") == 1
+    told = bench.kinds("steer")[-1]
+    assert (told.state, told.step) == ("told", 2)
+    assert told.mentions == (
+        Mention("a.py", "file", (bench.root / "a.py").as_uri(), reminded=True),
+        Mention("b.py", "unresolved"),
+    )
+    bench.vendor.reset([bench.finish("more")])
+    await bench.turn("next", running.chat_id)
+    assert texts(bench.sent()).count("You MUST read this file with the Read tool") == 1
+    messages = (await bench.session.read(running.chat_id)).messages
+    assert [message.metadata.note for message in messages if message.role == "user"] == [None, "steer", None]

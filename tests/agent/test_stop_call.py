@@ -34,3 +34,16 @@ async def test_a_command_is_stopped_and_the_model_is_told_of_it(bench: Bench):
     assert "The user stopped the command" in reported
     assert "Do not run it again unless the user asks for it." in reported
     assert not await bench.session.stop_call(running.chat_id, call_id), "it runs no longer"
+
+
+async def test_a_command_that_changed_files_can_still_be_undone(bench: Bench):
+    await bench.reopen(permissions={"allow": ["Bash"]})
+    (bench.root / "a.txt").write_text("old\n")
+    command = "echo new > a.txt; echo begun; exec sleep 600"
+    bench.vendor.reset([bench.act("Bash", {"command": command}), bench.finish("ok")])
+    running = await bench.session.send(None, "go")
+    await until(lambda: any(isinstance(event.event, ToolOutputEvent) for event in bench.events))
+    assert await bench.session.stop_call(running.chat_id, commands(bench)[0].call_id)
+    await running.result()
+    assert (await bench.session.revert(running.chat_id, running.turn_id)).conflicts == ()
+    assert (bench.root / "a.txt").read_text() == "old\n"

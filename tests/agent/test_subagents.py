@@ -6,6 +6,7 @@ import asyncio
 import json
 from typing import Any
 
+from codelaw.adapters.models.catalog import profile
 from codelaw.domain.events import ToolCallEvent, UsageEvent
 from tests.agent.conftest import Bench
 from tests.agent.talking import fine, notices, plain, said, system
@@ -268,3 +269,20 @@ async def test_no_subagents_where_they_are_switched_off(bench: Bench):
     bench.vendor.play(tasks(bench, ("explore", "Look")), bench.finish("None."))
     await bench.turn("Look.")
     assert "There is no tool 'Task' in this mode" in observed(bench)
+
+
+async def test_a_childs_own_model_has_its_own_price(bench: Bench):
+    agents = bench.root / ".codelaw" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "cheap.md").write_text("---\ndescription: x\nmodel: claude-haiku-4-5\n---\nBe brief.\n")
+    used = {"input_tokens": 1_000_000, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+    bench.vendor.play(
+        bench.act("Task", {"kind": "cheap", "prompt": "x"}, usage={**used, "input_tokens": 0, "output_tokens": 0}),
+        bench.finish("brief", usage={**used, "output_tokens": 0}),
+        bench.finish("Done.", usage={**used, "input_tokens": 0, "output_tokens": 0}),
+    )
+    result = await bench.turn("Go.")
+    own = profile("claude-haiku-4-5")
+    assert own is not None
+    assert own.prices is not None
+    assert result.cost_usd == own.prices.input

@@ -78,3 +78,12 @@ def test_in_the_text_dialect_it_has_no_effect_and_says_so():
     for fine in ("auto", "native"):
         settings["model"] |= {"dialect": fine}
         assert load_settings(environ={}, client=settings).problems == []
+
+
+@pytest.mark.parametrize("dialect", ["native"], indirect=True)
+async def test_it_is_not_offered_where_it_is_off(bench: Bench):
+    bench.vendor.reset([bench.finish("ok")])
+    chat = (await bench.turn("go")).chat_id
+    assert "web_search" not in str(bench.sent())
+    told = {one.name: one for one in (await bench.session.inspect(chat, None)).tools}
+    assert told["web_search"].reason == "not enabled: tools.webSearch in the dialect `native`"

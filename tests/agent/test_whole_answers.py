@@ -102,3 +102,26 @@ async def test_an_answer_that_an_endpoints_own_stop_sequence_cuts_is_continued(b
         return
     assert (result.stop_reason, result.answer, bench.shown("answer")) == ("finished", whole, whole)
     assert "stop sequence" in bench.kinds("retry")[0].reason
+
+
+async def test_what_a_closed_stream_has_not_told_of_its_request_is_estimated(bench: Bench):
+    """Some endpoints tell the input only at the end; without it the chat would look empty, and never be compacted."""
+    if bench.dialect == "native":
+        pytest.skip("calls stand beside the text")
+    call = bench.act("LS", {})
+    untold = {"input_tokens": 0, "output_tokens": 0}
+    bench.vendor.reset([replace(call, text=call.text + INVENTED, delay=0.001, usage=untold), bench.finish("ok")])
+    result = await bench.turn("go")
+    assert bench.vendor.messages[0].closed_early
+    first, second = bench.kinds("usage")
+    told = second.usage.total_tokens - second.usage.output_tokens
+    assert 0.5 * told < first.usage.input_tokens < 2 * told
+    assert result.usage.total_tokens == first.usage.total_tokens + second.usage.total_tokens
+
+
+async def test_an_answer_that_a_stop_sequence_always_cuts_is_not_shown_as_whole(bench: Bench):
+    text = "Thought: t\nAction: Finish[so" if bench.dialect == "react" else "so"
+    bench.vendor.reset([VendorReply(text=text, stop_reason="stop_sequence", stop_sequence="\n#", times=0)])
+    result = await bench.turn("go")
+    assert (result.stop_reason, len(bench.vendor.messages)) == ("token_limit", 4)
+    assert "stop sequence" in (await bench.session.read(result.chat_id)).messages[-1].content

@@ -10,7 +10,7 @@ import pytest
 from codelaw.domain.chats import Todo
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.results import ToolResult
-from codelaw.tools.bounds import MAX_DATA, json_size
+from codelaw.tools.bounds import MAX_DATA, bounded, json_size
 from codelaw.tools.changing.diffs import difference
 from codelaw.tools.changing.editing import PREVIEW_CHARACTERS, shown_whole
 from codelaw.tools.paths import located
@@ -210,3 +210,12 @@ def test_a_change_is_previewed_whole_or_not_at_all():
     assert "+line 4999" in shown
     with pytest.raises(ToolFailure, match="make it in parts"):
         shown_whole("x" * (PREVIEW_CHARACTERS + 1))
+
+
+def test_no_result_passes_its_bound():
+    data = {"a": "x" * 100_000, "b": [{"c": "y" * 100}] * 5000, "d": {str(n): "z" for n in range(10)}}
+    result = bounded(ToolResult("success", data, ""))
+    assert json_size(dict(result.data)) <= MAX_DATA
+    assert (result.status, result.data["truncated"]) == ("partial", True)
+    small = ToolResult("success", {"a": 1}, "")
+    assert bounded(small) is small
