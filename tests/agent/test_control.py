@@ -393,9 +393,3 @@ async def test_a_list_of_hosts_that_nothing_keeps_is_a_notice(bench: Bench):
     (notice,) = (await bench.turn("go")).notices
     assert notice.code == "hosts_not_kept"
     assert "reach every host, not only those of tools.bash.network" in notice.message
-
-
-async def test_a_quota_that_names_its_end_is_waited_for(bench: Bench):
-    spent = VendorReply(status=429, error_message="You exceeded your current quota.", headers={"retry-after": "0.01"})
-    bench.vendor.reset([spent, bench.finish("here")])
-    assert (await bench.turn("go")).answer == "here"
