@@ -13,6 +13,7 @@ from codelaw.domain.results import ToolResult
 from codelaw.tools.bounds import MAX_DATA, bounded, json_size
 from codelaw.tools.changing.diffs import difference
 from codelaw.tools.changing.editing import PREVIEW_CHARACTERS, shown_whole
+from codelaw.tools.commands.bash import Bash, BashArguments
 from codelaw.tools.paths import located
 from codelaw.tools.todo_list import recap
 from tests.fakes.desk import Desk, folder, make_desk
@@ -219,3 +220,8 @@ def test_no_result_passes_its_bound():
     assert (result.status, result.data["truncated"]) == ("partial", True)
     small = ToolResult("success", {"a": 1}, "")
     assert bounded(small) is small
+
+
+def test_the_title_of_a_command_is_the_command_and_never_the_models_word_for_it():
+    arguments = BashArguments(command="rm x", timeout_ms=None, description="List the files")
+    assert (Bash().title(arguments), Bash().described(arguments)) == ("rm x", "List the files")

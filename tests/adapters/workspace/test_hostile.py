@@ -99,3 +99,13 @@ async def test_a_search_comes_to_an_end_where_an_ignore_file_has_none(
     else:
         (desk.root / ".gitignore").symlink_to("/dev/zero")
     assert (await desk("Grep", pattern="needle")).data["total"] == 1
+
+
+async def test_a_huge_ignore_file_is_not_read_and_of_a_large_one_the_first_patterns_count(desk: Desk):
+    """Each pattern is an expression of its own: of 900 kB of them each turn would take half a minute."""
+    desk.put("sub/a.txt", "x")
+    for text in (f"*.txt\n{'#' * MAX_BYTES}\n", "d\n" * MAX_PATTERNS + "*.txt\n"):
+        desk.put("sub/.gitignore", text)
+        assert (await desk("LS", path="sub")).data["entries"] == ["a.txt"]
+    desk.put("sub/.gitignore", "*.txt\n" + "d\n" * MAX_PATTERNS)
+    assert (await desk("LS", path="sub")).data["entries"] == []
