@@ -125,11 +125,11 @@ def test_changes_far_apart_never_clash(seed):
 
 
 def test_a_large_file_of_which_everything_changed_is_undone_beside_what_was_typed():
-    """Typed at one end; where both ends differ, so far apart, nothing is taken for unchanged between them."""
+    """Typed at both ends; where no line stands once, so far apart, nothing is taken for unchanged between them."""
     one = "\n".join(f"line {number}" for number in range(100_000))
     other = "\n".join(f"other {number}" for number in range(100_000))
-    assert merged(f"first\nsecond\n{other}", f"first\nsecond\n{one}", f"typed\nfirst\nsecond\n{other}") == (
-        f"typed\nfirst\nsecond\n{one}"
-    )
+    ours, theirs = f"first\nsecond\n{one}\nlast", f"typed\nfirst\nsecond\n{other}\nlast\ntyped"
+    assert merged(f"first\nsecond\n{other}\nlast", ours, theirs) == f"typed\n{ours}\ntyped"
+    blank = "\n" * 100_000
     with pytest.raises(Clash):
-        merged(f"first\n{other}\nlast", f"first\n{one}\nlast", f"typed\nfirst\n{other}\nlast\ntyped")
+        merged(f"{blank}first\n{blank}first", f"{blank}1\n{blank}first", f"typed\n{blank}first\n{blank}first\ntyped")

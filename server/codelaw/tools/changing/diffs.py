@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -114,6 +115,8 @@ def _shown(line: str) -> str:
 
 
 _MIXED = "mixed"
+_PART = 200
+"""Lines of the parts that large texts are compared in."""
 
 
 class Clash(Exception):
@@ -205,7 +208,7 @@ def _check(mine: Sequence[_Hunk], others: Sequence[_Hunk]) -> None:
 
 def _hunks(base: list[str], new: list[str]) -> list[_Hunk]:
     """What changed from `base` to `new`, in order; parts that only add or only remove stand as late as they can."""
-    raw = changes(base, new)
+    raw = _apart(base, new)
     hunks: list[_Hunk] = []
     for place, (_, i1, i2, j1, j2) in enumerate(raw):
         floor = hunks[-1].end if hunks else 0
@@ -220,3 +223,20 @@ def _hunks(base: list[str], new: list[str]) -> list[_Hunk]:
         lines = tuple(new[j1 + down : j2 + down])
         hunks.append(_Hunk(i1 + down, i2 + down, lines, i1 - up, i2 + down))
     return hunks
+
+
+def _apart(base: list[str], new: list[str], most: int = MAX_MIDDLE) -> list[_Code]:
+    """The changes, those of more than `most` lines on either side of a line that both have once."""
+    if base == new:
+        return []
+    once: list[int] = []
+    if max(len(base), len(new)) > most:
+        old, own = Counter(base), Counter(new)
+        once = [place for place, line in enumerate(base) if old[line] == own[line] == 1]
+    if not once:
+        return changes(base, new)
+    i = once[len(once) // 2]
+    j = new.index(base[i])
+    later = _apart(base[i + 1 :], new[j + 1 :], _PART)
+    behind = ((tag, i1 + i + 1, i2 + i + 1, j1 + j + 1, j2 + j + 1) for tag, i1, i2, j1, j2 in later)
+    return [*_apart(base[:i], new[:j], _PART), *behind]
