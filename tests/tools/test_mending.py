@@ -232,3 +232,9 @@ def test_whatever_is_sent_either_fails_or_changes_one_place(
         gone = len(whole) - len(made) + len(new)
         kept = [at for at in range(len(whole)) if whole[:at] + new + whole[at + gone :] == made]
         assert kept, (text, sent, done.text)
+
+
+def test_line_breaks_are_left_out_only_at_the_end_of_the_file():
+    assert mend("one\ntwo", "two\n", "2\n")[0] == "one\n2"
+    assert "nearest is line 2" in refusal("one\ntwo\nthree", "two\n\n", "2\n\n")
+    assert "was not found" in refusal("one\n@kept\ntwo\n", "one\ntwo", "one\n2")

@@ -67,7 +67,7 @@ def _exact(file: IndexedLines, reading: EditReading) -> Iterator[Fit]:
 def _may_be(reading: EditReading, text: str, start: int, end: int) -> bool:
     """Whether a place begins and ends where the reading's text can."""
     begins, ends = text[max(0, start - 1) : start] in {"", "\n"}, "\n" in f"{text[end - 1 : end + 1]}\n"[:2]
-    return not reading.whole or (begins and ends)
+    return (not reading.last or end == len(text)) and (not reading.whole or (begins and ends))
 
 
 def _by_looks(file: IndexedLines, old: str, new: str) -> Iterator[Fit]:
@@ -89,8 +89,8 @@ def _by_blanks(file: IndexedLines, reading: EditReading) -> tuple[list[Fit], lis
         return found
     for first in file.blocks(body):
         last = first + len(body)
-        if last == len(file.lines) and len(body) < len(sent):
-            continue  # the line break behind it is not there
+        if last == len(file.lines) if len(body) < len(sent) else reading.last and last < len(file.lines):
+            continue  # the line break behind it is not there, or more than that
         there = [*file.lines[first:last], *sent[len(body) :]]
         related = relation(list(zip(body, there, strict=False)))
         what = _words(reading.what, "other white space" if related is None else related.what)
@@ -213,11 +213,13 @@ class EditReading:
     """Why the new text would be a guess."""
     whole: bool = False
     """The old text can only be whole lines."""
+    last: bool = False
+    """The old text can only be the last of the file."""
 
 
 def readings(old: str, new: str) -> list[EditReading]:
     """All readings but the plain one; several may agree."""
-    read = [*_unnumbered(old, new), *_unescaped(old, new), *_without_entities(old, new)]
+    read = [*_unnumbered(old, new), *_unescaped(old, new), *_without_entities(old, new), *_without_breaks(old, new)]
     return [reading for reading in read if reading.old.strip() and reading.old != old]
 
 
@@ -295,3 +297,13 @@ def _without_entities(old: str, new: str) -> Iterator[EditReading]:
 
 def _plain(text: str) -> str:
     return _ENTITY.sub(lambda found: html.unescape(found[0].lower()), text)
+
+
+def _without_breaks(old: str, new: str) -> Iterator[EditReading]:
+    """Without the line breaks at the end of the old text, which the new one must have too: the file has none there."""
+    kept = old.rstrip("\n")
+    breaks = old[len(kept) :]
+    if breaks:
+        meant = new.removesuffix(breaks) if new.endswith(breaks) else None
+        doubt = "" if meant is not None else "new_string ends with other line breaks"
+        yield EditReading(kept, meant, "line breaks at its end left out", doubt, last=True)
