@@ -196,4 +196,4 @@ def test_nothing_that_is_typed_is_ever_lost(data: st.DataObject) -> None:
         if change is not None:
             text, written = spliced(text, change), now
         assert all(text.count(word) == 1 for word in words)
-    assert "words of it." in text
+    assert "words of it." in re.sub(r"‹\d+›", "", text)
