@@ -138,7 +138,7 @@ def _files(clone: Path, revision: str, root: str) -> dict[str, str]:
     with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
         for member in tar:
             part = tar.extractfile(member) if member.isfile() else None
-            if part is None or kept.skipped_by_name(member.name) or kept.skipped_by_size(member.size):
+            if part is None or kept.skipped_by_name(member.name) or member.size > kept.LARGEST:
                 continue
             data = part.read()
             if b"\0" in data:
