@@ -1,8 +1,9 @@
-"""A server on the web that wants to know who calls, with its own small authority: `guarded.py`."""
+"""A server on the web that wants to know who calls, with its own small authority: `guarded.py [METADATA]`."""
 
 import json
 import secrets
 import socket
+import sys
 from urllib.parse import parse_qs, urlencode
 
 import uvicorn
@@ -17,6 +18,8 @@ listening.listen()
 HERE = f"http://127.0.0.1:{listening.getsockname()[1]}"
 CODES: set[str] = set()
 TOKENS: set[str] = {"a-key-by-hand"}
+METADATA = sys.argv[1] if sys.argv[1:] else f"{HERE}/.well-known/oauth-protected-resource"
+"""Where it says that is written who lets people in."""
 
 
 async def resource(request: Request) -> Response:
@@ -53,8 +56,7 @@ async def token(request: Request) -> Response:
 
 async def mcp(request: Request) -> Response:
     if request.headers.get("authorization", "").removeprefix("Bearer ") not in TOKENS:
-        where = f'Bearer resource_metadata="{HERE}/.well-known/oauth-protected-resource"'
-        return Response(status_code=401, headers={"www-authenticate": where})
+        return Response(status_code=401, headers={"www-authenticate": f'Bearer resource_metadata="{METADATA}"'})
     if request.method != "POST":
         return Response(status_code=405)
     asked = json.loads(await request.body())

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import anyio
 import httpx2
+from mcp.client.auth.utils import extract_field_from_www_auth
 from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse, Prompt, Resource, Tool
 
 from codelaw.adapters.loading import trusted
@@ -136,25 +137,35 @@ async def client_for(address: Address, auth: httpx2.Auth | None = None) -> httpx
         headers={"accept-encoding": "identity", **address.headers},
         timeout=httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS),
         auth=auth,
-        transport=Bounded(inner, known=auth is not None),
+        transport=Bounded(inner, address, known=auth is not None),
     )
 
 
 class Bounded(httpx2.AsyncBaseTransport):
-    """Ends answers that are too large, and those that would grow when they are unpacked."""
+    """Ends answers that are too large, and those that would grow when they are unpacked.
 
-    def __init__(self, inner: httpx2.AsyncBaseTransport, *, known: bool) -> None:
+    A login stays encrypted where the server is. Who lets people in is asked of the server's own origin alone, where
+    RFC 9728 (3.1) has it.
+    """
+
+    def __init__(self, inner: httpx2.AsyncBaseTransport, address: Address, *, known: bool) -> None:
         """`known` says that somebody else sees to it when the server wants to know who we are."""
         self._inner = inner
+        self._own = httpx2.URL(address.url)
         self._known = known
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        if self._own.scheme == "https" and request.url.scheme != "https":
+            raise ServerFailure(f"Its login leads to {request.url.host}, and is not encrypted there.")
         response = await self._inner.handle_async_request(request)
         if response.status_code == HTTPStatus.UNAUTHORIZED and not self._known:
             await response.aclose()
             if "authorization" in request.headers:
                 raise ServerFailure("It does not take the key that it is sent.")
             raise NeedsAuth(ASK)
+        named = response.headers.get("www-authenticate", "")
+        if _METADATA in named and not _is_at(extract_field_from_www_auth(response, _METADATA), self._own):
+            response.headers["www-authenticate"] = named.replace(_METADATA, "elsewhere")
         assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 - narrowing
         if response.headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
             del response.headers["content-encoding"]
@@ -167,6 +178,17 @@ class Bounded(httpx2.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         await self._inner.aclose()
+
+
+_METADATA = "resource_metadata"
+
+
+def _is_at(url: str | None, own: httpx2.URL) -> bool:
+    try:
+        found = httpx2.URL(url or "")
+    except httpx2.InvalidURL:
+        return False
+    return (found.scheme, found.host, found.port) == (own.scheme, own.host, own.port)
 
 
 class _Body(httpx2.AsyncByteStream):

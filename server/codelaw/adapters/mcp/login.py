@@ -155,6 +155,8 @@ class _Listener:
         self._browser = browser
         self._server: asyncio.Server | None = None
         self._came: asyncio.Future[AuthorizationCodeResult] = asyncio.get_running_loop().create_future()
+        self._state = ""
+        """Of the page that was opened last; no other page knows it."""
         self.redirect = ""
 
     async def open(self, before: str) -> None:
@@ -174,6 +176,7 @@ class _Listener:
     async def open_page(self, url: str) -> None:
         if self._came.done():
             self._came = asyncio.get_running_loop().create_future()  # it is not the first time
+        self._state = parse_qs(urlsplit(url).query).get("state", [""])[-1]
         await self._browser.open(url)
 
     async def answer(self) -> AuthorizationCodeResult:
@@ -198,10 +201,9 @@ class _Listener:
 
     def _take(self, target: str) -> bool:
         found = urlsplit(target)
-        said = parse_qs(found.query)
-        if found.path != "/callback" or not ("code" in said or "error" in said):
+        first = {name: values[0] for name, values in parse_qs(found.query).items()}
+        if found.path != "/callback" or first.get("state") != self._state or not first.keys() & {"code", "error"}:
             return False
-        first = {name: values[0] for name, values in said.items()}
         if not self._came.done():
             if "code" in first:
                 came = AuthorizationCodeResult(code=first["code"], state=first.get("state"), iss=first.get("iss"))
