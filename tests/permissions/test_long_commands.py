@@ -31,8 +31,8 @@ def test_many_rules_judge_as_each_alone():
     for _ in range(2000):
         deny = [parse(f"Bash({rng.choice(specifiers)})") for _ in range(rng.randint(0, 4))]
         for part in read(" ".join(rng.choice(words) for _ in range(rng.randint(1, 5)))) or ():
-            alone = [DenyRules([rule]).judge(part)[0] for rule in deny]
-            verdict, rule = DenyRules(deny).judge(part)
+            alone = [DenyRules([rule]).judge([part])[0] for rule in deny]
+            verdict, rule = DenyRules(deny).judge([part])
             assert verdict == next((kind for kind in ("deny", "ask") if kind in alone), "pass")
             assert rule is None or alone[deny.index(rule)] == verdict
             seen[verdict] += 1

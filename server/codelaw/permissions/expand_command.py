@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from codelaw.permissions.risky_flags import PRINTING_SED, SUBSCRIPT, evaluated, risky_flags
 from codelaw.permissions.shell import Simple, Word, listed, program, read
+from codelaw.permissions.variables import LOADS, RUNS_ITS_VALUE, assigned, name_and_value
 
 MAX_TAILS = 200
 """Words of one command that may begin another; beyond them it counts as unseen (S-6)."""
@@ -77,32 +79,44 @@ _SED_RUNS = re.compile(r"(?:^|[\s;{}\d$/!])e(?:\s+([^\n]*)|[;}]|$)|s(.)(?:(?!\2)
 _SPLIT_STRING = re.compile(r"(?:--split-string(?:=|\Z)|-[a-zA-Z]*S)(.*)", re.DOTALL)
 _CODE = re.compile(r"-[a-zA-Z]*[ceEpr].*|--(?:eval|print|command|execute|expression)(?:=.*)?|-ex|eval|\+.*", re.DOTALL)
 _TEXT = re.compile(r"[\s;&|<>()$`'\"]")
+_OTHER_RULES = re.compile(r"-[a-zA-Z0-9]*[fE].*|--(?:fi|mak|ev).*", re.DOTALL)
+_SCRIPT_FILE = re.compile(r"-[a-zA-Z]*f.*|--fi.*", re.DOTALL)
 _FIND_RUNS = re.compile(r"-(?:exec|execdir|ok|okdir|x|X)|--exec(?:-batch)?")
 _IN_DATABASE = re.compile(r"(?:\.shell|\.system|\\!|\bsystem)\s+(.+)")
 _SUBSTITUTED = re.compile(r"-(?:I|i|J).*|--replace.*|-[a-zA-Z0-9]*I.*", re.DOTALL)
-_WITH_COMMANDS = re.compile(
-    r"(?:GIT_\w+|\w*PAGER|\w*EDITOR|VISUAL|BROWSER|PROMPT_COMMAND|LESSOPEN|LESSCLOSE|RSYNC_RSH|MAKEFLAGS|\w*SHELL|PS4)"
-)
-"""Variables whose value programs run."""
-_LOADED = re.compile(r"(?:BASH_ENV|ENV|LD_\w+|DYLD_\w+|PERL5OPT|PYTHONSTARTUP|NODE_OPTIONS|RUBYOPT|GIT_CONFIG\w*)")
-"""Variables by which something unseen is run."""
+_INSTALLED = re.compile(r"[^/]*|(?:/usr)?(?:/local)?/s?bin/[^/]+")
+"""A program that is not the workspace's own."""
 _GIT_KEY = re.compile(r"[\w.*/-]+")
 
 
-def inner_commands(part: Simple) -> tuple[list[tuple[Word, ...]], bool]:
-    """Every command that `part` may come down to, itself first; and whether it may run something unseen."""
+@dataclass(slots=True)
+class Expansion:
+    """What a command comes down to."""
+
+    commands: list[tuple[Word, ...]]
+    """Every command that it may be, itself first."""
+    parts: list[Simple]
+    """Itself, and the commands of the texts that it runs."""
+    hidden: bool
+    """Whether it may run something unseen."""
+
+
+def expansion(part: Simple) -> Expansion:
+    """What `part` comes down to."""
     expanded = _Expansion()
     expanded.take(part, 0)
-    return list(dict.fromkeys(expanded.found)), expanded.hidden
+    return Expansion(list(dict.fromkeys(expanded.found)), expanded.parts, expanded.hidden)
 
 
 class _Expansion:
     def __init__(self) -> None:
         self.found: list[tuple[Word, ...]] = []
+        self.parts: list[Simple] = []
         self.hidden = False
         self._texts_left = MAX_TEXTS
 
     def take(self, part: Simple, depth: int) -> None:
+        self.parts.append(part)
         for word in part.assignments:
             self._assigned(word, depth)
         command = part.command
@@ -118,6 +132,8 @@ class _Expansion:
         for tail in tails:
             if tail is not command and program(tail) in _BUILTINS and program(command) not in _RUNS_BUILTINS:
                 continue  # `find .`: no other program can run them
+            for word in assigned(tail):
+                self._assigned(word, depth)
             for text in self._texts(tail, part):
                 self._text(text, depth)
                 if self._texts_left <= 0:
@@ -140,11 +156,11 @@ class _Expansion:
         return [text] if text.strip() and self._texts_left > 0 and read(text) is not None else []
 
     def _assigned(self, word: Word, depth: int) -> None:
-        name, _, value = (word.raw if word.value is None else word.value).partition("=")
-        name = name.rstrip("+")
-        self._hide(_LOADED.fullmatch(name) or (word.value is not None and SUBSCRIPT.search(word.value)))
-        if _WITH_COMMANDS.fullmatch(name):
-            self._text(None if word.value is None else value, depth)
+        name, value = name_and_value(word)
+        self._hide(LOADS.fullmatch(name) or SUBSCRIPT.search(value or ""))
+        if RUNS_ITS_VALUE.fullmatch(name):
+            self._hide(value is not None and not _INSTALLED.fullmatch(value.split(" ")[0]))
+            self._text(value, depth)
 
     def _texts(self, command: tuple[Word, ...], part: Simple) -> Iterator[str | None]:
         """The texts that a command runs; None for one that cannot be known."""
@@ -161,7 +177,11 @@ class _Expansion:
                 runs = (after for before, after in pairwise(values) if before and _FIND_RUNS.fullmatch(before))
                 self._hide(any(after is None or "{" in after for after in runs))
             case "xargs":
-                self._hide(_fills_in(values))
+                self._hide(_fills_in(values) or any(map(_runs_what_it_reads, values)))
+            case "run-parts":
+                self.hidden = True
+            case "make" | "gmake":
+                self._hide(any(value is None or _OTHER_RULES.fullmatch(value) for value in values))
             case "env":
                 for at, value in enumerate(values):
                     if value is not None and (split := _SPLIT_STRING.fullmatch(value)):
@@ -207,7 +227,8 @@ class _Expansion:
 
     def _sed_script(self, values: Sequence[str | None]) -> Iterator[str | None]:
         script = next((value for value in values if value is None or not value.startswith("-")), None)
-        if script is None or len(script) > MAX_CODE:
+        given = any(value is not None and _SCRIPT_FILE.fullmatch(value) for value in values)
+        if script is None or given or len(script) > MAX_CODE:
             self.hidden = True
         elif not PRINTING_SED.fullmatch(script) and _SED_RUNS.search(script):
             self.hidden = True
@@ -288,6 +309,11 @@ def _shell_texts(name: str, values: Sequence[str | None], inputs: Sequence[str |
             # What runs there reads on where the shell does: `head -c 2` makes a command of a comment.
             return [*inputs, None]
     return [None]  # a file, or a standard input that is not seen
+
+
+def _runs_what_it_reads(value: str | None) -> bool:
+    """Whether xargs takes its arguments from a file by this option, or puts them behind a program that runs them."""
+    return value is None or value.startswith(("-a", "--arg-f")) or value in _RUNNERS | _SHELLS
 
 
 def _fills_in(values: Sequence[str | None]) -> bool:

@@ -162,9 +162,8 @@ def _judge_command(command: str, rules: Rules, default: Default, *, sandboxed: b
         if rule.blanket or rule.specifier == command.strip():
             return Decision("deny", "deny", rule.text)
     parts = read(command)
-    judging = DenyRules(deny)
     named = denied_name(command, parts, rules.deny, rules.roots)
-    verdicts = [named or ("pass", None), *(judging.judge(part) for part in parts or ())]
+    verdicts = [named or ("pass", None), DenyRules(deny).judge(parts or ())]
     denied = next((rule for verdict, rule in verdicts if verdict == "deny" and rule is not None), None)
     if denied is not None:
         return Decision("deny", "deny", denied.text)

@@ -11,7 +11,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
-from codelaw.permissions.expand_command import inner_commands, runs_none_of_its_words
+from codelaw.permissions.copying import brought, runs_what_it_makes
+from codelaw.permissions.expand_command import Expansion, expansion, runs_none_of_its_words
 from codelaw.permissions.rules import MAX_RULES, Rule
 from codelaw.permissions.sensitive_files import only_reads
 from codelaw.permissions.shell import Simple, Word, listed, program, read
@@ -49,10 +50,35 @@ class DenyRules:
             for name in _names(words[0]) if words else ():
                 self._by_program.setdefault(name, []).append(number)
 
-    def judge(self, part: Simple) -> Refusal:
-        """Whether a rule hits the part or anything it runs, or may hit what cannot be seen; the first that does."""
-        candidates, hidden = inner_commands(part)
-        near = next((rule for rule, words in self._rules if words and hidden), None)
+    def judge(self, parts: Sequence[Simple]) -> Refusal:
+        """Whether a rule hits one of the parts or anything they run, or may hit what cannot be seen; the first.
+
+        One that hits comes before one that may.
+        """
+        if not self._rules:
+            return "pass", None
+        expanded = [(part, expansion(part)) for part in parts]
+        verdicts = [*(self._judge(part, inner) for part, inner in expanded), self._made([one for _, one in expanded])]
+        denied = next((verdict for verdict in verdicts if verdict[0] == "deny"), None)
+        return denied or next((verdict for verdict in verdicts if verdict[0] == "ask"), ("pass", None))
+
+    def _made(self, expanded: Sequence[Expansion]) -> Refusal:
+        """What of the line's programs it brings to another name, and whether it runs what it has made."""
+        commands = [command for one in expanded for command in one.commands]
+        parts = [part for one in expanded for part in one.parts]
+        near = next((rule for rule, words in self._rules if words), None)
+        near = near if runs_what_it_makes(commands, parts) else None
+        for name, certain in brought(commands, parts):
+            every = range(len(self._rules)) if name is None else self._by_program.get(name.casefold(), ())
+            for rule, words in (self._rules[number] for number in every):
+                if certain and len(words) == 1:
+                    return "deny", rule
+                near = near or rule
+        return ("ask", near) if near else ("pass", None)
+
+    def _judge(self, part: Simple, inner: Expansion) -> Refusal:
+        candidates = inner.commands
+        near = next((rule for rule, words in self._rules if words and inner.hidden), None)
         programs = {program(candidate).casefold() for candidate in candidates}
         about = [number for name in programs for number in self._by_program.get(name, ())]
         for number in sorted({*about, *self._by_text.get(part.text, ())}):

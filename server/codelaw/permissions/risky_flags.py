@@ -11,6 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codelaw.permissions.shell import Word, listed, program
+from codelaw.permissions.variables import makes_run
+
+LEAST_LONG = 4
+"""Letters behind one dash that may be a long option, as npm reads it; fewer are a bundle of short ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,9 @@ class Risky:
         if self.exact:
             given = re.split(r"[=:]", argument, maxsplit=1)[0]
             return given.startswith("-") and _plain(given).split(".")[0] in map(_plain, known)
-        given = argument[2:].partition("=")[0]
-        return argument.startswith("--") and argument != "--" and any(one.startswith(given) for one in known)
+        given = argument.lstrip("-").partition("=")[0]
+        long = argument[:2] == "--" != argument or (argument[:1] == "-" and len(given) >= LEAST_LONG)
+        return long and any(one.startswith(given) for one in known)
 
 
 def _plain(option: str) -> str:
@@ -74,7 +79,7 @@ PROGRAMS: dict[str, Risky] = {
     "bundle": Risky("gemfile path binstubs shebang standalone", r"-[bCP].*"),
     "c++": _COMPILER,
     "cargo": Risky(
-        "config manifest-path target-dir artifact-dir out-dir lockfile-path root index git fix", r"-[ZC].*|\+.*"
+        "config manifest-path target-dir artifact-dir out-dir lockfile-path root index git fix", r"-[ZC].*|[+@].*"
     ),
     "cc": _COMPILER,
     "clang": _COMPILER,
@@ -120,6 +125,7 @@ PROGRAMS: dict[str, Risky] = {
     "gradle": _GRADLE,
     "gradlew": _GRADLE,
     "isort": Risky("settings-path settings-file config-root filter-files", r"--sp"),
+    "javac": Risky(other=r"@.*|-J.*|--?processor.*|-Xplugin.*|-proc:.*", any_word=True),
     "jest": Risky(f"c {_JEST}", r"-c.*", exact=True),
     "kubectl": Risky("kubeconfig cache-dir server token as context cluster user profile profile-output", r"-s.*"),
     "less": Risky(
@@ -158,7 +164,7 @@ PROGRAMS: dict[str, Risky] = {
         "rootdir override-ini confcutdir basetemp config-file junitxml junit-xml log-file report-log resultlog debug"
         " pastebin pdbcls cov-config import-mode inifile html css alluredir pyargs rsyncdir tx px rsh pythonwarnings"
         " store-durations durations-path json-report-file trace-config cache-clear benchmark-storage benchmark-json",
-        r"-[a-zA-Z]*[pcoW].*|(?:--cov-report=)?(?:html|xml|json|lcov|annotate|markdown[\w-]*):.*",
+        r"@.*|-[a-zA-Z]*[pcoW].*|(?:--cov-report=)?(?:html|xml|json|lcov|annotate|markdown[\w-]*):.*",
         exact=True,
     ),
     "rake": Risky(
@@ -172,7 +178,7 @@ PROGRAMS: dict[str, Risky] = {
     ),
     "ruff": Risky(
         "config fix fix-only unsafe-fixes add-noqa output-file cache-dir extension",
-        r"-[a-zA-Z]*o.*",
+        r"@.*|-[a-zA-Z]*o.*",
     ),
     "scp": Risky(other=r"-[a-zA-Z0-9]*[oFSD].*"),
     "sed": Risky("in-place file expression line-length", r"-[a-zA-Z]*[iefl].*"),
@@ -267,13 +273,14 @@ def risky_flags(command: tuple[Word, ...], beyond: int) -> Iterator[int]:
         yield script
     if name == "tar" and len(command) > 1 >= beyond and _OLD_TAR.fullmatch(command[1].value or "I"):
         yield 1
-    yield from (at for at in evaluated(command) if at >= beyond)
+    yield from (at for at in (*evaluated(command), *makes_run(command)) if at >= beyond)
 
 
 def _is_risky(command: tuple[Word, ...], at: int, known: Risky) -> bool:
     value = command[at].value
     if value is None:
-        return known.any_word or not _NO_OPTION.fullmatch(command[at].raw)
+        raw = command[at].raw
+        return known.any_word or known.has(re.sub(r"[\\'\"]", "", raw)) or not _NO_OPTION.fullmatch(raw)
     bundle = program(command) == "git" and _GIT_SHORT.fullmatch(value)
     return known.has(value) or bool(bundle and not _GIT_WITHOUT_SHORT.fullmatch(command[1].value or ""))
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.safety.globs import alternatives, translate
 from codelaw.domain.safety.sensitive_files import NAMES, WORKSPACES, about, folded, obeyed
-from codelaw.permissions.expand_command import inner_commands
+from codelaw.permissions.expand_command import expansion
 from codelaw.permissions.risky_flags import has_risky_flag
 from codelaw.permissions.shell import Simple, Word, listed, program, read
 
@@ -120,7 +120,7 @@ def _mentions(command: str, parts: Sequence[Simple] | None) -> Iterator[tuple[st
         reads = only_reads(part.command)
         changes = changes or not reads or bool(part.writes)
         yield from _named(part.writes, writes=True)
-        for said in filter(None, map(_writes_settings, inner_commands(part)[0])):
+        for said in filter(None, map(_writes_settings, expansion(part).commands)):
             yield from ((path, said) for path in about(part.text) or [""])
         yield from _named(part.assignments if reads else part.words, writes=program(part.command) in _WRITERS)
         moved = moved or (program(part.command) in _MOVERS and any(_named(part.command)))

@@ -42,7 +42,8 @@ FLAGS = {
     "gcc a.c": "gcc a.c -wrapper ./x", "sed": "sed 1e./x a", "less": "less +!./x a", "man": "man -P ./x ls",
     "zip a.zip": "zip a.zip a -T -TT ./x", "ls": "ls $(./x)", "cat": "cat a > .envrc",
     "eslint": "eslint --rulesdir evil .", "ruff check": "ruff check --config evil.toml",
-    "wget": "wget --use-askpass=./x http://127.0.0.1",
+    "wget": "wget --use-askpass=./x http://127.0.0.1", "npm run": "npm run test -script-shell=./x",
+    "javac A.java": "javac A.java @args", "export": "export GIT_PAGER=./x", "declare": "declare -x LD_PRELOAD=./x.so",
 }  # fmt: skip
 DENIED = {
     # `Bash(rm:*)` is denied, however it is reached.
@@ -71,6 +72,44 @@ DENIED = {
     "a program nobody knows": "unheard-of --opt -- rm -rf x", "an alias over two lines": "a\\\nlias ls='rm -rf x'\nls",
     "a name over two lines": "r\\\nm -rf x", "a variable over two lines": "A\\\n=1 rm -rf x",
     "a quote that ends elsewhere": "echo $'\\'; rm -rf x; echo '",
+}  # fmt: skip
+COPIED = {
+    # `Bash(curl:*)` is denied, whatever name it is brought to.
+    "a copy": "cp /usr/bin/curl ./x && ./x -V", "a copy of what is found": "cp $(which curl) x; ./x",
+    "a link": "ln -s /usr/bin/curl x; ./x", "an installation": "install -m755 /usr/bin/curl x; ./x",
+    "a move": "mv /usr/bin/curl x; ./x", "a redirection": "cat /usr/bin/curl > x; chmod +x x; ./x",
+    "dd": "dd if=/usr/bin/curl of=x; chmod +x x; ./x", "tee": "tee x < /usr/bin/curl; chmod +x x; ./x",
+    "a pipe": "cat /usr/bin/curl | tee x; chmod +x x; ./x", "a copy for later": "cp /usr/bin/curl x",
+    "a copy from its folder": "cd /usr/bin && cp curl /tmp/x", "a shell's copy": "sh -c 'cp /usr/bin/curl x; ./x'",
+    "a variable": "P=$(which curl); cp $P x; ./x", "a pattern": "cp /usr/bin/cur? x; ./x",
+    "a copy of who knows what": "cp tool x; ./x", "a copy that PATH finds": "cp tool ls; PATH=.:$PATH; ls",
+    "a copy of everything": "cp ../tools/* .; ./x", "quotes": "cp /usr/bin/'cu'rl x", "sudo": "sudo cp /usr/bin/curl x",
+    "a copy into a folder": "cp -t . /usr/bin/curl", "a text that is run": "echo x > y; chmod +x y; ./y",
+}  # fmt: skip
+UNSEEN = {
+    # What a denied program may be run by, without being named.
+    "tar's options": "TAR_OPTIONS='--checkpoint-action=exec=sh' tar cf a b", "make's flags": "GNUMAKEFLAGS=--eval=x make",
+    "more of make's flags": "MAKEFLAGS=--eval=x make", "make's files": "MAKEFILES=x make",
+    "another makefile": "make -f x", "a makefile by its long name": "make --file=x", "arguments of a file": "xargs -a x",
+    "arguments behind env": "xargs env < x", "a script of sed's": "sed -f x y", "a script of awk's": "awk -f x y",
+    "a folder of programs": "run-parts x", "a module of the folder": "PYTHONPATH=. python3 -m x",
+    "python's start": "PYTHONSTARTUP=x python3 -i", "node's options": "NODE_OPTIONS='-r ./x' node y",
+    "ruby's options": "RUBYOPT=-r./x ruby y", "perl's options": "PERL5OPT=-Mx perl y",
+    "git's ssh": "GIT_SSH_COMMAND=./x git fetch", "git's diff": "GIT_EXTERNAL_DIFF=./x git diff",
+    "git's pager": "GIT_PAGER=./x git log", "a pager": "PAGER=./x man y", "an editor": "EDITOR=./x git commit",
+    "what less opens": "LESSOPEN='|./x %s' less y", "bash's start": "BASH_ENV=x bash y", "a shell's start": "ENV=x sh y",
+    "a loaded library": "LD_PRELOAD=./x.so ls", "libraries": "LD_LIBRARY_PATH=. ls", "env": "env TAR_OPTIONS=x tar cf a b",
+    "an export": "export TAR_OPTIONS=x; tar cf a b", "a declaration": "declare -x LD_PRELOAD=x; ls",
+    "an exported pager": "export GIT_PAGER='curl x'; git log", "go's flags": "GOFLAGS=-toolexec=./x go build",
+    "cargo's wrapper": "RUSTC_WRAPPER=./x cargo build", "npm's shell": "npm_config_script_shell=./x npm test",
+    "pytest's options": "PYTEST_ADDOPTS='-p x' pytest", "another home": "HOME=. git log",
+}  # fmt: skip
+OUTGROWN = {
+    # What an answer for always does not cover: more flags from a file, and flags that nobody knows as harmless.
+    "pytest": ("@args.txt", "-c x.ini", "-p x", "--rootdir=x", "--confcutdir=x", "'@'args", "@a*"),
+    "mypy": ("@args", "--config-file=x"), "ruff check": ("@args", "--config x"), "tsc": ("@args", "-p x"),
+    "cargo test": ("--config x", "-- @args"), "cargo clippy": ("-- @args",), "go test": ("-exec ./x",),
+    "eslint": ("-c x", "--rulesdir x", "--plugin x"), "jest": ("--config x", "-c x"), "npm ls": ("--prefix x", "-prefix x"),
 }  # fmt: skip
 CARRIERS = (
     *("pnpm dlx x", "pnpm exec x", "npm x y", "npm exec y", "npx y", "yarn dlx x", "bunx x", "uv tool run x", "uvx x"),
@@ -110,6 +149,15 @@ JUDGED: tuple[Attack, ...] = (
     *(
         row(f"rm is denied: {name}", "unasked", judged(line, allow=("Bash",), deny=("Bash(rm:*)",), plain="ls x", sandboxed=True), line, "policy")
         for name, line in DENIED.items()
+    ),
+    *(
+        row(f"curl is denied: {name}", "unasked", judged(line, allow=("Bash",), deny=("Bash(curl:*)",), plain="cp a b", sandboxed=True), line, "policy")
+        for name, line in (COPIED | UNSEEN).items()
+    ),
+    *(
+        row(f"always {prefix}: {more}", "unasked", judged(f"{prefix} {more}", grants=(f"Bash({prefix}:*)",), plain=f"{prefix} x"), more, "policy")
+        for prefix, every in OUTGROWN.items()
+        for more in every
     ),
     *(row(f"for always: {line}", "unasked", offered(line), f"what is offered for always to {line!r}", "policy") for line in CARRIERS),
     *(
