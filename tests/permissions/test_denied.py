@@ -75,7 +75,16 @@ UNCONCERNED = [
     *("python x.py", "[ -f x ] && export A=$B", "printf '[%s]' \"$x\"", "awk '{print $1}' x", "grep -rn 'rm -rf' ."),
     *("timeout 60 npm test", "xargs -n1 echo < x", "man rm", "which rm", "apt-get install rm", "cp rm tests/rm"),
     *("pytest tests/rm -k 'not rm'", "unheard push rms ./rm", "gh pr create --title 'rm x' --body='rm y'"),
-    *("tee x <<'EOF'\nrm x\nEOF", "npm run x -- rm"),
+    *(
+        "tee x <<'EOF'\nrm x\nEOF",
+        "npm run x -- rm",
+        "cp a b && npm test",
+        "cp a.env b && ./manage.py x",
+        "ls -l /bin/rm",
+    ),
+    *("file $(which rm)", "cp rm x", "GIT_PAGER=cat git log", "GIT_EDITOR=true git commit", "CC=/usr/bin/gcc-12 make"),
+    *("export PATH=$PATH:x; npm test", "GIT_AUTHOR_NAME='A/B c' git commit", "env CI=1 npm test", "sed -n 5p x"),
+    *("echo x > y && cat y", "find . -name x | xargs grep y"),
 ]
 
 

@@ -61,7 +61,8 @@ STILL_COVERED = [
     *(("pytest", "pytest --co -q --cov=src --cov-report=term-missing tests"), ("pip install", "pip install -U x")),
     *(("jest", "jest --ci -t 'a b'"), ("npm", "npm run build"), ("test", "test -f x")),
     *(("printf", "printf '[%s] $x' y"), ("export", "export A=$B"), ("cargo", "cargo test -p x")),
-    ("sort", "sort -k1,2n x"),
+    *(("sort", "sort -k1,2n x"), ("git diff", "git diff @{u} -- a"), ("pytest", "pytest tests/*.py -k 'a@b'")),
+    *(("npm", "npm install @scope/x"), ("export", "export CI=1 NODE_ENV=test"), ("ls", "ls -laht x")),
 ]
 
 
