@@ -22,6 +22,7 @@ from codelaw.adapters.processes.rules.build_profile import build_profile
 from codelaw.adapters.processes.rules.listings import Listings
 from codelaw.adapters.processes.rules.new_repositories import NewRepositories
 from codelaw.adapters.processes.rules.profile import Profile, ProfilePlace
+from codelaw.adapters.processes.rules.sockets import Sockets
 from codelaw.adapters.processes.rules.withheld import NOTHING, ChangedError, Walk, WithheldPaths
 from codelaw.adapters.processes.sandboxes.finding import confine, find_means
 from codelaw.adapters.processes.sandboxes.means import Confined, Kind, SandboxMeans
@@ -131,6 +132,7 @@ class Sandbox:
         self._proxy = proxy or Proxy()
         self._walk = Walk()
         self._listings = Listings()
+        self._sockets = Sockets()
         self._drawing = threading.Lock()
         self._looking = asyncio.Lock()
         self._means: SandboxMeans | None = None
@@ -181,6 +183,10 @@ class Sandbox:
                         opened=opened,
                         programs=own_programs(folders),
                         closely=at_once(self._editor.name if self._editor is not None else ""),
+                        # Under the others a command makes none.
+                        sockets=self._sockets.find(folders, inside=network is not True)
+                        if means.kind == "bubblewrap"
+                        else (),
                     )
                 stop = partial(loop.call_soon_threadsafe, too_often.set)
                 return self._enter(means, profile, argv, environment, folders=folders, way=way, stop=stop)

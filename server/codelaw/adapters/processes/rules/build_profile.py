@@ -31,7 +31,6 @@ SYSTEM_PROGRAMS = ("/run/current-system", "/run/opengl-driver", "/run/wrappers")
 OWN_FOLDER = ".codelaw"
 SKILLS = "skills"
 """In a folder of an agent's, ours too."""
-_MOST_SOCKETS = 5_000
 _MOST_NESTED = 300
 """Folders at the top of a workspace in which files that others obey are looked for."""
 _MOST_ENTRIES = 1_000
@@ -53,13 +52,14 @@ def build_profile(
     opened: Collection[Path] = (),
     programs: Collection[Path] = (),
     closely: Collection[str] = (),
+    sockets: Collection[Path] = (),
 ) -> Profile:
     """Look at the disk and draw what a command in `folders` may touch.
 
     `own` are codelaw's own folders; `withheld` is what rules and settings keep back; `opened` are paths that the user
     has allowed this run to change: each opens what it lies in of that which is kept because other programs obey it
     (S-8). `programs` are those that we run ourselves, which stay as they are also where they lie in the workspace.
-    `closely` are the names at the top that the connected editor obeys.
+    `closely` are the names at the top that the connected editor obeys. `sockets` are those of other programs.
 
     Raises:
         UndrawableError: the workspace lies in what is hidden, or a rule cannot be followed.
@@ -98,7 +98,7 @@ def build_profile(
             area.keep(path)
 
     seen = _seen(folders, git, homes, environment, network=network, anchored=anchored)
-    unseen = [one for one in _sockets() if not within(one, folders)] + hidden
+    unseen = [*sockets, *hidden]
     for place in secrets:
         skills, beside = _around_skills(seen, place)
         seen |= dict.fromkeys(skills, "read")
@@ -267,16 +267,6 @@ def _entries(folder: Path) -> list[Path]:
     if len(names) > _MOST_ENTRIES:
         return []
     return [folder / name for name in names if not is_link(folder / name)]
-
-
-def _sockets() -> list[Path]:
-    """Where the sockets of other programs lie, as far as the kernel says."""
-    try:
-        lines = Path("/proc/net/unix").read_text("utf-8", "surrogateescape").splitlines()
-    except OSError:
-        return []
-    names = (line.split(maxsplit=7)[7:] for line in lines[:_MOST_SOCKETS])
-    return list(dict.fromkeys(Path(name[0]) for name in names if name and name[0].startswith("/")))
 
 
 def _homes(environment: Mapping[str, str]) -> list[Path]:

@@ -34,12 +34,12 @@ class StampedCache(Generic[T]):
             OSError: it cannot be looked at.
         """
         facts = os.stat(path, follow_symlinks=follow)  # noqa: PTH116 - thousands of them
-        now = facts.st_ino, facts.st_dev, facts.st_mtime_ns, facts.st_ctime_ns
+        now = facts.st_ino, facts.st_dev, facts.st_ctime_ns
         known = self._seen.get((path, key))
         if known is not None and known[0] == now:
             return known[1]
         found = make()
-        if time.time_ns() - max(now[2:]) >= YOUNG:
+        if time.time_ns() - facts.st_ctime_ns >= YOUNG:
             if len(self._seen) >= _MOST_KNOWN:
                 self._seen.clear()
             self._seen[path, key] = now, found
