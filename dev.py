@@ -10,6 +10,7 @@
     python3 dev.py test --bare                 the tests as on a machine that has next to nothing
     python3 dev.py test tests/cli -- -k trust -x   what follows `--` goes to pytest
     python3 dev.py workbench [-- VITEST ARGUMENTS]
+    python3 dev.py injection                   a public suite of injections, with a model that obeys them: minutes
     python3 dev.py vsix
 
 All make `.venv` beside this file when it is missing, install the locked packages into it when a lock changed, and then
@@ -30,7 +31,15 @@ from pathlib import Path
 
 from scripts.dev.bare import bare
 from scripts.dev.base import BIN, CLIENT, ROOT, Problem, Unavailable, npm, run, say
-from scripts.dev.environment import DEV_LOCK, RUNTIME_LOCK, install, install_client, install_editor, lock
+from scripts.dev.environment import (
+    DEV_LOCK,
+    RUNTIME_LOCK,
+    install,
+    install_client,
+    install_editor,
+    install_injection,
+    lock,
+)
 from scripts.dev.packing import vsix
 from scripts.dev.running import Outcome, relative, report, run_all, unavailable
 from scripts.dev.stages import TESTS, of_paths, whole
@@ -79,6 +88,11 @@ def test(paths: Sequence[str], pytest: Sequence[str], *, everything: bool) -> in
         except Unavailable as reason:
             missing.append(unavailable("client", reason))
             stages = [stage for stage in stages if not stage.client]
+    if everything and not paths:
+        try:
+            install_injection()
+        except Unavailable as reason:
+            missing.append(unavailable("injection", reason))
     outcomes = [*missing, *run_all(stages)]
     if everything and not paths:
         outcomes.append(drive([]))
@@ -115,6 +129,16 @@ def drive(arguments: Sequence[str]) -> Outcome:
     return Outcome("workbench", run(npm("run", "--silent", "workbench", "--", *arguments), CLIENT))
 
 
+def injection() -> int:
+    """The injections of a public suite, and those of a hostile repository (`tests/injection`)."""
+    install(DEV_LOCK)
+    try:
+        install_injection()
+    except Unavailable as reason:
+        return report([unavailable("injection", reason)])
+    return report(run_all(of_paths(["tests/injection"], [])))
+
+
 def main() -> int:
     """Read the command line and do it; gives the exit status."""
     if sys.version_info < (3, 11):
@@ -127,9 +151,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        usage="python3 dev.py {chat,setup,fix,test,workbench,vsix,lock} ...",
+        usage="python3 dev.py {chat,setup,fix,test,workbench,injection,vsix,lock} ...",
     )
-    parser.add_argument("command", choices=["chat", "setup", "fix", "test", "workbench", "vsix", "lock"])
+    parser.add_argument("command", choices=["chat", "setup", "fix", "test", "workbench", "injection", "vsix", "lock"])
     parser.add_argument("paths", nargs="*", metavar="PATH", help="for `test`: check only what these need")
     parser.add_argument("--all", action="store_true", help="for `test`: the long tests and the real editors too")
     parser.add_argument("--bare", action="store_true", help="for `test`: as on a machine that has next to nothing")
@@ -146,7 +170,7 @@ def main() -> int:
         return test(options.paths, passed_on, everything=options.all)
     if options.command == "workbench":
         return report([drive(passed_on)])
-    return {"setup": setup, "fix": fix, "vsix": vsix, "lock": lock}[options.command]()
+    return {"setup": setup, "fix": fix, "injection": injection, "vsix": vsix, "lock": lock}[options.command]()
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import pytest
 TESTS = Path(__file__).parent
 
 PLACES: dict[str, tuple[str, ...]] = {
-    "breaks or attacks it": ("attacks", "breakers", "scenarios/test_bad_days.py", "scenarios/test_bad_stores.py"),
+    "breaks or attacks it": ("attacks", "breakers", "injection", "scenarios/test_bad_days.py", "scenarios/test_bad_stores.py"),
     "starts real editors": ("editors", "lsp/test_editor_client.py", "scenarios/test_vscode_edits.py"),
     "is a matrix": (
         "scenarios/test_edits.py", "scenarios/test_ends.py", "scenarios/test_freshness_matrix.py",

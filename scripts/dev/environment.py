@@ -24,6 +24,11 @@ EDITOR_EXTRAS = ROOT / "requirements-editor"
 LATER = "tiktoken"
 """A dependency that the extension adds like an extra: it counts other vendors' tokens, and is large."""
 DEV_LOCK = ROOT / "requirements-dev.lock"
+INJECTION_LOCK = ROOT / "requirements-injection.lock"
+INJECTION = ROOT / ".injection"
+SUITE = "agentdojo==0.1.35"
+"""The public suite of injections; it asks for many vendors' packages, and its tasks need only these."""
+SUITE_NEEDS = ["deepdiff>=8.6", "docstring-parser>=0.15", "pydantic[email]>=2.7", "pyyaml>=6", "rich>=13.7"]
 EDITOR = ROOT / ".workbench"
 LOCK_HEADER = "# Locked versions with their hashes. Written by `python3 dev.py lock`; do not edit.\n"
 
@@ -97,6 +102,21 @@ def install_client() -> None:
         stamp.write_text(wanted + "\n", encoding="utf-8")
 
 
+def install_injection() -> None:
+    """Bring `.injection` to the suite of `tests/injection` and the little that its tasks need."""
+    with alone():
+        stamp, wanted = INJECTION / ".codelaw-lock", digest(INJECTION_LOCK)
+        if stamp.is_file() and stamp.read_text(encoding="utf-8").strip() == wanted:
+            return
+        say("installing requirements-injection.lock into .injection")
+        subprocess.run([sys.executable, "-m", "venv", "--clear", INJECTION], check=True)
+        pip = [INJECTION / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
+        if run([*pip, "--no-deps", "--require-hashes", "--requirement", INJECTION_LOCK]) != 0:
+            shutil.rmtree(INJECTION)
+            raise Unavailable("the suite could not be installed: see pip's message above")
+        stamp.write_text(wanted + "\n", encoding="utf-8")
+
+
 def install_editor() -> None:
     """Bring `.workbench` to the editor that editor-client/workbench pins."""
     lock = CLIENT / "workbench" / "package-lock.json"
@@ -141,7 +161,16 @@ def lock() -> int:
         for extra, wanted in extras.items():
             whole = _compiled(folder, DEV_LOCK, [_wanted(folder, extra, [*at_once, *wanted])])
             _write(EDITOR_EXTRAS / f"{extra}.lock", {key: pin for key, pin in whole.items() if key not in editor})
+        _write(INJECTION_LOCK, _suite(folder, tools))
     return 0
+
+
+def _suite(folder: Path, tools: Path) -> dict[str, str]:
+    """The suite itself without what it asks for, and what its tasks need."""
+    subprocess.run([tools, "-m", "pip", "--quiet", "download", "--no-deps", "--dest", folder, SUITE], check=True)
+    [wheel] = folder.glob("*.whl")
+    pinned = f"{SUITE} \\\n    --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}\n"
+    return {"agentdojo": pinned, **_compiled(folder, DEV_LOCK, [_wanted(folder, "injection", SUITE_NEEDS)])}
 
 
 def _wanted(folder: Path, name: str, requirements: list[str]) -> str:

@@ -18,7 +18,7 @@ CHECKS = "checks"
 """The lane of what stands still: format, lint, types, the extension. It runs beside the tests."""
 
 
-LONG_ROOMS = frozenset({"tests/attacks", "tests/breakers", "tests/editors"})
+LONG_ROOMS = frozenset({"tests/attacks", "tests/breakers", "tests/editors", "tests/injection"})
 """Folders in which every test is long."""
 
 
