@@ -9,6 +9,7 @@ from tests.attacks.rows.exhausting import EXHAUSTING
 from tests.attacks.rows.git import GIT, RULES
 from tests.attacks.rows.hiding import HIDING
 from tests.attacks.rows.kernel import KERNEL
+from tests.attacks.rows.left import LEFT_BEHIND
 from tests.attacks.rows.listeners import LISTENERS
 from tests.attacks.rows.meanwhile import MEANWHILES
 from tests.attacks.rows.obeyed import AT_HOME, CHANGED, LINKS, MORE, NEW, OTHERS, OUTSIDE
@@ -35,6 +36,7 @@ ROWS: tuple[Attack, ...] = (
     *(*GIT, *RULES, *REPOSITORIES),
     *(*CHANGED, *AT_HOME, *MORE, *NEW, *OTHERS, *OUTSIDE, *LINKS),
     *MEANWHILES,
+    *LEFT_BEHIND,
     *PATHS,
     *KERNEL,
     *HIDING,

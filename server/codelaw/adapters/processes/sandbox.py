@@ -20,7 +20,6 @@ from codelaw.adapters.processes.network.proxy import Proxy, ProxyWay
 from codelaw.adapters.processes.quarantine.watching import Watch
 from codelaw.adapters.processes.rules.build_profile import build_profile
 from codelaw.adapters.processes.rules.listings import Listings
-from codelaw.adapters.processes.rules.new_repositories import NewRepositories
 from codelaw.adapters.processes.rules.profile import Profile, ProfilePlace
 from codelaw.adapters.processes.rules.sockets import Sockets
 from codelaw.adapters.processes.rules.withheld import NOTHING, ChangedError, Walk, WithheldPaths
@@ -249,7 +248,6 @@ class Sandbox:
     ) -> tuple[Confined, Callable[[], None]]:
         watch = self.watch()
         running = watch.begin(profile, [Path(os.path.realpath(folder)) for folder in folders], stop)
-        nested = NewRepositories(folders)
         try:
             if way is not None:
                 profile = _showing_it(profile)
@@ -257,7 +255,6 @@ class Sandbox:
                 environment = _proxied_environment(environment, way.rules)
             confined = confine(means, profile, self._scratch, argv, environment)
         except BaseException:
-            nested.close()
             watch.settle(running)
             raise
         confined.profile, confined.private = profile, self._scratch.private()
@@ -266,7 +263,6 @@ class Sandbox:
 
         def leave() -> None:
             confined.close()
-            confined.said += nested.settle(partial(watch.aside, running))
             settled = watch.settle(running)
             confined.said += settled.said
             confined.aside, confined.met = settled.aside, settled.met

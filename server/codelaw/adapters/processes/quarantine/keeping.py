@@ -91,6 +91,8 @@ def last_change(path: Path) -> float:
     return newest
 
 
+TAKEN = "codelaw-taken-"
+"""What the name of an entry begins with that cannot be kept elsewhere."""
 DAYS = 30
 """That an entry is kept for at least, unless there are too many."""
 MOST_ENTRIES = 500
@@ -117,21 +119,26 @@ class Keeping:
     def take(self, parent: int, name: str, path: Path) -> Path | None:
         """Move the entry `name` of an open folder here; `path` is how it is called. None where it is gone already.
 
+        Where nothing can be kept, as on a full disk, it gets a name that nobody obeys where it lies.
+
         Raises:
             OSError: it cannot be moved, and lies where it lay.
         """
         entry = self.folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(4).hex()}"
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        entry.mkdir(mode=0o700)
         try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            entry.mkdir(mode=0o700)
             with folder_at(entry) as into:
                 _move(parent, name, into, name)
-        except OSError as error:
+        except OSError:
             shutil.rmtree(entry, ignore_errors=True)
-            if isinstance(error, FileNotFoundError):
+            if mode_at(parent, name) is None:
                 return None
-            raise
-        (entry / "about.json").write_text(json.dumps({"path": str(path), "at": time.time()}), "ascii")
+            other = f"{TAKEN}{os.urandom(4).hex()}"
+            os.rename(name, other, src_dir_fd=parent, dst_dir_fd=parent)
+            return path.with_name(other)
+        with suppress(OSError):  # then it cannot be brought back
+            (entry / "about.json").write_text(json.dumps({"path": str(path), "at": time.time()}), "ascii")
         return entry / name
 
     def bring_back(self, place: Path) -> str:
@@ -141,6 +148,7 @@ class Keeping:
             return f"{place} is not in the quarantine any more."
         path = Path(json.loads(about)["path"])
         try:
+            _part(place)
             with folder_at(path.parent) as above, folder_at(place.parent) as source:
                 if os.path.realpath(path.parent) != str(path.parent):
                     return f"{path.parent} has become a link."
@@ -154,6 +162,8 @@ class Keeping:
 
     def files(self, place: Path) -> dict[str, str]:
         """What an entry holds, for the user to judge: its files by name, with the beginnings of the first ones."""
+        with suppress(OSError):  # nor can it be brought back
+            _part(place)
         files = [place]
         if place.is_dir() and not place.is_symlink():
             files = sorted(path for path in place.rglob("*") if path.is_symlink() or not path.is_dir())
@@ -167,6 +177,27 @@ class Keeping:
                 text = "(no text, or a long one)" if content is None else content[:SHOWN_CHARACTERS]
             found[file.relative_to(place.parent).as_posix()] = text
         return found
+
+
+def _part(top: Path) -> None:
+    """Give files that have another name elsewhere a content of their own: by that name a command could change them.
+
+    Raises:
+        OSError: one cannot be read.
+    """
+    waiting = [top]
+    while waiting:
+        path = waiting.pop()
+        facts = path.lstat()
+        if stat.S_ISDIR(facts.st_mode):
+            if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+                path.chmod(0o700)
+            waiting += path.iterdir()
+        elif stat.S_ISREG(facts.st_mode) and facts.st_nlink > 1:
+            copy = path.with_name(os.urandom(8).hex())
+            shutil.copyfile(path, copy)
+            copy.chmod(stat.S_IMODE(facts.st_mode))
+            copy.replace(path)
 
 
 def _move(source: int, name: str, target: int, new: str) -> None:

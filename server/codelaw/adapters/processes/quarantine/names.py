@@ -11,12 +11,11 @@ from pathlib import Path
 
 from codelaw.adapters.processes.path_fds import folder_below, mode_at
 from codelaw.adapters.processes.quarantine.refs import LARGEST_FILE, RefsBefore
+from codelaw.adapters.processes.rules.new_repositories import is_bare
 from codelaw.adapters.processes.rules.profile import WatchedName
 
 MOST_ENTRIES = 2_000
 """Entries of a new folder that are held against the refs."""
-BARE_PARTS = ("HEAD", "objects", "refs")
-"""What makes a folder a repository, whose settings git obeys."""
 
 Found = tuple[int, str, Path]
 """An open folder, the name of an entry, and its path."""
@@ -33,6 +32,11 @@ class Name:
     """It counts only where it makes the folder a repository by what lies in it."""
 
     @property
+    def sign(self) -> str:
+        """The path without which there is nothing to be found."""
+        return self.watched.missing or str(self.watched.path)
+
+    @property
     def parts(self) -> tuple[str, ...]:
         return self.watched.path.relative_to(self.watched.root).parts
 
@@ -40,7 +44,7 @@ class Name:
     def found(self) -> Generator[Found | None]:
         """What was made, and the open folder that it lies in; None where there is nothing.
 
-        A link on the way that leads to something is what was made.
+        A link on the way is what was made: it may lead somewhere for others alone, as those below `/proc/self` do.
         """
         with ExitStack() as stack:
             yield None if self.bare and not is_bare(self.root) else self._found(stack)
@@ -49,9 +53,7 @@ class Name:
         folder = self.root
         for number, part in enumerate(self.parts, 1):
             mode = mode_at(folder, part)
-            rest = "/".join(self.parts[number - 1 :])
-            leading = stat.S_ISLNK(mode or 0) and mode_at(folder, rest, follow=True) is not None
-            if mode is not None and (leading or number == len(self.parts)):
+            if mode is not None and (stat.S_ISLNK(mode) or number == len(self.parts)):
                 return folder, part, self.watched.root.joinpath(*self.parts[:number])
             try:
                 folder = stack.enter_context(folder_below(folder, [part]))
@@ -94,8 +96,3 @@ def _content(folder: int, name: str) -> bytes | None:
     except OSError:
         return None
     return content if len(content) <= LARGEST_FILE else None
-
-
-def is_bare(folder: int) -> bool:
-    """Whether an open folder holds what makes it a repository."""
-    return all(mode_at(folder, name) is not None for name in BARE_PARTS)

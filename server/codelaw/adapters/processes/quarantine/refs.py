@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import re
 import stat
@@ -44,12 +45,14 @@ class Refs:
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
         """`folder` is one of ours, for the repository that git works in."""
         self._folder = folder
+        self._file = folder / "made"
         self._environment = environment
         self._packed = StampedCache[list[str]]()
+        self._written = StampedCache[None]()
         self._known: dict[Path, dict[str, None]] = {}
         """By repository what its refs named before some command."""
         self._made: dict[Path, set[str]] = {}
-        """What they named only after one: that a command has committed it makes nothing known."""
+        """What they named only after one, of any session: that a command has committed it makes nothing known."""
         self._lock = threading.Lock()
 
     def before(self, folders: Sequence[Path], *, alone: bool = True) -> RefsBefore:
@@ -59,9 +62,9 @@ class Refs:
         for holder, git, common in found:
             now = self._look(git, common)
             with self._lock:
-                made, known = self._made.setdefault(common, set()), self._known.setdefault(common, {})
+                made, known = self._made_in(common), self._known.setdefault(common, {})
                 if not alone:
-                    made.update(one for one in now if one not in known)
+                    self._note(common, [one for one in now if one not in known])
                 fresh = [one for one in now if one not in made]
                 known |= dict.fromkeys(fresh)
                 ids[holder] = tuple(dict.fromkeys([*fresh, *reversed(known)]))[:MOST_REFS]
@@ -75,7 +78,33 @@ class Refs:
             now = self._look(git, common)
             with self._lock:
                 known = self._known.setdefault(common, {})
-                self._made.setdefault(common, set()).update(one for one in now if one not in known)
+                self._note(common, [one for one in now if one not in known])
+
+    def _made_in(self, common: Path) -> set[str]:
+        with contextlib.suppress(FileNotFoundError):
+            self._written.look(str(self._file), "", self._read, follow=False)
+        return self._made.setdefault(common, set())
+
+    def _read(self) -> None:
+        text = small_text(self._file, LARGEST_PACKED) or ""
+        lines = text.splitlines()
+        for line in lines:
+            with contextlib.suppress(ValueError):  # the half of one
+                common, ids = json.loads(line)
+                self._made.setdefault(Path(common), set()).update(ids)
+        if len(text) > LARGEST_PACKED // 2:
+            new = self._file.with_suffix(".new")
+            new.write_text("".join(f"{line}\n" for line in lines[len(lines) // 2 :]), "ascii")
+            new.replace(self._file)
+
+    def _note(self, common: Path, ids: Sequence[str]) -> None:
+        """Remember what may be a command's, for later sessions, too."""
+        fresh = [one for one in ids if one not in self._made_in(common)]
+        self._made[common].update(fresh)
+        if fresh:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with self._file.open("a", encoding="ascii") as file:
+                file.write(json.dumps([str(common), fresh]) + "\n")
 
     def _look(self, git: Path, common: Path) -> list[str]:
         said = dict.fromkeys(_value(git / "HEAD", common))

@@ -15,18 +15,21 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from codelaw.adapters.processes.path_fds import folder_below, folder_of_name
 from codelaw.adapters.processes.quarantine.keeping import SLACK, Keeping, Note, begin_note, dead_notes, last_change
-from codelaw.adapters.processes.quarantine.names import Found, Name, is_bare, strays
+from codelaw.adapters.processes.quarantine.names import Found, Name, strays
 from codelaw.adapters.processes.quarantine.refs import Refs, RefsBefore
 from codelaw.adapters.processes.rules.areas import within
+from codelaw.adapters.processes.rules.new_repositories import NewRepositories, is_bare
 from codelaw.adapters.processes.rules.profile import Profile, WatchedName
 from codelaw.adapters.processes.rules.withheld import ChangedError
 from codelaw.domain.chats import Notice
 from codelaw.domain.files import SetAside
+from codelaw.domain.safety.sensitive_files import WORKSPACES
 
 MOST_TAKEN = 50
 """From one command before it is stopped."""
@@ -49,7 +52,8 @@ class WatchedCommand:
     roots: dict[Path, int]
     names: list[Name]
     soon: list[tuple[str, Name]]
-    """Those that are obeyed at once, by their paths."""
+    """Those that are obeyed at once, by their signs."""
+    nested: NewRepositories
     note: Note
     stop: Callable[[], object]
     """Ends the command."""
@@ -99,14 +103,16 @@ class Watch:
         names = [Name(one, roots[one.root]) for one in profile.watched if one.root in roots]
         tops = [path for path in folders if path in roots and not is_bare(roots[path])]
         names += [Name(WatchedName(path / "HEAD", path), roots[path], bare=True) for path in dict.fromkeys(tops)]
+        nested = NewRepositories(folders)
         written = [(str(name.watched.root), name.parts, name.bare) for name in names]
         try:
-            note = begin_note(self._notes, {"names": written, "refs": before.written()})
+            note = begin_note(self._notes, {"names": written, "refs": before.written(), "nested": nested.written()})
         except BaseException:
+            nested.close()
             _close(roots)
             raise
-        soon = [(str(name.watched.path), name) for name in names if name.watched.soon]
-        running = WatchedCommand(profile, before, roots, names, soon, note=note, stop=stop)
+        soon = [(name.sign, name) for name in names if name.watched.soon]
+        running = WatchedCommand(profile, before, roots, names, soon, nested=nested, note=note, stop=stop)
         with self._lock:
             self._running.append(running)
             try:
@@ -120,8 +126,9 @@ class Watch:
     def settle(self, running: WatchedCommand) -> Settled:
         """Take away what the command has left, and say what there is to say."""
         met = frozenset(one.path for one in running.taken)
+        running.said += running.nested.settle(partial(self._aside, running))
         with self._lock:
-            for name in running.names:
+            for name in (*running.names, *_workspaces(running)):
                 if self._is_there(running, name):
                     self._settle_name(running, name)
             for other in self._running:
@@ -144,16 +151,6 @@ class Watch:
                 f" {one.kept} now" + (f", and {more} more of that name beside it." if more else ".")
             )
         return Settled(tuple(newest.values()), running.said, met)
-
-    def aside(self, running: WatchedCommand, folder: int, name: str, path: Path) -> None:
-        """Take away an entry of an open folder which other programs would obey.
-
-        Raises:
-            OSError: it cannot be moved.
-        """
-        kept = self.keeping.take(folder, name, path)
-        if kept is not None:
-            running.taken.append(SetAside(path, kept, asked=True))
 
     def sweep(self) -> list[Notice]:
         """Take away what commands of killed servers have left; says so."""
@@ -178,6 +175,9 @@ class Watch:
     def _hold_still(self, running: WatchedCommand) -> None:
         for name in running.names:
             if not name.bare and self._is_there(running, name):
+                with name.found() as found:
+                    if found is None:
+                        continue  # a folder that another command has made meanwhile
                 raise ChangedError(name.watched.path)
 
     def _run(self) -> None:
@@ -233,6 +233,11 @@ class Watch:
             with contextlib.suppress(FileNotFoundError), folder_below(found[0], parts[:-1]) as folder:
                 self._take(running, name.watched, folder, parts[-1], found[2].parent.joinpath(*parts))
 
+    def _aside(self, running: WatchedCommand, folder: int, name: str, path: Path) -> None:
+        kept = self.keeping.take(folder, name, path)
+        if kept is not None:
+            running.taken.append(SetAside(path, kept, asked=kept.parent != path.parent))
+
     def _take(self, running: WatchedCommand, watched: WatchedName, folder: int, entry: str, path: Path) -> None:
         try:
             kept = self.keeping.take(folder, entry, path)
@@ -240,7 +245,8 @@ class Watch:
             sentence = f"codelaw: the command made {path}, which other programs obey: remove it ({error.strerror})."
             running.said += [] if sentence in running.said else [sentence]
             return
-        asked = watched.path in running.profile.asked or watched.path.name == "HEAD"
+        asked = watched.path in running.profile.asked or watched.path.name == "HEAD" or _is_workspace(entry)
+        asked = asked and kept is not None and kept.parent != path.parent
         for other in self._running if kept is not None else ():
             if kept and (other is running or any(name.watched.path == watched.path for name in other.names)):
                 other.taken.append(SetAside(path, kept, asked=asked))
@@ -248,8 +254,7 @@ class Watch:
                     other.stop()
 
     def _is_there(self, running: WatchedCommand, name: Name) -> bool:
-        path = name.watched.path
-        return os.path.lexists(path) and not self._opened_elsewhere(running, path)
+        return os.path.lexists(name.sign) and not self._opened_elsewhere(running, name.watched.path)
 
     def _opened_elsewhere(self, running: WatchedCommand, path: Path) -> bool:
         return any(within(path, other.profile.opened) for other in self._running if other is not running)
@@ -259,6 +264,7 @@ class Watch:
         for one in [one for one in self._pending if one[0] is running]:
             del self._pending[one]
         running.note.end()
+        running.nested.close()
         _close(running.roots)
 
     # After a server that was killed
@@ -273,23 +279,47 @@ class Watch:
                     yield from self._swept(name, before, alive)
                 finally:
                     os.close(root)
+        yield from self._swept_repositories(NewRepositories.read(said.get("nested", {})), alive)
+
+    def _swept_repositories(self, nested: NewRepositories, alive: float) -> Iterator[Notice]:
+        notices: list[Notice] = []
+
+        def aside(folder: int, name: str, path: Path) -> None:
+            notices.extend(self._kept(folder, name, path, alive))
+
+        nested.settle(aside)
+        yield from notices
 
     def _swept(self, name: Name, before: RefsBefore, alive: float) -> Iterator[Notice]:
         with name.found() as found:
             if found is None:
                 return
             for parts in strays(*found, before):
-                path = found[2].parent.joinpath(*parts)
-                if last_change(path) > alive + SLACK:
-                    continue  # somebody else's by now
                 with contextlib.suppress(OSError), folder_below(found[0], parts[:-1]) as folder:
-                    if kept := self.keeping.take(folder, parts[-1], path):
-                        yield Notice(
-                            "warning",
-                            "set_aside",
-                            f"A command was running when codelaw was killed, and it had made {path}, which other"
-                            f" programs obey. It lies in {kept} now; move it back if you want it.",
-                        )
+                    yield from self._kept(folder, parts[-1], found[2].parent.joinpath(*parts), alive)
+
+    def _kept(self, folder: int, name: str, path: Path, alive: float) -> Iterator[Notice]:
+        # What was changed later is somebody else's.
+        if last_change(path) <= alive + SLACK and (kept := self.keeping.take(folder, name, path)):
+            yield Notice(
+                "warning",
+                "set_aside",
+                f"A command was running when codelaw was killed, and it had made {path}, which other"
+                f" programs obey. It lies in {kept} now; move it back if you want it.",
+            )
+
+
+def _workspaces(running: WatchedCommand) -> Iterator[Name]:
+    """Files of an editor's at the top that are called as anybody likes, and were not there before the command."""
+    known = running.profile.asked | running.profile.opened
+    for root, descriptor in running.roots.items():
+        for entry in filter(_is_workspace, os.listdir(descriptor)):  # noqa: PTH208 - of a descriptor
+            if root / entry not in known:
+                yield Name(WatchedName(root / entry, root), descriptor)
+
+
+def _is_workspace(entry: str) -> bool:
+    return entry.lower().endswith(WORKSPACES)
 
 
 def _close(roots: Mapping[Path, int]) -> None:

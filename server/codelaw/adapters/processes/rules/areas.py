@@ -130,7 +130,7 @@ class Area:
             if mode is None:
                 # Where we cannot make a thing, no command can.
                 if os.access(name.rpartition("/")[0] or "/", os.W_OK):
-                    self.watched.append(WatchedName(path, root, soon))
+                    self.watched.append(WatchedName(path, root, soon, name))
                     if ask:
                         self.asked.add(path)
                 return None

@@ -21,7 +21,7 @@ from codelaw.adapters.processes.rules.profile import TEMPORARY, Access, Profile,
 from codelaw.adapters.processes.rules.repositories import guard, own_git_folders
 from codelaw.adapters.processes.rules.withheld import NOTHING, ChangedError, UndrawableError, Walk, WithheldPaths
 from codelaw.domain.safety.hosts import Network
-from codelaw.domain.safety.sensitive_files import FILES, FOLDERS, START_UP, obeyed
+from codelaw.domain.safety.sensitive_files import FILES, FOLDERS, START_UP, WORKSPACES, obeyed
 
 RUNTIME = ("/run", "/var/run")
 """Where sockets of other programs lie: docker, D-Bus, keyrings. A read-only mount does not stop a connect."""
@@ -31,7 +31,7 @@ SYSTEM_PROGRAMS = ("/run/current-system", "/run/opengl-driver", "/run/wrappers")
 OWN_FOLDER = ".codelaw"
 SKILLS = "skills"
 """In a folder of an agent's, ours too."""
-_MOST_NESTED = 300
+_MOST_NESTED = 20_000
 """Folders at the top of a workspace in which files that others obey are looked for."""
 _MOST_ENTRIES = 1_000
 """Entries of a workspace folder whose top has to stay as it is."""
@@ -118,7 +118,7 @@ def build_profile(
         network=network,
         watched=tuple(watched.values()),
         asked=asked,
-        opened=allowed,
+        opened=allowed | {one for one in opened if one.name.lower().endswith(WORKSPACES)},
         links=links,
     )
 
@@ -222,7 +222,10 @@ def _keep(
         there = {name for name in _names(folder) if obeyed([name]) and name not in START_UP}
         for name in sorted(there | {*FOLDERS, *FILES}):
             area.keep_obeyed(folder / name, soon=name in closely)
-        for inner in folders_in(folder, _MOST_NESTED) or ():
+        nested = folders_in(folder, _MOST_NESTED)
+        if nested is None and os.access(folder, os.R_OK):
+            raise UndrawableError(f"{folder} holds more than {_MOST_NESTED} folders, too many to look into each")
+        for inner in nested or ():
             for name in sorted(among(listings, inner, _OBEYED)):
                 if os.path.lexists(f"{inner}/{name}"):
                     area.keep_obeyed(Path(inner, name), pin=False)

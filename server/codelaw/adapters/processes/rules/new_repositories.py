@@ -1,9 +1,9 @@
 """Repositories that a command has made inside a workspace folder, where git outside would obey them (S-8).
 
 `git status` goes into every folder that the index calls a submodule, and editors look for repositories in the folders
-at the top: settings there can name programs. No mount can keep a name free in every folder, so what is new is looked at
-when the command has ended. A repository as `git clone` makes it stays; of one that runs something `.git` goes.
-Everything is reached from a descriptor of before the command, over no link.
+at the top, which may be one without `.git`, too: settings there can name programs. No mount can keep a name free in
+every folder, so what is new is looked at when the command has ended. A repository as `git clone` makes it stays; of one
+that runs something `.git`, or `HEAD`, goes. Everything is reached from a descriptor of before it, over no link.
 """
 
 from __future__ import annotations
@@ -11,25 +11,29 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
-from codelaw.adapters.processes.path_fds import OPEN_FOLDER, folder_below
+from codelaw.adapters.processes.path_fds import OPEN_FOLDER, folder_at, folder_below, mode_at
 from codelaw.adapters.processes.rules.git_settings import harmless
 from codelaw.adapters.processes.rules.repositories import POINTER, stores
 from codelaw.adapters.texts import small_text
 
-MOST_FOLDERS = 300
+MOST_FOLDERS = 20_000
 """At the top of a folder, in which repositories are looked for."""
-MOST_NAMED = 500
+MOST_NAMED = 20_000
 """Submodules, with those inside of others."""
 LARGEST_INDEX = 256 << 20
 LARGEST_SETTINGS = 1 << 16
+_OBEYED = ("config", "hooks")
 _GITLINK = b"\0\0\xe0\0"
 """The mode of a submodule in an index."""
 
 _Stamp = tuple[tuple[int, int, int] | None, ...]
+_Place = tuple[str, str, str]
+"""A workspace folder, a path in it, and the name there that makes it a repository: `.git`, or `HEAD` of a bare one."""
 
 
 class NewRepositories:
@@ -43,6 +47,18 @@ class NewRepositories:
                 self._open[folder] = os.open(folder, OPEN_FOLDER)
         self._before = dict(self._look())
 
+    def written(self) -> dict[str, Any]:
+        """What `read` makes it from, for JSON."""
+        return {"folders": [*map(str, self._open)], "before": [*self._before.items()]}
+
+    @classmethod
+    def read(cls, said: Mapping[str, Any]) -> NewRepositories:
+        """From what `written` gave, before the command; touches the disk."""
+        made = cls([*map(Path, said.get("folders", ()))])
+        before = said.get("before", ())
+        made._before = {tuple(place): tuple(one and tuple(one) for one in stamp) for place, stamp in before}
+        return made
+
     def close(self) -> None:
         """Let go of the folders."""
         for descriptor in self._open.values():
@@ -53,24 +69,29 @@ class NewRepositories:
         """Give repositories that are new or changed, and would run something, to `aside`; says what went wrong."""
         said: list[str] = []
         try:
-            for (folder, name), stamp in self._look():
-                git = folder / name / ".git"
-                if self._before.get((folder, name)) == stamp:
+            for (folder, name, entry), stamp in self._look():
+                path = Path(folder, name, entry)
+                if self._before.get((folder, name, entry)) == stamp:
                     continue
                 try:
-                    with folder_below(self._open[folder], name.split("/")) as descriptor:
-                        if _runs(git, os.stat(".git", dir_fd=descriptor, follow_symlinks=False).st_mode):
-                            aside(descriptor, ".git", git)
+                    with folder_below(self._open[Path(folder)], name.split("/")) as descriptor:
+                        if _runs(path, os.stat(entry, dir_fd=descriptor, follow_symlinks=False).st_mode):
+                            aside(descriptor, entry, path)
                 except OSError as error:
-                    said.append(f"codelaw: remove {git}: git obeys it ({error.strerror}).")
+                    said.append(f"codelaw: remove {path}: git obeys it ({error.strerror}).")
         finally:
             self.close()
         return said
 
-    def _look(self) -> Iterator[tuple[tuple[Path, str], _Stamp]]:
-        """The repositories that git or an editor would find, by folder and path in it, and what tells of a change."""
+    def _look(self) -> Iterator[tuple[_Place, _Stamp]]:
+        """The repositories that git or an editor would find, and what tells of a change."""
         for folder, top in self._open.items():
-            names = dict.fromkeys([*_tops(top), *_named(folder)])
+            tops = _tops(top)
+            for name in [name for name in tops if mode_at(top, f"{name}/HEAD") is not None]:
+                with contextlib.suppress(OSError), folder_below(top, [name]) as descriptor:
+                    if is_bare(descriptor):
+                        yield (str(folder), name, "HEAD"), tuple(_stamp(descriptor, one) for one in _OBEYED)
+            names = dict.fromkeys([*tops, *_named(folder)])
             waiting = [name for name in names if _has_git(top, name)]
             while waiting:
                 name = waiting.pop()
@@ -80,9 +101,26 @@ class NewRepositories:
                 names |= dict.fromkeys(new)
                 waiting += [path for path in new if _has_git(top, path)]
                 with contextlib.suppress(OSError), folder_below(top, name.split("/")) as descriptor:
-                    stamp = tuple(_stamp(descriptor, one) for one in (".git", ".git/config", ".git/hooks"))
-                    if stamp[0] is not None:
-                        yield (folder, name), stamp
+                    first = _stamp(descriptor, ".git")
+                    if first is not None and stat.S_ISREG(first[1]):
+                        with contextlib.suppress(OSError), folder_at(_target(git) or git) as other:
+                            yield (str(folder), name, ".git"), (first, *(_stamp(other, one) for one in _OBEYED))
+                            continue
+                    if first is not None:
+                        more = (_stamp(descriptor, f".git/{one}") for one in _OBEYED)
+                        yield (str(folder), name, ".git"), (first, *more)
+
+
+def is_bare(folder: int) -> bool:
+    """Whether an open folder holds what makes it a repository, or what leads to it."""
+    there = {name for name in ("HEAD", "commondir", "objects", "refs") if mode_at(folder, name) is not None}
+    return there >= {"HEAD", "commondir"} or there >= {"HEAD", "objects", "refs"}
+
+
+def _target(git: Path) -> Path | None:
+    """Where a file `.git` leads; None where git refuses it."""
+    match = POINTER.fullmatch((small_text(git, 4096) or "").rstrip("\n"))
+    return Path(os.path.realpath(git.parent / match[1])) if match is not None else None
 
 
 def _has_git(top: int, name: str) -> bool:
@@ -182,11 +220,13 @@ def _stamp(folder: int, name: str) -> tuple[int, int, int] | None:
 
 def _runs(git: Path, mode: int) -> bool:
     """Whether a `.git` of this mode leads to settings or hooks that run programs, or cannot be read with certainty."""
-    if stat.S_ISREG(mode):
-        match = POINTER.fullmatch((small_text(git, 4096) or "").rstrip("\n"))
-        if match is None:
-            return False  # git refuses it
-        git = Path(os.path.realpath(git.parent / match[1]))
+    if git.name == "HEAD":
+        git = git.parent
+    elif stat.S_ISREG(mode):
+        target = _target(git)
+        if target is None:
+            return False
+        git = target
     elif not stat.S_ISDIR(mode):
         return True
     if any(os.path.lexists(git / name) for name in ("commondir", "config.worktree")):

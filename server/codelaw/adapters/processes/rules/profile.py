@@ -42,6 +42,8 @@ class WatchedName:
     """The writable folder that it lies in, which the command cannot move."""
     soon: bool = True
     """Obeyed at once, by git or the connected editor: it is taken away while the command still runs."""
+    missing: str = ""
+    """The first part of the path that did not exist; empty where that is all of it."""
 
 
 @dataclass(frozen=True, slots=True)

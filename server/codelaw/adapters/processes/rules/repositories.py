@@ -21,7 +21,7 @@ MAX_SETTINGS = 1 << 20
 """Bytes of a repository's settings that are looked through."""
 MAX_MODULES = 200
 """Submodules, and worktrees, that are guarded one by one; with more of them the folder that holds them is fixed."""
-MAX_NESTED = 300
+MAX_NESTED = 20_000
 """Folders at the top of a workspace in which repositories of their own are looked for."""
 POINTER = re.compile(r"gitdir:\s*(.+?)\s*")
 _RUNS = frozenset(
