@@ -332,6 +332,34 @@ async def test_after_a_server_that_was_killed_nothing_stays(around: World, sandb
     assert sorted(path.name for path in (around.own / "quarantine/kept").glob("*/[!a]*")) == [".envrc", ".zed", "y"]
 
 
+async def test_a_repository_of_a_killed_server_s_command_is_taken_away_if_it_runs_something(
+    around: World, sandbox: Sandbox
+):
+    for name in ("there", "plain"):
+        git(around, "init", "-q", name)
+    git(around, "-C", "there", "config", "core.fsmonitor", "x")
+    await killed(
+        around,
+        sandbox,
+        "cp -r plain new; git -C new config core.fsmonitor x; cp -r plain clone",
+    )
+    assert [notice.code for notice in await sandbox.sweep()] == ["set_aside"]
+    left = sorted(path.parent.name for path in around.ws.glob("*/.git"))
+    assert left == ["clone", "plain", "there"]
+
+
+async def test_where_nothing_can_be_kept_it_gets_another_name(around: World, run: Run, sandbox: Sandbox):
+    (around.own / "quarantine").mkdir()
+    (around.own / "quarantine/kept").touch()
+    result = await run("mkdir .vscode; echo x > .vscode/tasks.json; sleep 0.3; ls -A")
+    [one] = result.aside
+    assert not (around.ws / ".vscode").exists()
+    assert one.kept.parent == around.ws
+    assert one.kept.name.startswith("codelaw-taken-")
+    assert not one.asked
+    assert f"it was taken away and lies in {one.kept} now" in result.stderr
+
+
 async def test_what_was_changed_after_the_kill_is_somebody_elses(around: World, sandbox: Sandbox):
     await killed(around, sandbox, "mkdir .zed")
     for note in (around.own / "quarantine/running").iterdir():

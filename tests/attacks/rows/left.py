@@ -8,10 +8,12 @@ from pathlib import Path
 
 from tests.attacks.deeds import row
 from tests.attacks.row import Action, Attack, NotRun
+from tests.attacks.rows.meanwhile import MEANWHILE
 from tests.attacks.rows.repositories import SETTINGS, made
 from tests.attacks.running_in import locked_in
 from tests.attacks.starts import STARTS
 from tests.attacks.world import World
+from tests.fakes.seen import seen
 
 Prepare = Callable[[World], None]
 BELOW = (
@@ -75,6 +77,20 @@ def in_turn(
     return act
 
 
+def watched(command: str, name: str) -> Action:
+    """An editor is told by the kernel of every name that appears."""
+
+    async def act(world: World) -> list[str]:
+        with seen(world.ws) as appeared:
+            async with locked_in(world) as processes:
+                await processes.run(command, cwd=world.ws, timeout=60)
+        if (world.ws / name).exists():
+            raise AssertionError(f"{name} stays")
+        return [f"an editor saw {name}" for path in appeared[:1] if world.ws / name in appeared]
+
+    return act
+
+
 def left(title: str, *lines: str, meanwhile: str = "", **more: object) -> Attack:
     says = f"{' | then | '.join(lines)} {more or ''}"
     return row(title, "obeyed", in_turn(*lines, **more), says, "bubblewrap", seconds=90, meanwhile=meanwhile)  # type: ignore[arg-type]
@@ -114,4 +130,5 @@ LEFT_BEHIND: tuple[Attack, ...] = (
     left("a file without a name that gets one", "{python} -c 'import os; f = os.open(\".\", os.O_TMPFILE | os.O_RDWR, 0o755); os.write(f, b\"x\"); os.link(\"/proc/self/fd/%d\" % f, \".envrc\", follow_symlinks=True)'", gone=(".envrc",)),
     left("a name in many spellings", "for n in .vscode .VSCODE .vscode. ./.vscode/ .vſcode; do mkdir -p $n; echo x > $n/tasks.json; done", gone=(".vscode",)),
     left("new files that others obey, in a folder below", "mkdir -p sub/.vscode; echo x > sub/.vscode/tasks.json; echo x > sub/.envrc", gone=("sub/.vscode", "sub/.envrc"), meanwhile=BELOW),
+    row("a name that an editor is told of before it goes", "obeyed", watched("mkdir .vscode", ".vscode"), "makes .vscode, and an editor watches", "bubblewrap", meanwhile=MEANWHILE),
 )  # fmt: skip
