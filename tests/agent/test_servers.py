@@ -172,7 +172,9 @@ async def test_a_call_is_asked_about_and_runs(desk: Bench, servers: FakeServers)
     assert question.tool == "mcp__desk__put"
     assert question.title == 'mcp__desk__put {"thing": "a cup"}'
     assert question.risk == "execute"
-    assert [option.rule for option in question.options] == [None, "mcp__desk__put", "mcp__desk__put", None]
+    rule = f"mcp__desk__put@{PUT.digest}"
+    assert [option.rule for option in question.options] == [None, rule, rule, None]
+    assert question.options[2].title == "Always allow: mcp__desk__put, as it is now"
     assert servers.calls == [("desk", "put", {"thing": "a cup"})]
     for text in ("It lies there.", "at: 3", "image/png, 4 bytes, not shown: it is not a PNG"):
         assert text in said(desk)
@@ -238,7 +240,7 @@ async def test_a_workspaces_server_waits_for_the_users_word(bench: Bench, server
     chat = (await bench.turn("hello", replies=[bench.finish("ok", times=0)])).chat_id
     assert servers.begun == []
     (notice,) = [notice for notice in bench.kinds("notice") if notice.code == "mcp_needs_trust"]
-    assert ".mcp.json would run: ./evil '--all of it' with A" in notice.message
+    assert ".mcp.json would run: ./evil '--all of it' with A=1" in notice.message
     (state,) = (await bench.session.servers.list()).servers
     assert state.state == "needs_trust"
     (state,) = (await bench.session.servers.enable("desk", enabled=True)).servers
@@ -247,7 +249,7 @@ async def test_a_workspaces_server_waits_for_the_users_word(bench: Bench, server
     await bench.turn("again", chat)
     assert "mcp__desk__put" in offered(bench)
     kinds = [(entry.kind, entry.decision, entry.detail) for entry in await bench.session.permissions.audit(None, 10)]
-    assert ("trust", "trust", "./evil '--all of it' with A") in kinds
+    assert ("trust", "trust", "./evil '--all of it' with A=1") in kinds
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.attacks.known import known
 from tests.attacks.row import Attack, Means
+from tests.attacks.rows.consent import CONSENT
 from tests.attacks.rows.endpoints import ENDPOINTS
 from tests.attacks.rows.exhausting import EXHAUSTING
 from tests.attacks.rows.git import GIT, RULES
@@ -42,6 +43,7 @@ ROWS: tuple[Attack, ...] = (
     *HIDING,
     *REACHING,
     *STARTED,
+    *CONSENT,
     *LISTENERS,
     *ENDPOINTS,
     *EXHAUSTING,

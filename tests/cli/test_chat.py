@@ -169,12 +169,12 @@ def test_yes_allows_once(log):
     assert answers(log)[99]["result"] == {"optionId": "once", "by": "headless"}
 
 
-def test_yes_does_not_answer_for_files_that_other_programs_obey(log):
+def test_yes_does_not_answer_what_is_asked_every_time(log):
     done = run("obeyed", log, "chat", "hi", "--yes")
     assert done.returncode == 0
     assert answers(log)[99]["result"]["optionId"] == "reject"
-    assert "--yes does not answer for files that other programs obey" in done.stderr
-    assert "files that other programs obey" in answers(log)[99]["result"]["comment"]
+    assert "--yes does not answer what is asked every time" in done.stderr
+    assert "what is asked every time" in answers(log)[99]["result"]["comment"]
 
 
 def test_a_reader_that_leaves_is_no_crash(log):

@@ -15,7 +15,7 @@ import pytest
 
 from codelaw.adapters.stores.opening import open_stores
 from codelaw.domain.permissions import Grant
-from codelaw.settings.places import login_name
+from codelaw.settings.places import account_name
 from tests.cli.test_commands import codelaw
 
 RULES = '[permissions]\nallow = ["Bash(make:*)"]\ndeny = ["Read(secrets/**)"]\n[model]\napiKey = "SECRETKEY"\n'
@@ -98,7 +98,7 @@ def test_rules_that_match_nothing_are_in_the_doctor_s_report(workspace: Path):
 
 def test_what_is_allowed_for_always_is_listed_and_taken_back(workspace: Path, home: Path):
     rule = "Bash(" + "x" * 200 + ")"
-    given = Grant("g1", rule, "always", "/srv/pro\x1bject", login_name())
+    given = Grant("g1", rule, "always", "/srv/pro\x1bject", account_name())
 
     async def grant() -> None:
         stores = await open_stores(None, home / "codelaw.db")

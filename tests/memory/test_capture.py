@@ -158,6 +158,12 @@ def test_merging_keeps_what_says_more():
     )
 
 
+def test_what_was_kept_for_a_chat_does_not_speak_elsewhere_in_words_that_nobody_has_said():
+    older = replace(a_memory("The user runs make and then the script of the readme"), scope="session", category="habit")
+    new = merged(older, "The user runs make", None, "user", "ann", 0.8)
+    assert (new.text, new.category, new.scope) == ("The user runs make", "fact", "user")
+
+
 def test_an_entry_without_a_scope_goes_where_its_category_belongs():
     assert [scope_for(kind, HERE) for kind in ("preference", "habit", "skill", "fact", "decision")] == [
         "user", "user", "user", "project", "project",

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from codelaw.domain.permissions import PathUse
@@ -141,3 +143,24 @@ def test_what_a_server_does_is_asked_about_even_where_commands_are_kept_in():
     assert judge(facts, mode="agent", rules=rules(), default="allow", sandboxed=True).action == "ask"
     assert judge(facts, mode="ask", rules=rules(allow=["mcp__x"])).action == "deny"
     assert judge(facts, mode="agent", rules=rules(allow=["mcp__x"], deny=["mcp__X__*"])).action == "deny"
+
+
+@pytest.mark.parametrize("kinds", [{"allow": ["memory_save"]}, {"grants": ["memory_save"]}, {}])
+def test_what_is_asked_every_time_no_rule_answers(kinds):
+    facts = CallFacts("memory_save", "state", None, every_time="It counts everywhere.")
+    decision = judge(facts, mode="agent", rules=rules(**kinds), default="allow")
+    assert (decision.action, decision.rule, decision.always_asked) == ("ask", "It counts everywhere.", True)
+    denied = judge(facts, mode="agent", rules=rules(**kinds, deny=["memory_save"]))
+    assert denied.action == "deny"
+    assert judge(facts, mode="ask", rules=rules(**kinds)).action == "deny"
+
+
+def test_an_answer_about_a_servers_tool_is_one_for_what_the_server_said_of_it():
+    now, later = "0123456789abcdef", "fedcba9876543210"
+    given = rules(grants=[f"mcp__desk__put@{now}"])
+    facts = CallFacts("mcp__desk__put", "execute", None, digest=now)
+    assert judge(facts, mode="agent", rules=given).action == "allow"
+    assert judge(replace(facts, digest=later), mode="agent", rules=given).action == "ask"
+    assert judge(replace(facts, digest=""), mode="agent", rules=given).action == "ask"
+    deny = rules(deny=[f"mcp__desk__put@{now}"])
+    assert judge(replace(facts, digest=later), mode="agent", rules=deny).action == "deny", "to deny, it is read widely"

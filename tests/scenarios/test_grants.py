@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from codelaw.adapters.stores.opening import Stores, open_stores
+from codelaw.domain.permissions import Grant
+from codelaw.settings.places import account_name
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
 from tests.lsp.raw import RawClient, stdio
@@ -80,7 +83,7 @@ async def test_a_grant_of_one_project_does_not_count_in_another(
     one, two = projects
     async with work(one) as client:
         [grant] = await give(client, vendor, bash(MAKE))
-        expected = {"rule": "Bash(make all)", "scope": "always", "folder": str(one), "person": "ann"}
+        expected = {"rule": "Bash(make all)", "scope": "always", "folder": str(one), "person": account_name()}
         assert {key: grant[key] for key in expected} == expected
         (one / "ran.txt").unlink()
     async with work(two) as client:
@@ -116,9 +119,9 @@ async def test_a_folder_that_was_moved_asks_again_and_a_link_to_it_does_not(
 
 
 async def test_a_grant_of_somebody_else_does_not_count_and_is_not_taken_back(
-    work: Open, vendor: LoopbackVendor, projects: tuple[Path, Path]
+    work: Open, vendor: LoopbackVendor, projects: tuple[Path, Path], home: Path
 ):
-    await another_person(work, vendor, projects[0])
+    await others(work, vendor, projects[0], await open_stores(None, home / "codelaw.db"), "bob")
 
 
 class TestInATeamsStore:
@@ -126,22 +129,27 @@ class TestInATeamsStore:
     def store_url(self, postgres_url: str) -> str:
         return postgres_url
 
-    async def test_a_grant_of_somebody_else_does_not_count(
-        self, work: Open, vendor: LoopbackVendor, projects: tuple[Path, Path]
+    @pytest.mark.parametrize("other", ["bob", account_name(), f"{account_name()}@{16 * '0'}"])
+    async def test_a_grant_of_somebody_else_does_not_count_whatever_their_name_is(
+        self, work: Open, vendor: LoopbackVendor, projects: tuple[Path, Path], store_url: str, other: str
     ):
-        await another_person(work, vendor, projects[0])
+        await others(work, vendor, projects[0], await open_stores(store_url, projects[0]), other)
 
 
-async def another_person(work: Open, vendor: LoopbackVendor, folder: Path) -> None:
-    async with work(folder) as ann, work(folder, person="bob") as bob:
-        [grant] = await give(ann, vendor, bash(MAKE))
-        assert await judged(bob, vendor, bash(MAKE)) == ["user deny"]
-        assert (await bob.request("codelaw/permission/list", {}))["grants"] == []
-        refused = await bob.error("codelaw/permission/revoke", {"id": grant["id"]})
+async def others(work: Open, vendor: LoopbackVendor, folder: Path, stores: Stores, other: str) -> None:
+    theirs = Grant("theirs", "Bash(make all)", "always", str(folder), other)
+    await stores.chats.add_grant(theirs)
+    await stores.chats.close()
+    # What a variable says of who somebody is counts for nothing.
+    async with work(folder, person=other) as mine:
+        assert await judged(mine, vendor, bash(MAKE)) == ["user deny"]
+        assert (await mine.request("codelaw/permission/list", {}))["grants"] == []
+        refused = await mine.error("codelaw/permission/revoke", {"id": "theirs"})
         assert refused.data["code"] == "grant_not_yours"
-        assert "ann" in str(refused.message)
-        assert await judged(ann, vendor, bash(MAKE)) == ["grant allow"]
+        assert other in str(refused.message)
+        [grant] = await give(mine, vendor, bash(MAKE))
+        assert await judged(mine, vendor, bash(MAKE)) == ["grant allow"]
         # Another server of hers takes it back, and the next turn of this one asks.
         async with work(folder) as again:
             await again.request("codelaw/permission/revoke", {"id": grant["id"]})
-        assert await judged(ann, vendor, bash(MAKE)) == ["user deny"]
+        assert await judged(mine, vendor, bash(MAKE)) == ["user deny"]

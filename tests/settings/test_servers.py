@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from codelaw.domain.errors import Refusal
 from codelaw.domain.served import Address, Program
 from codelaw.settings.servers.answers import FILE, answer, decline, read_answers
-from codelaw.settings.servers.filling import NotFilled, Variables, env_file, filled
+from codelaw.settings.servers.filling import NotFilled, Variables, env_file, filled, variables
 from codelaw.settings.servers.written import (
     WrittenServer,
     in_force,
@@ -177,12 +178,31 @@ def test_what_would_be_started_is_shown_whole_and_without_secrets() -> None:
         {
             "command": "npx",
             "args": ["-y", "a b", "x\u202ey", "it's"],
-            "env": {"KEY": "secret", "T": "a${TOKEN}"},
+            "env": {"A": "--require ./x.js", "KEY": "s3cret-value", "MODE": "a\u202eb", "T": "a${TOKEN}"},
             "cwd": "/w",
         }
     )
-    assert shown(server) == "npx -y 'a b' 'x⟨U+202E⟩y' 'it'\"'\"'s' in /w with KEY, T=${TOKEN}"
-    assert shown(one({"url": "https://a.example", "headers": {"A": "b"}})) == "https://a.example with the headers A"
+    assert shown(server) == (
+        "npx -y 'a b' 'x⟨U+202E⟩y' 'it'\"'\"'s' in /w with 'A=--require ./x.js', 'KEY=[redacted: KEY]', "
+        "'MODE=a⟨U+202E⟩b', T=a${TOKEN}"
+    )
+    headers = {"A": "b", "Authorization": "Bearer abc-def-012", "X-Key": "${KEY}"}
+    assert shown(one({"url": "https://a.example", "headers": headers})) == (
+        "https://a.example with the headers 'A: b', 'Authorization: Bearer [redacted: Authorization]', 'X-Key: ${KEY}'"
+    )
+
+
+def test_what_variables_stand_for_counts_as_seen_but_for_secrets() -> None:
+    server = one({"command": "${BIN:-run}", "args": ["${workspaceFolder}"], "env": {"T": "${A_TOKEN}", "N": "${NONE}"}})
+
+    def digest(**environment: str) -> str:
+        return replace(server, variables=variables(server, around(**environment))).digest
+
+    known = digest(BIN="run", A_TOKEN="one")
+    assert known == digest(A_TOKEN="two")
+    assert known == digest()
+    assert known != digest(BIN="evil")
+    assert known != digest(NONE="x")
 
 
 def test_a_workspaces_server_starts_only_as_it_was_seen(tmp_path: Path) -> None:

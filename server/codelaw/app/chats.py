@@ -17,6 +17,7 @@ from codelaw.agent.effects.interrupted import settle_interrupted
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent
 from codelaw.domain.permissions import Grant
+from codelaw.settings.places import person
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,6 +104,7 @@ class StandingGrants:
 
     settings: SettingsInForce
     user: str
+    """Who they are, as the database that is open tells people apart (`places.person`)."""
     always: list[Grant] = field(default_factory=list[Grant])
     """Those that count; the list stays the same one and changes."""
 
@@ -133,6 +135,7 @@ class StoreOpener:
             Refusal: `store_unavailable`.
         """
         url = self.settings.value.store.url
+        self.grants.user = person(shared=url is not None)
         await self.leftovers.begin(url or "")
         stores = await open_stores(url, self.home / "codelaw.db", self.report)
         await settle_interrupted(self.leftovers, stores.chats, self.workspace, self.redaction)

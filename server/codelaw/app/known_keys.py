@@ -8,21 +8,15 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit
 
 from codelaw.domain.chats import Notice
-from codelaw.domain.safety.redaction import shape_of
+from codelaw.domain.safety.redaction import said, secret_in, shape_of, tells_a_secret
 
 if TYPE_CHECKING:
     from codelaw.settings.model import Settings
 
-_SECRET = re.compile(
-    r"API_?KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|PRIVATE_KEY|_KEY$|^KEY$|COOKIE|^PGPASS", re.IGNORECASE
+_OURS = re.compile(
+    r"CODELAW_\w+|(?:ANTHROPIC|CLAUDE|OPENAI|OPENROUTER|GEMINI|MISTRAL|DEEPSEEK|GROQ|XAI|COHERE)_(?:API_KEY|AUTH_TOKEN)"
 )
-_ABOUT = re.compile(
-    r"_(?:FILE|PATH|DIR|ID|URL|URI|HOST|PORT|NAME|TYPE|USER|SOCK|TTL|LIMIT|COUNT|SIZE|EXPIR\w*|HELPER|SCOPES?)$",
-    re.IGNORECASE,
-)
-"""Variables that say something about a secret, and hold none."""
-_SENTENCE = re.compile(r"[A-Za-z]+(?:[-_. /]+[A-Za-z]+)*")
-"""Words and numbers that anybody may have in mind."""
+"""Variables in which models' keys stand, and codelaw's own settings."""
 
 HELD_BACK = Notice(
     "warning",
@@ -36,10 +30,21 @@ def known_keys(settings: Settings, environment: Mapping[str, str]) -> dict[str, 
     """The keys, each with the label that its mark has."""
     found: dict[str, str] = {}
     for name, value in environment.items():
-        if shape_of(value) is not None or (_SECRET.search(name) and not _ABOUT.search(name) and not _said(value)):
+        if shape_of(value) is not None or (tells_a_secret(name) and not said(value)):
             found[value] = name
-        if (password := _password(value)) is not None and not _said(password):
+        if (password := _password(value)) is not None and not said(password):
             found[password] = f"password in {name}"
+    return found | _configured(settings)
+
+
+def withheld_variables(settings: Settings, environment: Mapping[str, str]) -> frozenset[str]:
+    """The variables with keys that codelaw itself uses: no server that a workspace names is given one (X-3)."""
+    ours = _configured(settings)
+    return frozenset(name for name, value in environment.items() if _OURS.fullmatch(name) or value in ours)
+
+
+def _configured(settings: Settings) -> dict[str, str]:
+    """The keys that stand in settings."""
     configured = {
         "model key": settings.model.api_key,
         "model token": settings.model.auth_token,
@@ -48,8 +53,7 @@ def known_keys(settings: Settings, environment: Mapping[str, str]) -> dict[str, 
         "model password": _password(settings.model.base_url or ""),
         "embedding password": _password(settings.embedding.base_url or ""),
     }
-    found |= _of_servers(settings.mcp.servers)
-    return found | {value: label for label, value in configured.items() if value}
+    return _of_servers(settings.mcp.servers) | {value: label for label, value in configured.items() if value}
 
 
 def _of_servers(servers: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
@@ -59,16 +63,9 @@ def _of_servers(servers: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
         for key in ("env", "headers"):
             table: Any = server.get(key)
             for variable, value in cast("Mapping[str, Any]", table).items() if isinstance(table, Mapping) else ():
-                secret = _SECRET.search(variable.replace("-", "_")) or variable.casefold() == "authorization"
-                # What stands behind a scheme such as Bearer is the key.
-                word = value.rpartition(" ")[2] if isinstance(value, str) else ""
-                if secret and word and not _ABOUT.search(variable) and not _said(word) and "${" not in word:
+                if isinstance(value, str) and (word := secret_in(variable, value)):
                     found[word] = f"{variable} of the server {name}"
     return found
-
-
-def _said(value: str) -> bool:
-    return _SENTENCE.fullmatch(value) is not None
 
 
 def _password(address: str) -> str | None:

@@ -196,6 +196,25 @@ def alias(settings: Settings, wanted: str, asked: str) -> str:
     return wanted
 
 
+def dearer(name: str, asked: str, *, own: bool) -> str:
+    """Why a kind of subagent is not answered by `name` in a turn of `asked`; empty where it may (X-4).
+
+    A file of the user's own may choose any. One of a workspace may choose none that costs more in any way, is another
+    vendor's, or of which either is not known.
+    """
+    if own or name == asked:
+        return ""
+    other, usual = catalog.profile(name), catalog.profile(asked)
+    instead = f"so it runs on {asked}: a workspace's file may choose no dearer model."
+    if other is None or usual is None or other.prices is None or usual.prices is None:
+        return f"What {name} costs beside {asked} is not known, {instead}"
+    if other.provider != usual.provider:
+        return f"{name} is another vendor's, {instead}"
+    if other.prices.exceed(usual.prices):
+        return f"{name} costs more than {asked}, {instead}"
+    return ""
+
+
 def _age(name: str) -> tuple[int, ...]:
     """Sorts the names of a family, the newest first: by the numbers of the version, then an undated name."""
     numbers = [int(part) for part in re.findall(r"\d+", name)]

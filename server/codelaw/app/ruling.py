@@ -132,6 +132,7 @@ def served_rules(
     allow, deny, _ = _read(settings, folders)
     first = str(folders[0].root) if folders else ""
     granted, _ = parse_all(grant.rule for grant in grants if grant.folder == first)
+    granted = [rule for rule in granted if rule.lasting]
     return [rule for rule in (*allow, *granted) if rule.served], [rule for rule in deny if rule.served]
 
 

@@ -33,7 +33,7 @@ from codelaw.app.turns import TurnMaker
 from codelaw.domain.errors import Refusal
 from codelaw.domain.safety.redaction import Redaction
 from codelaw.ports.cancelling import Scopes
-from codelaw.settings.places import login_name, own_folders, process_environment
+from codelaw.settings.places import account_name, own_folders, process_environment
 from codelaw.templates.render import preload
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Session:
         await asyncio.to_thread(_preload)
         notify = report or _unheard
         environment = process_environment()
-        user = login_name()
+        user = account_name()
         in_force = SettingsInForce(settings, trusted=trusted, look_again=look_again)
         redaction = Redaction(known_keys(settings.value, environment))
         leftovers = CrashJournal(home / "running", notify)

@@ -30,7 +30,7 @@ _MARGIN = "… "
 _DIFF = {"+": GREEN, "-": RED, "@": DIM}
 _HEADLESS = {"by": "headless"}
 _NOBODY = "Nobody can be asked: codelaw runs without a terminal and without --yes."
-_OBEYED = "--yes does not answer for files that other programs obey"
+_EVERY_TIME = "--yes does not answer what is asked every time"
 
 
 class TerminalApprover:
@@ -67,8 +67,8 @@ class TerminalApprover:
             return _HEADLESS | ({"optionId": chosen["id"]} if chosen else {"cancelled": True})
         await self._announcement(str(request["callId"]))
         if self._yes and not self._screen.interactive:
-            self._screen.line(f"Refused, since {_OBEYED}: {one_line(request['title'])}", style=YELLOW)
-            return _HEADLESS | _rejection(request, f"Nobody can be asked, and {_OBEYED}.")
+            self._screen.line(f"Refused, since {_EVERY_TIME}: {one_line(request['title'])}", style=YELLOW)
+            return _HEADLESS | _rejection(request, f"Nobody can be asked, and {_EVERY_TIME}.")
         if not self._screen.interactive:
             self._screen.line(f"Refused, since nobody can be asked: {one_line(request['title'])}", style=YELLOW)
             return _HEADLESS | _rejection(request, _NOBODY)

@@ -103,6 +103,15 @@ class Prices:
     steps: tuple[PriceStep, ...] = ()
     """Rising."""
 
+    def exceed(self, others: Prices) -> bool:
+        """Whether some request would cost more than by those."""
+        pairs = ((self.at(tokens), others.at(tokens)) for tokens in (0, *(step.above + 1 for step in self.steps)))
+        return any(
+            getattr(one, field) > getattr(other, field)
+            for one, other in pairs
+            for field in ("input", "output", "cache_read", "cache_write", "search")
+        )
+
     def at(self, input_tokens: int) -> Prices:
         """The prices of a request with so many tokens of input, cached ones included."""
         step = next((one for one in reversed(self.steps) if input_tokens > one.above), None)

@@ -33,7 +33,7 @@ class AuditEntry:
     folder: str = ""
     """The real path of the workspace folder it happened in."""
     person: str = ""
-    """The login name of who was at work."""
+    """The account of who was at work."""
 
 
 OptionKind = Literal["allow_once", "allow_chat", "allow_always", "reject"]
@@ -108,4 +108,4 @@ class Grant:
     folder: str = ""
     """The real path of the folder in which it counts."""
     person: str = ""
-    """The login name of who gave it."""
+    """Who gave it (`settings.places.person`)."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -92,6 +94,13 @@ class ServedTool:
     """JSON Schema of its arguments, an object's."""
     says_read_only: bool = False
     """`readOnlyHint`: a claim that counts only where the user has allowed it."""
+
+    @property
+    def digest(self) -> str:
+        """Of all that the server says of it, by which a standing answer knows it again; 16 hexadecimal digits."""
+        told = [self.name, self.description, self.schema, self.says_read_only]
+        written = json.dumps(told, ensure_ascii=True, sort_keys=True, default=str)
+        return hashlib.sha256(written.encode()).hexdigest()[:16]
 
     @property
     def full_name(self) -> str:

@@ -152,13 +152,14 @@ def merged(  # noqa: PLR0917 - what was said, field by field
     """`older` with what was said again: one entry stays.
 
     The longer text wins, since it says more, and of equally long ones the newer; so do the higher confidence and the
-    wider scope. A category that was named replaces the older one. Id and age stay the older's.
+    wider scope, in which only the words that were said for it count. A category that was named replaces the older one.
+    Id and age stay the older's.
     """
     wider = _WIDTH[scope] > _WIDTH[older.scope]
     return replace(
         older,
-        text=text if len(text) >= len(older.text) else older.text,
-        category=category or older.category,
+        text=text if wider or len(text) >= len(older.text) else older.text,
+        category=category or (DEFAULT_CATEGORY if wider else older.category),
         scope=scope if wider else older.scope,
         belongs_to=mine if wider else older.belongs_to,
         confidence=max(older.confidence, confidence),

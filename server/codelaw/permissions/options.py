@@ -25,14 +25,14 @@ def options_for(facts: CallFacts, *, only_once: bool = False) -> tuple[ApprovalO
     """
     once = ApprovalOption("once", "Allow once", "allow_once")
     reject = ApprovalOption("reject", "Reject", "reject")
-    # What is remembered for every project is asked about each time (B-6).
-    rule = None if only_once or facts.effect == "state" else proposed_rule(facts)
+    rule = None if only_once else proposed_rule(facts)
     if rule is None or len(rule) > SHOWN or not (rule.isprintable() and fully_visible(rule)) or "  " in rule:
         return once, reject
+    shown = f"{facts.tool}, as it is now" if facts.digest else rule
     return (
         once,
-        ApprovalOption("chat", f"Allow in this chat: {rule}", "allow_chat", rule),
-        ApprovalOption("always", f"Always allow: {rule}", "allow_always", rule),
+        ApprovalOption("chat", f"Allow in this chat: {shown}", "allow_chat", rule),
+        ApprovalOption("always", f"Always allow: {shown}", "allow_always", rule),
         reject,
     )
 
@@ -46,7 +46,7 @@ def proposed_rule(facts: CallFacts) -> str | None:
         folder = posixpath.dirname(facts.subject)
         text = f"{tool}({escape_path(folder)}/**)" if folder else f"{tool}(/{escape_path(facts.subject)})"
     else:
-        text = facts.tool
+        text = f"{facts.tool}@{facts.digest}" if facts.digest else facts.tool
     try:
         rules = Rules(grants=(parse(text or ""),))
     except RuleError:
@@ -93,14 +93,15 @@ def kept_rule(facts: CallFacts, folders: Folders) -> str | None:
 def in_force(grants: Iterable[Grant], facts: CallFacts, folders: Folders) -> list[Rule]:
     """The rules of the grants that belong to the call's folder, as paths are shown now.
 
-    One that an older version wrote and this one cannot read allows nothing: the user is asked again.
+    One that an older version wrote and this one cannot read, or that does not say what a server's tool was, allows
+    nothing: the user is asked again.
     """
     root, _ = home(facts, folders)
     found: list[Rule] = []
     for grant in grants:
         with suppress(RuleError):
-            if root and grant.folder == root:
-                found.append(_shown(parse(grant.rule), folders[root] if len(folders) > 1 else None))
+            if root and grant.folder == root and (rule := parse(grant.rule)).lasting:
+                found.append(_shown(rule, folders[root] if len(folders) > 1 else None))
     return found
 
 

@@ -1,7 +1,7 @@
 """The judgement of one call, in the order of S-1.
 
-Mode → deny rules → files that other programs obey, which are always asked about (S-8) → allow rules → grants → the
-tool's default.
+Mode → deny rules → what a person is always asked about, as files that other programs obey (S-8) → allow rules → grants
+→ the tool's default.
 """
 
 from __future__ import annotations
@@ -49,6 +49,10 @@ class CallFacts:
     """Written there, it would make a workspace folder a bare repository, or is part of one (S-8)."""
     named: bool = False
     """Git's settings name the file: hooks, further settings or programs (S-8)."""
+    digest: str = ""
+    """Of what a server says of its tool: an answer counts for as long as that is the same (X-3)."""
+    every_time: str = ""
+    """Why a person is asked about the call each time, whatever rules and answers say (B-6)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +97,25 @@ def judge(
     # What a server does happens outside of the sandbox, whatever commands are kept in.
     decision = _by_default(facts.effect, default, sandboxed=sandboxed and not facts.tool.startswith(SERVED))
     for rule, source in _permissions(rules):
-        if rule.permits(facts.tool, facts.paths) and (rule.blanket or rule.covers_path(facts.subject or "")):
+        if rule.permits(facts.tool, facts.paths, facts.digest) and (
+            rule.blanket or rule.covers_path(facts.subject or "")
+        ):
             decision = Decision("allow", source, rule.text)
             break
     return decision if decision.action == "deny" else _asked_always(facts) or decision
 
 
 def _asked_always(facts: CallFacts) -> Decision | None:
-    """The question about a file that other programs obey; None for any other call (S-8)."""
-    why = ""
-    if name := obeyed_path(facts.subject or ""):
-        why = f"Other programs obey {name}."
-    elif facts.named:
-        why = "Git's settings name this file, so git obeys it."
-    elif facts.bare:
-        why = "Git would obey the folder as a repository."
-    return Decision("ask", "default", why, always_asked=True) if why and facts.paths == "writes" else None
+    """The question that nothing but a person answers, as about a file that other programs obey; else None (S-8)."""
+    why = facts.every_time
+    if facts.paths == "writes":
+        if name := obeyed_path(facts.subject or ""):
+            why = f"Other programs obey {name}."
+        elif facts.named:
+            why = "Git's settings name this file, so git obeys it."
+        elif facts.bare:
+            why = "Git would obey the folder as a repository."
+    return Decision("ask", "default", why, always_asked=True) if why else None
 
 
 def fully_visible(text: str) -> bool:

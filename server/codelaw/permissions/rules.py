@@ -10,7 +10,8 @@ To allow `Read` covers the tools that only read paths, and to allow `Edit` those
 same, and to deny `Read` covers those that write as well, because what they answer shows what was there.
 
 Of what servers bring along (X-3) `mcp__github__create_issue` is one tool, `mcp__github` or `mcp__github__*` all of that
-server, and a star stands for anything inside a name. To deny, upper and lower case are one.
+server, and a star stands for anything inside a name. To deny, upper and lower case are one. A standing answer ends with
+`@` and the digest of what the server said of the tool, and allows it for as long as the server says the same.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ MAX_ADDRESS = 64
 """Folders of a document's address that are looked at; from each on it may be meant (S-6)."""
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_RULE = re.compile(r"(mcp__[\w*-]+|[A-Za-z_][\w-]*)\s*(?:\((.*)\))?", re.DOTALL | re.ASCII)
+_RULE = re.compile(r"(mcp__[\w*-]+(?:@[0-9a-f]{16})?|[A-Za-z_][\w-]*)\s*(?:\((.*)\))?", re.DOTALL | re.ASCII)
 SERVED = "mcp__"
 """What the names of tools begin with that servers bring along."""
 _BLANKET = frozenset({"", "*", ":*", "**"})
@@ -158,6 +159,8 @@ class Rule:
     folders: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]], hash=False)
     """Names of the workspace's folders where there are several, with which shown paths begin; for each, the paths by
     which folders around it know it."""
+    digest: str = ""
+    """Of what a server has to say of its tool for the rule to allow it; empty where that may be anything."""
 
     @property
     def blanket(self) -> bool:
@@ -168,10 +171,18 @@ class Rule:
         """Whether it speaks of what servers bring along (X-3)."""
         return self.tool.startswith(SERVED)
 
-    def permits(self, tool: str, paths: PathUse | None) -> bool:
-        """Whether the rule, as one that allows, speaks of a tool that does `paths` with the paths it is given."""
+    @property
+    def lasting(self) -> bool:
+        """Whether it can be an answer of the user's: one about a server's tool says what that was."""
+        return bool(self.digest) or not self.served
+
+    def permits(self, tool: str, paths: PathUse | None, digest: str = "") -> bool:
+        """Whether the rule, as one that allows, speaks of a tool that does `paths` with the paths it is given.
+
+        `digest` is that of what its server says of it.
+        """
         if self.served:
-            return _names_served(self.tool, tool)
+            return self.digest in {"", digest} and _names_served(self.tool, tool)
         return tool == self.tool or (self.tool, paths) in {("Read", "reads"), ("Edit", "writes")}
 
     def forbids(self, tool: str, paths: PathUse | None) -> bool:
@@ -230,7 +241,7 @@ def parse(
     match = _RULE.fullmatch(text.strip())
     if match is None:
         raise RuleError("not of the form Tool or Tool(specifier)")
-    tool, specifier = match[1], match[2]
+    (tool, _, digest), specifier = match[1].partition("@"), match[2]
     served = tool.startswith(SERVED)
     if tools is not None and tool not in tools and not served:
         meant = next((f": it is spelt {name}" for name in tools if name.casefold() == tool.casefold()), "")
@@ -238,7 +249,7 @@ def parse(
     if specifier is None or specifier.strip() in _BLANKET:
         if specifier == "":
             raise RuleError("the parentheses are empty")
-        return Rule(text, tool, None)
+        return Rule(text, tool, None, digest=digest)
     if tool == "Bash":
         return _command_rule(text, tool, specifier.strip())
     if served or (tools is not None and tools.get(tool, "reads") is None):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -35,18 +37,45 @@ def own_folders(environ: Mapping[str, str]) -> list[Path]:
     return list(dict.fromkeys([home(environ), user_file(environ).parent, *usual]))
 
 
-def login_name() -> str:
-    """Whose personal memories count here (B-6): the name by which the user has logged in."""
-    import getpass  # noqa: PLC0415 - it loads what terminals need
-
+def account_name() -> str:
+    """Whose personal memories count here (B-6): the account that this process runs as, which no variable chooses."""
     try:
-        return getpass.getuser()
-    except (ImportError, KeyError, OSError):
+        import pwd  # noqa: PLC0415 - not on Windows
+
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
         return "user"
+    except ImportError:
+        return os.getlogin()
+
+
+def person(*, shared: bool) -> str:
+    """Whose standing permissions count (S-1).
+
+    In a database that others use as well, accounts of one name are many people's: there the account's number and the
+    machine, which no variable chooses either, are in it as a digest.
+    """
+    name = account_name()
+    if not shared:
+        return name
+    import platform  # noqa: PLC0415 - most people never need it
+
+    # Containers of one image may have the same id.
+    machine = " ".join((*map(_content, _MACHINE), platform.node()))
+    number = os.getuid() if hasattr(os, "getuid") else name
+    return f"{name}@{hashlib.sha256(f'{number} {machine}'.encode()).hexdigest()[:16]}"
+
+
+_MACHINE = ("/etc/machine-id", "/var/lib/dbus/machine-id")
+
+
+def _content(path: str) -> str:
+    try:
+        return Path(path).read_text("ascii").strip()
+    except (OSError, ValueError):
+        return ""
 
 
 def process_environment() -> Mapping[str, str]:
     """The environment of this process; the one place that reads it."""
-    import os  # noqa: PLC0415 - importing a module reads no environment
-
     return dict(os.environ)

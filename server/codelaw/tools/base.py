@@ -119,6 +119,8 @@ class Tool(ABC, Generic[A]):
     description: str
     arguments: type[A]
     effect: Effect
+    digest: str = ""
+    """Of what its server says of it, for which an answer was given (X-3); empty of tools of ours."""
     paths: ClassVar[PathUse | None] = None
     """What it does with the paths it is given, which says what rules of `Read` and `Edit` speak of it (S-1)."""
 
@@ -161,6 +163,10 @@ class Tool(ABC, Generic[A]):
 
     def asks(self, args: A) -> str:  # noqa: ARG002
         """Why the user is asked about this very call, though calls of its kind are allowed; empty where not."""
+        return ""
+
+    def asks_every_time(self, args: A) -> str:  # noqa: ARG002
+        """Why nothing but a person may allow this very call, each time anew; empty where rules and answers may."""
         return ""
 
     def alone(self, given: Mapping[str, Any], env: ToolEnvironment) -> bool:  # noqa: ARG002

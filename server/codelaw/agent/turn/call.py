@@ -119,7 +119,15 @@ class CallRun:
         environment = run.environment
         subject = await self._subject()
         await refuse_marks(self.call, tool.effect, subject, environment.workspace, run.redaction)
-        facts = CallFacts(tool.name, tool.effect, subject, self.call.arguments, tool.paths)
+        facts = CallFacts(
+            tool.name,
+            tool.effect,
+            subject,
+            self.call.arguments,
+            tool.paths,
+            digest=tool.digest,
+            every_time=tool.asks_every_time(arguments),
+        )
         self.facts = await with_git(environment.workspace, facts, tool.subject(arguments))
         decision = await self._permitted(await self._strictest())
         if (decision.action, decision.source) == ("allow", "default") and (why := tool.asks(arguments)):

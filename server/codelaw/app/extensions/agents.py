@@ -96,14 +96,19 @@ class BroughtAgents:
 
 
 def _fitting(found: FoundAgents, settings: Settings, asked: str, reported: Told) -> FoundAgents:
-    """Without the efforts that the model of a kind does not take, which is told (P-6)."""
+    """Without the models that a workspace may not choose, and the efforts that a model does not take; both are told."""
     kept: list[AgentSheet] = []
     problems = [*found.problems]
     for one in found.agents:
-        unfit = problem(models.profile_of(models.alias(settings, one.model, asked), reported), one.effort)
+        fit = one
+        if dearer := models.dearer(models.alias(settings, one.model, asked), asked, own=one.sheet.own):
+            fit = replace(fit, model="")
+        unfit = problem(models.profile_of(models.alias(settings, fit.model, asked), reported), one.effort)
         if unfit:
-            problems.append(f"{one.sheet.shown}: {unfit}")
-        kept.append(replace(one, effort=None, problem=f"{one.problem} {unfit}".strip()) if unfit else one)
+            fit = replace(fit, effort=None)
+        wrong = [*filter(None, (dearer, unfit))]
+        problems += [f"{one.sheet.shown}: {said}" for said in wrong]
+        kept.append(replace(fit, problem=" ".join(filter(None, (one.problem, *wrong)))))
     return replace(found, agents=tuple(kept), problems=tuple(problems))
 
 

@@ -5,22 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.mcp.means import ServerFailure
 from codelaw.adapters.mcp.pins import pins
 from codelaw.adapters.texts import small_text
+from codelaw.app.known_keys import withheld_variables
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.served import Program, ServerState
 from codelaw.settings.servers import written
 from codelaw.settings.servers.answers import LOST, Answers
-from codelaw.settings.servers.filling import NotFilled, Variables, env_file, filled
+from codelaw.settings.servers.filling import NotFilled, Variables, env_file, filled, variables
 from codelaw.settings.servers.written import FILES, LONGEST_FILE, WrittenServer
 
 if TYPE_CHECKING:
     from codelaw.domain.files import Folder
     from codelaw.domain.served import ServerSpec
+    from codelaw.settings.effective import EffectiveSettings
     from codelaw.settings.model import Settings
 
 NOT_BEGUN = "It has not been started yet; an editor or `codelaw chat` starts it."
@@ -54,6 +57,20 @@ class ServerSurvey:
         return found
 
 
+def variables_around(
+    effective: EffectiveSettings, environment: Mapping[str, str], home: Path, folders: Sequence[Folder]
+) -> Variables:
+    """What the servers' variables are filled in from; `home` is the data folder, for a user who has no other."""
+    own = Path(environment.get("HOME", ""))
+    return Variables(
+        environment,
+        own if own.is_absolute() else home,
+        folders[0].root if folders else None,
+        withheld=withheld_variables(effective.value, environment),
+        settings_of_workspace=effective.origins.get("mcp.servers") == "workspace",
+    )
+
+
 def looked(
     settings: Settings, folders: Sequence[Folder], around: Variables, known: Answers, *, restricted: bool
 ) -> ServerSurvey:
@@ -73,6 +90,7 @@ def looked(
     for one in whole.servers:
         try:
             server = _with_pins(_with_variables(one, around), around)
+            server = replace(server, variables=variables(server, around))
             servers.append(server)
             kept_back = _kept_back(server, known, restricted=restricted)
             if kept_back is None:

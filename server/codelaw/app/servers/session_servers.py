@@ -19,7 +19,7 @@ from codelaw.adapters.programs import outside
 from codelaw.app.health.machine import lacking
 from codelaw.app.ruling import served_rules
 from codelaw.app.servers import messages
-from codelaw.app.servers.looking import NOT_BEGUN, RESTRICTED, ServerSurvey, looked
+from codelaw.app.servers.looking import NOT_BEGUN, RESTRICTED, ServerSurvey, looked, variables_around
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import McpEvent
@@ -161,9 +161,7 @@ class SessionServers:
         return ServerList(tuple(listed), tuple(problems))
 
     def _around(self) -> Variables:
-        folders, own = self._workspace.folders, Path(self._environment.get("HOME", ""))
-        first = folders[0].root if folders else None
-        return Variables(self._environment, own if own.is_absolute() else self._home, first)
+        return variables_around(self._settings.effective, self._environment, self._home, self._workspace.folders)
 
     async def start(self, settings: Settings | None = None) -> None:
         """Begin whatever may run, in the background, so that it is ready when a turn begins (X-3)."""
@@ -198,8 +196,10 @@ class SessionServers:
     def _tools_of(
         self, offer: Offer, servers: ToolServers, allow: Sequence[Rule], deny: Sequence[Rule]
     ) -> tuple[Served, ...]:
-        reading = (tool_name(tool.server, tool.name) for tool in offer.tools if tool.says_read_only)
-        believed = frozenset(name for name in reading if any(rule.permits(name, None) for rule in allow))
+        reading = ((tool_name(one.server, one.name), one) for one in offer.tools if one.says_read_only)
+        believed = frozenset(
+            name for name, one in reading if any(rule.permits(name, None, one.digest) for rule in allow)
+        )
         offered, known, tools = self._tools
         if offered is not offer or known != believed:
             tools = tools_of(offer, servers, believed)

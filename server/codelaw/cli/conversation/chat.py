@@ -17,7 +17,7 @@ from codelaw.cli.conversation.talk import Talk
 from codelaw.cli.exits import CANCELLED, FAILED, USAGE
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import RED, Screen
-from codelaw.domain.safety.own_tags import disarmed
+from codelaw.domain.safety.own_tags import PIPED, disarmed
 
 Json = dict[str, Any]
 
@@ -57,7 +57,6 @@ MOST_BYTES = 4_000_000
 """Of a pipe. A message may have fewer characters; the server says how many."""
 PATIENCE_SECONDS = 2.0
 """After this time without a byte the person learns what is waited for."""
-_MARK = "stdin"
 _INSTEAD = "Put it into a file of the workspace and mention that with @."
 
 
@@ -82,12 +81,16 @@ def message(words: list[str]) -> str | None:
         if words and not (asked and not text):
             return text
         raise UnusableInput("There is no message: no TEXT is given, and standard input is empty.")
-    return f"{text}\n\n<{_MARK}>\n{_within(piped).rstrip(chr(10))}\n</{_MARK}>" if text.strip() else piped
+    if not text.strip() and (sys.stdin.isatty() or "://" not in piped):
+        return piped
+    # An address in it is named by whoever wrote it, and not by the user (T-8).
+    block = f"<{PIPED}>\n{_within(piped).rstrip(chr(10))}\n</{PIPED}>"
+    return f"{text}\n\n{block}" if text.strip() else block
 
 
 def _within(piped: str) -> str:
     """The text, unable to end the block that it stands in, or to begin another (R-5)."""
-    return disarmed(piped, (_MARK,))
+    return disarmed(piped, (PIPED,))
 
 
 def _read(*, wanted: bool) -> str:

@@ -25,6 +25,8 @@ OURS = (
 DISTINCT = tuple(name for name in OURS if "-" in name or name == "remembered")
 """Those of them that are not common words of other people's documents."""
 
+PIPED = "stdin"
+"""The tag around what was piped into a message."""
 _OPENING = re.compile(
     "(?:[<\uff1c\ufe64]|&(?:amp;){0,8}(?:lt|#0{0,8}60|#x0{0,8}3c)(?![0-9a-z]);?)"
     f"(?=[\\s/{HIDDEN}]{{0,32}}(?:[aefhlprst&\\\\]|[^\\x00-\\x7f]))",

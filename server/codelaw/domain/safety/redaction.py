@@ -54,6 +54,16 @@ _BEGINNINGS = (
 _WORDS = re.compile(r"[a-z]+(?:[-_. ]+[a-z]+)*")
 _NUMBERS = re.compile(r"[\d.:/ _+TZ-]+")
 _PATH = re.compile(r"~?/[^+=]*")
+_SECRET = re.compile(
+    r"API_?KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|PRIVATE_KEY|_KEY$|^KEY$|COOKIE|^PGPASS", re.IGNORECASE
+)
+_ABOUT = re.compile(
+    r"_(?:FILE|PATH|DIR|ID|URL|URI|HOST|PORT|NAME|TYPE|USER|SOCK|TTL|LIMIT|COUNT|SIZE|EXPIR\w*|HELPER|PROVIDERS?"
+    r"|SCOPES?)$",
+    re.IGNORECASE,
+)
+"""Variables that say something about a secret, and hold none."""
+_SENTENCE = re.compile(r"[A-Za-z]+(?:[-_. /]+[A-Za-z]+)*")
 
 
 def mark(label: str) -> str:
@@ -65,6 +75,26 @@ def shape_of(value: str) -> str | None:
     """What kind of key a value is, by its shape alone."""
     found = _SHAPED.fullmatch(value)
     return None if found is None or found.lastgroup is None else _SHAPES[int(found.lastgroup[1:])][0]
+
+
+def tells_a_secret(name: str) -> bool:
+    """Whether a variable is named like one that holds a secret."""
+    return _SECRET.search(name) is not None and _ABOUT.search(name) is None
+
+
+def said(value: str) -> bool:
+    """Whether a value is words alone, which anybody may have in mind."""
+    return _SENTENCE.fullmatch(value) is not None
+
+
+def secret_in(name: str, value: str) -> str:
+    """What of the value of a variable or header is the secret, by its name; empty where it has none in its own words.
+
+    What stands behind a scheme such as Bearer is the key.
+    """
+    word = value.rpartition(" ")[2]
+    secret = tells_a_secret(name.replace("-", "_")) or name.casefold() == "authorization"
+    return word if secret and not said(word) and "${" not in word else ""
 
 
 def telling(value: str) -> bool:

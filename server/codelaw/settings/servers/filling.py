@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from codelaw.domain.safety.redaction import shape_of, tells_a_secret
 from codelaw.domain.safety.unseen import visible_line
 from codelaw.domain.served import Address, Program, ServerSpec
-from codelaw.settings.servers.written import LONGEST_TEXT, WrittenServer
+from codelaw.settings.servers.written import LONGEST_TEXT, WrittenServer, texts
 
 _VARIABLE = re.compile(r"\$\{([^}]{0,200})\}")
 _MOST = 100
@@ -31,6 +33,10 @@ class Variables:
     """The user's."""
     folder: Path | None = None
     """The first of the workspace, for servers that no workspace names."""
+    withheld: frozenset[str] = frozenset()
+    """Names of variables that no workspace's server is given: they hold keys of codelaw's own."""
+    settings_of_workspace: bool = False
+    """The servers of the settings are those of a workspace's file, which the user trusts."""
 
 
 def filled(server: WrittenServer, around: Variables) -> ServerSpec:
@@ -57,6 +63,18 @@ def filled(server: WrittenServer, around: Variables) -> ServerSpec:
     words = tuple(filling.text(word) for word in cast("list[str]", table.get("args", [])))
     program = Program(filling.text(str(table["command"])), words, filling.table("env"), cwd, server.pins)
     return ServerSpec(server.name, program, server.source)
+
+
+def variables(server: WrittenServer, around: Variables) -> dict[str, str]:
+    """What the variables in a server's table stand for now, by how they are written; none that may be a secret."""
+    filling, found = _Filling(server, around), dict[str, str]()
+    for text in texts(server):
+        for match in _VARIABLE.finditer(text):
+            with suppress(NotFilled):
+                value = filling.value(match)
+                if not tells_a_secret(match[1].removeprefix("env:").partition(":-")[0]) and shape_of(value) is None:
+                    found[match[0]] = value
+    return found
 
 
 def env_file(server: WrittenServer, around: Variables) -> Path | None:
@@ -92,13 +110,14 @@ class _Filling:
         if text.count("${") > _MOST:
             message = f"One of its texts has more than {_MOST} variables."
             raise NotFilled(message)
-        made = _VARIABLE.sub(self._value, text)
+        made = _VARIABLE.sub(self.value, text)
         if len(made) > 4 * LONGEST_TEXT or "\0" in made:
             message = "What its variables make is too long, or holds a NUL character."
             raise NotFilled(message)
         return made
 
-    def _value(self, match: re.Match[str]) -> str:
+    def value(self, match: re.Match[str]) -> str:
+        """What one variable stands for."""
         inside, folder = match[1], self.server.folder or self.around.folder
         name, default, otherwise = inside.removeprefix("env:").partition(":-")
         match name:
@@ -112,7 +131,13 @@ class _Filling:
                 return folder.name
             case _:
                 pass
-        if _NAME.fullmatch(name):
+        of_workspace = self.server.folder is not None or self.around.settings_of_workspace
+        if of_workspace and name in self.around.withheld:
+            message = (
+                f"It wants {name}, a key that codelaw uses itself, and a file of a workspace is given none. Name the "
+                "server in your own settings if it shall have it."
+            )
+        elif _NAME.fullmatch(name):
             # As a shell reads it: what is empty counts as not set where there is something else.
             value = self.around.environment.get(name)
             if value or (value is not None and not default):

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.alias_generators import to_camel
 
 from codelaw.domain.chats import Notice
+from codelaw.domain.safety.redaction import mark, secret_in, shape_of, telling
 from codelaw.domain.safety.unseen import visible_line
 from codelaw.domain.served import Pin
 
@@ -57,6 +58,8 @@ class WrittenServer:
     """The root of the workspace folder whose file names it; None for the user's own settings."""
     pins: tuple[Pin, ...] = ()
     """The files of the workspace that it is started from."""
+    variables: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
+    """What variables in the table stand for, but for secrets."""
 
     @property
     def key(self) -> str:
@@ -70,6 +73,8 @@ class WrittenServer:
         reported = {key: value for key, value in self.table.items() if key != "disabled"}
         if self.pins:
             reported[""] = {pin.shown: pin.digest for pin in self.pins}
+        if self.variables:
+            reported["$"] = dict(self.variables)
         written = json.dumps(reported, ensure_ascii=True, sort_keys=True)
         return hashlib.sha256(written.encode()).hexdigest()
 
@@ -162,17 +167,28 @@ def with_env_file(server: WrittenServer, text: str) -> WrittenServer:
     return replace(server, table={**server.table, "env": {**found, **named}})
 
 
+def texts(server: WrittenServer) -> list[str]:
+    """All texts of a server's table in which variables may stand."""
+    table = server.table
+    tables = (cast("Mapping[str, str]", table.get(key, {})) for key in ("env", "headers"))
+    alone = (str(table[key]) for key in ("command", "cwd", "url", "envFile") if key in table)
+    return [*alone, *cast("Sequence[str]", table.get("args", ())), *(text for one in tables for text in one.values())]
+
+
 def shown(server: WrittenServer) -> str:
-    """What would be started or reached, whole, on one line; of variables and headers the names, and what they use."""
+    """What would be started or reached, whole, on one line, its variables as they are written.
+
+    A value that is a secret has its mark in its place.
+    """
     table = server.table
     if "url" in table:
-        headers = _names(table.get("headers"))
+        headers = _values(table.get("headers"), ": ")
         return visible_line(str(table["url"])) + (f" with the headers {headers}" if headers else "")
     words = [str(table["command"]), *cast("Sequence[str]", table.get("args", ()))]
     parts = [" ".join(_word(word) for word in words)]
     if "cwd" in table:
         parts.append(f"in {_word(str(table['cwd']))}")
-    if variables := _names(table.get("env")):
+    if variables := _values(table.get("env"), "="):
         parts.append(f"with {variables}")
     if server.pins:
         files = ", ".join(_word(pin.shown) for pin in server.pins)
@@ -191,14 +207,16 @@ def _word(word: str) -> str:
     return word if _PLAIN_WORD.fullmatch(word) else visible_line(shlex.quote(word))
 
 
-def _names(table: Any) -> str:
-    if not isinstance(table, Mapping):
-        return ""
-    used: list[str] = []
-    for name, value in sorted(cast("Mapping[str, str]", table).items()):
-        variables = re.findall(r"\$\{[^}]{1,200}\}", value)
-        used.append(visible_line(f"{name}={''.join(variables)}" if variables else name))
-    return ", ".join(used)
+def _values(table: Any, sign: str) -> str:
+    named = cast("Mapping[str, str]", table or {}).items()
+    return ", ".join(_word(f"{name}{sign}{_without_secret(name, value)}") for name, value in sorted(named))
+
+
+def _without_secret(name: str, value: str) -> str:
+    secret = secret_in(name, value) or (value if shape_of(value) is not None else "")
+    # What is a path is no secret, whatever the variable is called: it may be run.
+    is_secret = telling(secret) and not secret.startswith(".")
+    return f"{value.removesuffix(secret)}{mark(name)}" if is_secret else value
 
 
 def _unquoted(value: str) -> str:

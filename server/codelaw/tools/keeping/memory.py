@@ -42,7 +42,7 @@ class MemorySave(Tool[MemorySaveArguments]):
         text = escape_tags(args.text)
         return f"Remember: {text if len(text) <= TITLE_CHARACTERS else text[: TITLE_CHARACTERS - 1] + '…'}"
 
-    def asks(self, args: MemorySaveArguments) -> str:
+    def asks_every_time(self, args: MemorySaveArguments) -> str:
         return "It would be remembered in every project of yours." if args.scope == "user" else ""
 
     async def preview(self, args: MemorySaveArguments, env: ToolEnvironment) -> Preview:

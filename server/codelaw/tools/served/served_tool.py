@@ -91,6 +91,7 @@ class Served(Tool[ServedArguments]):
         self.name = tool_name(tool.server, tool.name)
         self.description = _description(tool)
         self.effect = "read" if believed and tool.says_read_only else "execute"
+        self.digest = tool.digest
         self._tool = tool
         self._servers = servers
         self._schema = reported(tool.schema)
