@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from codelaw.adapters.processes.path_fds import OPEN_FOLDER, folder_at, folder_below, mode_at
+from codelaw.adapters.processes.path_fds import OPEN_FOLDER, folder_below, mode_at
 from codelaw.adapters.processes.rules.git_settings import harmless
 from codelaw.adapters.processes.rules.repositories import POINTER, stores
 from codelaw.adapters.texts import small_text
@@ -87,7 +87,7 @@ class NewRepositories:
         """The repositories that git or an editor would find, and what tells of a change."""
         for folder, top in self._open.items():
             tops = _tops(top)
-            for name in [name for name in tops if mode_at(top, f"{name}/HEAD") is not None]:
+            for name in [one for one in tops if os.access(f"{one}/HEAD", os.F_OK, dir_fd=top, follow_symlinks=False)]:
                 with contextlib.suppress(OSError), folder_below(top, [name]) as descriptor:
                     if is_bare(descriptor):
                         yield (str(folder), name, "HEAD"), tuple(_stamp(descriptor, one) for one in _OBEYED)
@@ -102,13 +102,11 @@ class NewRepositories:
                 waiting += [path for path in new if _has_git(top, path)]
                 with contextlib.suppress(OSError), folder_below(top, name.split("/")) as descriptor:
                     first = _stamp(descriptor, ".git")
-                    if first is not None and stat.S_ISREG(first[1]):
-                        with contextlib.suppress(OSError), folder_at(_target(git) or git) as other:
-                            yield (str(folder), name, ".git"), (first, *(_stamp(other, one) for one in _OBEYED))
-                            continue
                     if first is not None:
-                        more = (_stamp(descriptor, f".git/{one}") for one in _OBEYED)
-                        yield (str(folder), name, ".git"), (first, *more)
+                        # A file leads elsewhere; the path there is taken as it is, whatever the folder that is open.
+                        at = _target_then(str(git), *first) if stat.S_ISREG(first[1]) else ".git"
+                        stamp = (first, *(_stamp(descriptor, f"{at}/{one}") for one in _OBEYED))
+                        yield (str(folder), name, ".git"), stamp
 
 
 def is_bare(folder: int) -> bool:
@@ -121,6 +119,12 @@ def _target(git: Path) -> Path | None:
     """Where a file `.git` leads; None where git refuses it."""
     match = POINTER.fullmatch((small_text(git, 4096) or "").rstrip("\n"))
     return Path(os.path.realpath(git.parent / match[1])) if match is not None else None
+
+
+@lru_cache(maxsize=256)
+def _target_then(git: str, *_facts: int) -> str:
+    """Where a file `.git` leads that has these facts; the file itself where git refuses it."""
+    return str(_target(Path(git)) or git)
 
 
 def _has_git(top: int, name: str) -> bool:
@@ -215,7 +219,8 @@ def _stamp(folder: int, name: str) -> tuple[int, int, int] | None:
     except OSError:
         return None
     # A git folder changes with every commit: of it counts which one it is.
-    return facts.st_ino, stat.S_IFMT(facts.st_mode), 0 if name == ".git" else facts.st_ctime_ns
+    changes = not (name == ".git" and stat.S_ISDIR(facts.st_mode))
+    return facts.st_ino, stat.S_IFMT(facts.st_mode), facts.st_ctime_ns if changes else 0
 
 
 def _runs(git: Path, mode: int) -> bool:
