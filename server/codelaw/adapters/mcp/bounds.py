@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Callable
 from http import HTTPStatus
+from itertools import islice
 from typing import Any, cast
 
 import anyio
@@ -15,7 +16,8 @@ from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCRespo
 
 from codelaw.adapters.loading import trusted
 from codelaw.adapters.mcp.means import ASK, NeedsAuth, ServerFailure
-from codelaw.adapters.mcp.reading import BLOCKS, TOOLS, is_large
+from codelaw.adapters.mcp.questions import QUESTIONS
+from codelaw.adapters.mcp.reading import BLOCKS, TOOLS, fits
 from codelaw.adapters.models.endpoints import too_rich
 from codelaw.domain.served import Address
 
@@ -98,25 +100,26 @@ def _trim(result: dict[str, Any]) -> None:
             result[key] = [_tool(tool) for tool in listed]
         elif (shape := _SHAPES.get(key)) is not None:
             # One that the package would not take would cost it the others.
-            result[key] = [one for one in listed if _is(shape, one)]
+            result[key] = [one for one in listed if _read(shape, one)]
+    asked: object = result.get("inputRequests")
+    if isinstance(asked, dict):
+        result["inputRequests"] = dict(islice(cast("dict[str, object]", asked).items(), QUESTIONS))
 
 
 def _tool(found: object) -> dict[str, Any]:
-    """A tool as it is let in: one that the package would not take costs the list no other, and is left out later."""
+    """A tool as it is let in: one that nobody could use costs the list no other, and is left out later."""
     tool = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
     # Judging results by it would let the server choose patterns that take for ever.
     tool.pop("outputSchema", None)
-    if is_large(tool) or not _is(Tool, tool) or tool["inputSchema"].get("type", "object") != "object":
-        return {"name": "", "inputSchema": {"type": "object"}}
-    return tool
+    known = _read(Tool, tool)
+    return tool if isinstance(known, Tool) and fits(known) else {"name": "", "inputSchema": {"type": "object"}}
 
 
-def _is(shape: type[_Shape], found: object) -> bool:
+def _read(shape: type[_Shape], found: object) -> _Shape | None:
     try:
-        shape.model_validate(found, by_name=False)
+        return shape.model_validate(found, by_name=False)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 CONNECT_SECONDS = 15.0

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
-from typing import Any, Literal, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 
-from codelaw.domain.errors import ToolFailure
-from codelaw.domain.served import ServedResult, ServerAnswer, ServerQuestion
+from codelaw.domain.served import ServerAnswer, ServerQuestion
 from codelaw.ports.servers import Asking
+
+if TYPE_CHECKING:
+    from mcp_types import ElicitRequestParams
 
 QUESTIONS = 10
 """That a server may ask in one call."""
@@ -24,106 +24,59 @@ PROGRESS_CHARACTERS = 500
 """Of what a server says of its progress."""
 
 
-Kind = Literal["tool", "prompt", "resource"]
-
-
 class ServerCall:
     """What a server is to do: run a tool, give a prompt, or read a resource, whose URI is its name.
 
-    It ends when there was no sign of life for `seconds`, and waits while the user is asked.
+    `timer` ends when there was no sign of life for `seconds`, and waits while the user is asked.
     """
 
     def __init__(
         self,
         kind: Literal["tool", "prompt", "resource"],
         name: str,
-        arguments: Mapping[str, Any],
-        asking: Asking | None,
+        *,
+        seconds: float,
+        arguments: Mapping[str, Any] | None = None,
+        asking: Asking | None = None,
     ) -> None:
         self.kind: Literal["tool", "prompt", "resource"] = kind
         self.name = name
-        self.arguments = dict(arguments)
+        self.seconds = seconds
+        self.arguments = dict(arguments or {})
         self.asking = asking
-        self.questions = 0
-        self.done: asyncio.Future[ServedResult] = asyncio.get_running_loop().create_future()
-        self.scope = anyio.CancelScope()
-        """For who has asked, to give it up."""
         self.timer = anyio.CancelScope()
-        self._seconds = math.inf
-        self._pending = 0
+        self._asked = self._pending = 0
 
-    def begin(self, seconds: float) -> None:
-        """It is the server's turn."""
-        self._seconds = seconds
-        self.timer.deadline = anyio.current_time() + seconds
-
-    def fail(self, failure: ToolFailure) -> None:
-        """Unless it is done."""
-        if not self.done.done():
-            self.done.set_exception(failure)
-            self.done.exception()  # somebody who was cancelled does not come back for it
+    def wind(self) -> None:
+        """It is the server's turn, unless the user is asked."""
+        self.timer.deadline = math.inf if self._pending else anyio.current_time() + self.seconds
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """The server is at work, and says how far it is."""
-        if not self._pending:
-            self.timer.deadline = anyio.current_time() + self._seconds
+        self.wind()
         if self.asking is not None:
             far = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
             self.asking.reported(f"{far}: {message[:PROGRESS_CHARACTERS]}" if message else far)
 
-    @contextmanager
-    def waiting(self) -> Generator[None]:
-        """The user is asked meanwhile."""
+    async def ask(self, question: ServerQuestion) -> ServerAnswer:
+        """The user's answer; without somebody to ask, and after so many questions, it is declined."""
+        if self.asking is None or self._asked == QUESTIONS:
+            return ServerAnswer("decline")
+        self._asked += 1
         self._pending += 1
-        self.timer.deadline = math.inf
+        self.wind()
         try:
-            yield
+            return await self.asking.ask(question)
         finally:
             self._pending -= 1
-            if not self._pending:
-                self.timer.deadline = anyio.current_time() + self._seconds
+            self.wind()
 
 
-class Questions:
-    """What one server asks, of the user, in the midst of calls."""
-
-    def __init__(self, server: str) -> None:
-        self._server = server
-        self._calls: list[ServerCall] = []
-        self.changed = anyio.Event()
-        """Set when the server has said that one of its lists has changed."""
-
-    @contextmanager
-    def during(self, call: ServerCall) -> Generator[None]:
-        self._calls.append(call)
-        try:
-            yield
-        finally:
-            self._calls.remove(call)
-
-    def latest(self) -> ServerCall | None:
-        """The call to which a question belongs that names none: the youngest that somebody can be asked for."""
-        return next((call for call in reversed(self._calls) if call.asking is not None), None)
-
-    async def ask(self, call: ServerCall | None, params: Mapping[str, Any]) -> ServerAnswer:
-        """The user's answer to a question as the protocol writes it; without somebody to ask it is declined."""
-        question = _question(self._server, params)
-        if call is None or call.asking is None or question is None or call.questions == QUESTIONS:
-            return ServerAnswer("decline")
-        call.questions += 1
-        with call.waiting():
-            return await call.asking.ask(question)
-
-
-def _question(server: str, params: Mapping[str, Any]) -> ServerQuestion | None:
-    """None where it cannot be asked: it is too large, or leads to what is not a page."""
-    message = str(params.get("message") or "")[:MESSAGE_CHARACTERS]
-    if params.get("mode") == "url":
-        url = str(params.get("url") or "")
-        if not url.startswith(("https://", "http://")) or len(url) > URL_CHARACTERS:
-            return None
-        return ServerQuestion(server, message, url=url)
-    schema = params.get("requestedSchema")
-    if not isinstance(schema, dict) or len(json.dumps(schema)) > SCHEMA_CHARACTERS:
-        return None
-    return ServerQuestion(server, message, schema=cast("dict[str, Any]", schema))
+def question(server: str, params: ElicitRequestParams) -> ServerQuestion | None:
+    """What the user is asked; None where it cannot be asked: it is too large, or leads to what is not a page."""
+    message = params.message[:MESSAGE_CHARACTERS]
+    if params.mode == "form":
+        is_large = len(json.dumps(params.requested_schema)) > SCHEMA_CHARACTERS
+        return None if is_large else ServerQuestion(server, message, schema=params.requested_schema)
+    is_page = params.url.startswith(("https://", "http://")) and len(params.url) <= URL_CHARACTERS
+    return ServerQuestion(server, message, url=params.url) if is_page else None

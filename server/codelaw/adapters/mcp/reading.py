@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
+
+import mcp_types as types
 
 from codelaw.domain.served import (
     ServedImage,
@@ -46,95 +48,80 @@ class ToolList(NamedTuple):
     left_out: int
 
 
-def tools(server: str, found: Sequence[Mapping[str, Any]]) -> ToolList:
-    """Tools as the protocol writes them; of two with one name the first counts."""
+def fits(tool: types.Tool) -> bool:
+    """Whether a tool can be told to a model."""
+    is_named = 0 < len(tool.name) <= NAME_CHARACTERS
+    is_an_object = tool.input_schema.get("type", "object") == "object"
+    is_small = len(tool.description or "") <= TOOL_CHARACTERS and size(tool.input_schema) <= TOOL_CHARACTERS
+    return is_named and is_an_object and is_small
+
+
+def tools(server: str, found: Sequence[types.Tool]) -> ToolList:
+    """Those that have a name; of two with one name the first counts."""
     kept: dict[str, ServedTool] = {}
     left_out = 0
     for one in found:
-        tool = _tool(server, one)
-        if tool is None or len(kept) == TOOLS:
+        if not one.name or len(kept) == TOOLS:
             left_out += 1
-        else:
-            kept.setdefault(tool.name, tool)
+            continue
+        says_read_only = one.annotations is not None and one.annotations.read_only_hint is True
+        tool = ServedTool(server, one.name, one.description or "", one.input_schema, says_read_only)
+        kept.setdefault(tool.name, tool)
     return ToolList(tuple(sorted(kept.values(), key=lambda tool: tool.name)), left_out)
 
 
-def is_large(tool: Mapping[str, Any]) -> bool:
-    """Whether a tool will be left out for its size, whatever it is."""
-    return size([tool.get("description"), tool.get("inputSchema")]) > 2 * TOOL_CHARACTERS
-
-
-def _tool(server: str, one: Mapping[str, Any]) -> ServedTool | None:
-    name, description = str(one.get("name") or ""), str(one.get("description") or "")
-    schema = _object(one.get("inputSchema"))
-    if not 0 < len(name) <= NAME_CHARACTERS or len(description) > TOOL_CHARACTERS or schema is None:
-        return None
-    if size(schema) > TOOL_CHARACTERS:
-        return None
-    hints = _object(one.get("annotations"))
-    says_read_only = hints is not None and hints.get("readOnlyHint") is True
-    return ServedTool(server, name, description, schema, says_read_only)
-
-
-def prompts(server: str, found: Sequence[Mapping[str, Any]]) -> tuple[ServedPrompt, ...]:
+def prompts(server: str, found: Sequence[types.Prompt]) -> tuple[ServedPrompt, ...]:
     """Of two with one name the first counts, as of resources."""
     kept: dict[str, ServedPrompt] = {}
     for one in found[:TOOLS]:
-        arguments = [_word(each, "name", NAME_CHARACTERS) for each in objects(one.get("arguments"))][:ARGUMENTS]
-        name = _word(one, "name", NAME_CHARACTERS + 1)
-        kept.setdefault(name, ServedPrompt(server, name, _word(one, "description"), tuple(arguments)))
-    return tuple(kept[name] for name in sorted(kept) if 0 < len(name) <= NAME_CHARACTERS)
+        if 0 < len(one.name) <= NAME_CHARACTERS:
+            arguments = tuple(each.name[:NAME_CHARACTERS] for each in (one.arguments or ())[:ARGUMENTS])
+            kept.setdefault(one.name, ServedPrompt(server, one.name, _words(one.description), arguments))
+    return tuple(kept[name] for name in sorted(kept))
 
 
-def resources(server: str, found: Sequence[Mapping[str, Any]]) -> tuple[ServedResource, ...]:
+def resources(server: str, found: Sequence[types.Resource]) -> tuple[ServedResource, ...]:
     kept: dict[str, ServedResource] = {}
     for one in found[:TOOLS]:
-        uri, (name, kind) = (
-            _word(one, "uri", WORDS + 1),
-            (_word(one, key, NAME_CHARACTERS) for key in ("name", "mimeType")),
-        )
-        kept.setdefault(uri, ServedResource(server, uri, name, _word(one, "description"), kind))
-    return tuple(kept[uri] for uri in sorted(kept) if 0 < len(uri) <= WORDS)
+        if 0 < len(one.uri) <= WORDS:
+            name, kind = one.name[:NAME_CHARACTERS], (one.mime_type or "")[:NAME_CHARACTERS]
+            kept.setdefault(one.uri, ServedResource(server, one.uri, name, _words(one.description), kind))
+    return tuple(kept[uri] for uri in sorted(kept))
 
 
-def instructions(server: str, said: object) -> tuple[ServedInstructions, ...]:
+def instructions(server: str, said: str | None) -> tuple[ServedInstructions, ...]:
     """What the server says of its use, if anything."""
-    text = said[:INSTRUCTIONS].strip() if isinstance(said, str) else ""
+    text = (said or "")[:INSTRUCTIONS].strip()
     return (ServedInstructions(server, text),) if text else ()
 
 
-def objects(found: object) -> list[Mapping[str, Any]]:
-    """The objects of a list; whatever else stands there, or instead of it, is left out."""
-    listed = cast("list[object]", found) if isinstance(found, list) else []
-    return [cast("Mapping[str, Any]", one) for one in listed if isinstance(one, dict)]
-
-
-def called(answer: Mapping[str, Any]) -> ServedResult:
+def called(answer: types.CallToolResult) -> ServedResult:
     """The result of a call."""
     made = _ResultBuilder()
-    made.add(answer.get("content") or ())
-    structured = _object(answer.get("structuredContent"))
+    made.add(answer.content)
+    values: object = answer.structured_content
+    structured = cast("dict[str, Any]", values) if isinstance(values, dict) else None
     if structured is not None and size(structured) > TEXT:
         structured = None
         made.leave_out("The structured content is too large and left out.")
-    return made.result(structured, failed=answer.get("isError") is True)
+    return made.result(structured, failed=answer.is_error)
 
 
-def resource(answer: Mapping[str, Any]) -> ServedResult:
+def resource(answer: types.ReadResourceResult) -> ServedResult:
     """A resource that was read."""
     made = _ResultBuilder()
-    made.add([{"type": "resource", "resource": one} for one in answer.get("contents") or ()], named=False)
-    return made.result(None, failed=False)
+    made.add([types.EmbeddedResource(resource=one) for one in answer.contents], named=False)
+    return made.result()
 
 
-def prompt(answer: Mapping[str, Any]) -> ServedResult:
+def prompt(answer: types.GetPromptResult) -> ServedResult:
     """The text of a prompt's messages, with a line between them; one that the model is to have said says so."""
     made = _ResultBuilder()
-    for message in (answer.get("messages") or ())[:BLOCKS]:
-        if message.get("role") == "assistant":
+    for message in answer.messages[:BLOCKS]:
+        if message.role == "assistant":
             made.say("Assistant:")
-        made.add([message.get("content") or {}], named=False)
-    return made.result(None, failed=False)
+        made.add([message.content], named=False)
+    return made.result()
 
 
 def problem(said: str) -> str:
@@ -154,21 +141,21 @@ class _ResultBuilder:
         self._room = TEXT
         self._cut = False
 
-    def add(self, blocks: Sequence[Mapping[str, Any]], *, named: bool = True) -> None:
+    def add(self, blocks: Sequence[types.ContentBlock], *, named: bool = True) -> None:
         """`named` puts its address before what is embedded."""
         for block in blocks[:BLOCKS]:
-            match block.get("type"):
-                case "text":
-                    self.say(str(block.get("text") or ""))
-                case "image":
-                    self._image(str(block.get("mimeType") or ""), str(block.get("data") or ""))
-                case "resource":
-                    self._embedded(block.get("resource") or {}, named=named)
-                case "resource_link":
-                    described = ", ".join(filter(None, (_word(block, "name"), _word(block, "mimeType"))))
-                    self.say(f"Resource {_word(block, 'uri')} ({described})")
-                case kind:
-                    self.leave_out(f"A part of the kind {_kind(kind, block)} is left out.")
+            match block:
+                case types.TextContent():
+                    self.say(block.text)
+                case types.ImageContent():
+                    self._image(block.mime_type, block.data)
+                case types.EmbeddedResource():
+                    self._embedded(block.resource, named=named)
+                case types.ResourceLink():
+                    described = ", ".join(filter(None, (_words(block.name), _words(block.mime_type))))
+                    self.say(f"Resource {_words(block.uri)} ({described})")
+                case _:
+                    self.leave_out(f"A part of the kind {block.type} ({_words(block.mime_type)}) is left out.")
         if len(blocks) > BLOCKS:
             self.leave_out(f"All parts after the first {BLOCKS} are left out.")
 
@@ -182,7 +169,7 @@ class _ResultBuilder:
         self._texts.append(f"[{why}]")
         self._cut = True
 
-    def result(self, structured: Mapping[str, Any] | None, *, failed: bool) -> ServedResult:
+    def result(self, structured: dict[str, Any] | None = None, *, failed: bool = False) -> ServedResult:
         text = "\n".join(self._texts)[: TEXT + BLOCKS]
         return ServedResult(text, structured, tuple(self._images), failed, self._cut)
 
@@ -197,25 +184,17 @@ class _ResultBuilder:
             except ValueError:
                 self.leave_out("An image that is not in base64 is left out.")
 
-    def _embedded(self, found: Mapping[str, Any], *, named: bool) -> None:
-        kind = _word(found, "mimeType")
-        if "text" in found:
+    def _embedded(self, found: types.TextResourceContents | types.BlobResourceContents, *, named: bool) -> None:
+        kind = _words(found.mime_type)
+        if isinstance(found, types.TextResourceContents):
             if named:
-                self.say(f"Resource {_word(found, 'uri')}:")
-            self.say(str(found.get("text") or ""))
+                self.say(f"Resource {_words(found.uri)}:")
+            self.say(found.text)
         elif kind.startswith("image/"):
-            self._image(kind, str(found.get("blob") or ""))
+            self._image(kind, found.blob)
         else:
-            self.leave_out(f"The resource {_word(found, 'uri')}, {kind or 'of no known kind'}, is not text: left out.")
+            self.leave_out(f"The resource {_words(found.uri)}, {kind or 'of no known kind'}, is not text: left out.")
 
 
-def _object(value: object) -> dict[str, Any] | None:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
-
-
-def _word(block: Mapping[str, Any], key: str, most: int = WORDS) -> str:
-    return str(block.get(key) or "")[:most]
-
-
-def _kind(kind: object, block: Mapping[str, Any]) -> str:
-    return f"{str(kind)[:NAME_CHARACTERS]} ({_word(block, 'mimeType')})" if block.get("mimeType") else str(kind)[:WORDS]
+def _words(said: str | None) -> str:
+    return (said or "")[:WORDS]

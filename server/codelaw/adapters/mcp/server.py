@@ -15,13 +15,13 @@ import anyio
 from codelaw.adapters.extras import adding
 from codelaw.adapters.loading import load
 from codelaw.adapters.mcp.means import NeedsAuth, ServerFailure, ServerMeans
-from codelaw.adapters.mcp.questions import ServerCall
 from codelaw.adapters.processes.child import within
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.served import Offer, ServedResult, ServerSpec, ServerState, ServerStateName
 
 if TYPE_CHECKING:
     from codelaw.adapters.mcp.connection import ServerConnection
+    from codelaw.adapters.mcp.questions import ServerCall
 
     Connect = Callable[[ServerSpec, ServerMeans], AbstractAsyncContextManager[ServerConnection]]
 
@@ -57,30 +57,48 @@ class OwnedServer:
         self._means = means
         self._changed = changed
         self._began = asyncio.get_running_loop().time()
-        self._work: asyncio.Queue[tuple[ServerCall, float]] = asyncio.Queue()
+        self._connection: ServerConnection | None = None
+        """While it can be called."""
+        self._calls: set[asyncio.Task[ServedResult | ToolFailure]] = set()
         self._scope: anyio.CancelScope | None = None
-        self._why = ""
         self._stopping = False
         self._task = asyncio.create_task(self._own(), name=f"codelaw-server-{spec.name}")
 
-    async def ask(self, call: ServerCall, seconds: float) -> ServedResult:
-        """Have it done, in `seconds` without a sign of progress; a cancel tells the server, and returns soon (R-8).
+    async def ask(self, call: ServerCall) -> ServedResult:
+        """Have it done; a cancel tells the server, and returns soon (R-8).
 
         Raises:
             ToolFailure: the server is not ready, ended, or did not do it.
         """
         await within(self.settled, WAIT_SECONDS)
-        if self.state.state != "ready":
-            message = f"The server {self.spec.name} is not ready ({self.state.state}). {self.state.message}"
+        if self.state.state != "ready" or self._connection is None:
+            how = "ending" if self.state.state == "ready" else self.state.state
+            message = f"The server {self.spec.name} is not ready ({how}). {self.state.message}"
             raise ToolFailure("EXECUTION_ERROR", message.strip())
-        self._work.put_nowait((call, seconds))
+        doing = asyncio.create_task(self._do(self._connection, call))
+        self._calls.add(doing)
+        doing.add_done_callback(self._calls.discard)
         try:
-            await asyncio.wait([call.done])
+            await asyncio.wait([doing])
         except asyncio.CancelledError:
-            call.scope.cancel()
-            await asyncio.wait([call.done], timeout=CANCEL_SECONDS)
+            doing.cancel()
+            await asyncio.wait([doing], timeout=CANCEL_SECONDS)
             raise
-        return call.done.result()
+        if isinstance(done := doing.result(), ToolFailure):
+            raise done
+        return done
+
+    async def _do(self, connection: ServerConnection, call: ServerCall) -> ServedResult | ToolFailure:
+        try:
+            return await connection.do(call)
+        except ToolFailure as failure:
+            return failure
+        except asyncio.CancelledError:
+            message = f"The server {self.spec.name} ended before it answered."
+            return ToolFailure("EXECUTION_ERROR", message, uncertain=True)
+        except Exception as error:  # noqa: BLE001 - a server of somebody else's, and a package: nothing of it may end ours
+            _log.exception("a call of the server %s", self.spec.name)
+            return ToolFailure("INTERNAL_ERROR", f"The call failed: {error}", uncertain=True)
 
     async def near(self, seconds: float) -> None:
         """Wait until it is not starting any more, no longer than until `seconds` after its beginning."""
@@ -105,7 +123,6 @@ class OwnedServer:
             self._give_up("failed", f"The package `mcp` is not installed. Add it with `{add}`.")
             return
         while not self._stopping:
-            self._why = ""
             self._say(*(("needs_auth", LOGIN) if self._means.log_in else ("starting", self.state.message)))
             began = asyncio.get_running_loop().time()
             seconds = self._means.login_seconds if self._means.log_in else self._means.start_seconds
@@ -118,12 +135,13 @@ class OwnedServer:
                 return
             except ServerFailure as error:
                 why = str(error)
-            except Exception:  # noqa: BLE001 - a server of somebody else's, and a package: nothing of it may end ours
+            except Exception:  # noqa: BLE001 - as above
                 _log.exception("the server %s", self.spec.name)
                 why = "It failed in a way that is not known; the log says more."
             finally:
                 was_ready, self._scope = self.state.state == "ready", None
-                self._refuse_work()
+                for call in self._calls:
+                    call.cancel()  # what still waits for the user
             if self._stopping:
                 return
             if asyncio.get_running_loop().time() - began > STEADY_SECONDS:
@@ -138,19 +156,17 @@ class OwnedServer:
 
     async def _live(self, scope: anyio.CancelScope, connected: Connect) -> None:
         async with connected(self.spec, self._means) as connection:
-            await self._refresh(connection)
-            scope.deadline = math.inf
-            self._means = replace(self._means, log_in=False)  # nobody has asked for the browser after that
-            async with anyio.create_task_group() as group:
-                group.start_soon(self._look_again, connection)
-                group.start_soon(connection.listen)
-                group.start_soon(self._until_end, connection)
-                while True:
-                    group.start_soon(self._do, connection, *await self._work.get())
-
-    async def _until_end(self, connection: ServerConnection) -> None:
-        self._why = await connection.ended()
-        raise ServerFailure(self._why)
+            try:
+                async with anyio.create_task_group() as group:
+                    group.start_soon(connection.listen)
+                    await self._refresh(connection)
+                    self._connection = connection
+                    scope.deadline = math.inf
+                    self._means = replace(self._means, log_in=False)  # nobody has asked for the browser after that
+                    group.start_soon(self._look_again, connection)
+                    raise ServerFailure(await connection.ended())
+            finally:
+                self._connection = None
 
     async def _refresh(self, connection: ServerConnection) -> None:
         self.offer, message = await connection.lists()
@@ -166,24 +182,6 @@ class OwnedServer:
             except (ServerFailure, TimeoutError) as error:
                 _log.warning("the server %s keeps its old lists: %s", self.spec.name, error)
             await anyio.sleep(REFRESH_SECONDS)
-
-    async def _do(self, connection: ServerConnection, call: ServerCall, seconds: float) -> None:
-        with call.scope:
-            try:
-                call.done.set_result(await connection.do(call, seconds))
-            except ToolFailure as failure:
-                call.fail(failure)
-            except Exception as error:  # noqa: BLE001 - as above
-                _log.exception("a call of the server %s", self.spec.name)
-                call.fail(ToolFailure("INTERNAL_ERROR", f"The call failed: {error}", uncertain=True))
-            finally:
-                message = f"The server {self.spec.name} ended before it answered. {self._why}".rstrip()
-                call.fail(ToolFailure("EXECUTION_ERROR", message, uncertain=True))
-
-    def _refuse_work(self) -> None:
-        while not self._work.empty():
-            message = f"The server {self.spec.name} has ended before it was called."
-            self._work.get_nowait()[0].fail(ToolFailure("EXECUTION_ERROR", message))
 
     def _give_up(self, state: ServerStateName, why: str) -> None:
         self.offer = Offer()

@@ -84,15 +84,17 @@ class McpServers:
 
     async def call(self, server: str, tool: str, arguments: Mapping[str, Any], asking: Asking) -> ServedResult:
         """See `ToolServers.call`."""
-        return await self._ask(server, ServerCall("tool", tool, arguments, asking))
+        call = ServerCall("tool", tool, seconds=self._call_seconds, arguments=arguments, asking=asking)
+        return await self._server(server).ask(call)
 
     async def prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> str:
         """See `ToolServers.prompt`."""
-        return (await self._ask(server, ServerCall("prompt", name, arguments, None))).text
+        call = ServerCall("prompt", name, seconds=self._call_seconds, arguments=arguments)
+        return (await self._server(server).ask(call)).text
 
     async def read(self, server: str, uri: str) -> ServedResult:
         """See `ToolServers.read`."""
-        return await self._ask(server, ServerCall("resource", uri, {}, None))
+        return await self._server(server).ask(ServerCall("resource", uri, seconds=self._call_seconds))
 
     async def close(self) -> None:
         """See `ToolServers.close`."""
@@ -104,10 +106,10 @@ class McpServers:
         if self._ending:
             await asyncio.wait(self._ending, timeout=CLOSE_SECONDS)
 
-    async def _ask(self, name: str, call: ServerCall) -> ServedResult:
+    def _server(self, name: str) -> OwnedServer:
         if (server := self._servers.get(name)) is None:
             raise ToolFailure("NOT_FOUND", f"There is no server {name} any more.")
-        return await server.ask(call, self._call_seconds)
+        return server
 
     def _started(self, spec: ServerSpec, *, log_in: bool = False) -> OwnedServer:
         return OwnedServer(spec, replace(self._means, log_in=log_in), self._heard)
