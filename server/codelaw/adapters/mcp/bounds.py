@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from http import HTTPStatus
 from itertools import islice
 from typing import Any, cast
@@ -170,13 +170,9 @@ class Bounded(httpx2.AsyncBaseTransport):
         if _METADATA in named and not _is_at(extract_field_from_www_auth(response, _METADATA), self._own):
             response.headers["www-authenticate"] = named.replace(_METADATA, "elsewhere")
         assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 - narrowing
-        if response.headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
-            del response.headers["content-encoding"]
-            response.stream = _Body(response.stream, _refused)
-        elif response.headers.get("content-type", "").lower().startswith("text/event-stream"):
-            response.stream = _Body(response.stream, _lines)
-        else:
-            response.stream = _Body(response.stream, _whole)
+        packed = response.headers.pop("content-encoding", "identity").strip().lower() not in ("identity", "")
+        in_lines = response.headers.get("content-type", "").lower().startswith("text/event-stream")
+        response.stream = _Body(response.stream, packed=packed, in_lines=in_lines)
         return response
 
     async def aclose(self) -> None:
@@ -195,48 +191,33 @@ def _is_at(url: str | None, own: httpx2.URL) -> bool:
 
 
 class _Body(httpx2.AsyncByteStream):
-    """A body that is read within bounds."""
+    """A body that is read within bounds, and mended: line by line, or as a whole."""
 
-    def __init__(
-        self, inner: httpx2.AsyncByteStream, read: Callable[[httpx2.AsyncByteStream], AsyncIterator[bytes]]
-    ) -> None:
+    def __init__(self, inner: httpx2.AsyncByteStream, *, packed: bool, in_lines: bool) -> None:
         self._inner = inner
-        self._read = read
+        self._packed = packed
+        self._in_lines = in_lines
 
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._read(self._inner)
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        if self._packed:
+            raise TooMuch("The server packs its answers, which was not asked for.")
+        held = bytearray()
+        async for part in self._inner:
+            end = max(part.rfind(b"\n"), part.rfind(b"\r")) + 1 if self._in_lines else 0
+            held += part[:end]
+            if end:
+                yield _known(held)
+                held.clear()
+            held += part[end:]
+            if len(held) > LINE_BYTES:
+                raise TooMuch(_TOO_MUCH)
+        yield _known(held)
 
     async def aclose(self) -> None:
         await self._inner.aclose()
 
 
-async def _refused(_: httpx2.AsyncByteStream) -> AsyncIterator[bytes]:
-    raise TooMuch("The server packs its answers, which was not asked for.")
-    yield b""
-
-
-async def _whole(inner: httpx2.AsyncByteStream) -> AsyncIterator[bytes]:
-    """All of it, when it has come, if it is not too much."""
-    body = bytearray()
-    async for part in inner:
-        body += part
-        if len(body) > LINE_BYTES:
-            raise TooMuch(_TOO_MUCH)
-    if too_rich(whole := bytes(body)):
+def _known(held: bytearray) -> bytes:
+    if too_rich(text := bytes(held)):
         raise TooMuch(_TOO_MUCH)
-    yield mended(whole)
-
-
-async def _lines(inner: httpx2.AsyncByteStream) -> AsyncIterator[bytes]:
-    """A stream of events, line by line, each mended."""
-    held = bytearray()
-    async for part in inner:
-        end = max(part.rfind(b"\n"), part.rfind(b"\r")) + 1
-        held += part[:end]
-        if end:
-            yield mended(bytes(held))
-            held.clear()
-        held += part[end:]
-        if len(held) > LINE_BYTES:
-            raise TooMuch(_TOO_MUCH)
-    yield mended(bytes(held))
+    return mended(text)

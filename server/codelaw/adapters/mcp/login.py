@@ -105,82 +105,62 @@ async def login(address: Address, means: ServerMeans) -> AsyncGenerator[OAuthCli
     kept = KeptLogin(means.tokens, address.url)
     await kept.load()
     browser = means.browser if means.log_in else None
-    if browser is None:
-        yield _provider(address, means, kept, _NoBrowser()) if kept.agreed.tokens else None
+    if browser is None and kept.agreed.tokens is None:
+        yield None
         return
     listener = _Listener(browser)
-    await listener.open(kept.agreed.redirect)
     try:
-        await kept.set_redirect(listener.redirect)
-        yield _provider(address, means, kept, listener)
+        if browser is not None:
+            await kept.set_redirect(await listener.open(kept.agreed.redirect))
+        redirect = AnyUrl(kept.agreed.redirect or "http://127.0.0.1/callback")
+        provider = OAuthClientProvider(
+            server_url=address.url,
+            client_metadata=OAuthClientMetadata(
+                client_name="codelaw", software_version=means.version or None, redirect_uris=[redirect]
+            ),
+            storage=kept,
+            redirect_handler=listener.open_page,
+            callback_handler=listener.answer,
+            client_metadata_url=means.described,
+        )
+        provider.context.token_expiry_time = kept.agreed.expires
+        yield provider
     finally:
         listener.close()
 
 
-def _provider(
-    address: Address, means: ServerMeans, kept: KeptLogin, person: _NoBrowser | _Listener
-) -> OAuthClientProvider:
-    redirect = person.redirect or kept.agreed.redirect or "http://127.0.0.1/callback"
-    about = OAuthClientMetadata(
-        client_name="codelaw", software_version=means.version or None, redirect_uris=[AnyUrl(redirect)]
-    )
-    provider = OAuthClientProvider(
-        server_url=address.url,
-        client_metadata=about,
-        storage=kept,
-        redirect_handler=person.open_page,
-        callback_handler=person.answer,
-        client_metadata_url=means.described,
-    )
-    provider.context.token_expiry_time = kept.agreed.expires
-    return provider
-
-
-class _NoBrowser:
-    """The user has not asked to log in."""
-
-    redirect = ""
-
-    async def open_page(self, url: str) -> None:  # noqa: ARG002 - the package's
-        raise NeedsAuth(ASK)
-
-    async def answer(self) -> AuthorizationCodeResult:
-        raise NeedsAuth(ASK)
-
-
 class _Listener:
-    """Waits on this machine for the browser to come back."""
+    """Waits on this machine for the browser to come back; without one the user has not asked to log in."""
 
-    def __init__(self, browser: Browser) -> None:
+    def __init__(self, browser: Browser | None) -> None:
         self._browser = browser
         self._server: asyncio.Server | None = None
         self._came: asyncio.Future[AuthorizationCodeResult] = asyncio.get_running_loop().create_future()
         self._state = ""
         """Of the page that was opened last; no other page knows it."""
-        self.redirect = ""
 
-    async def open(self, before: str) -> None:
-        """Listen where we did `before`, or elsewhere if that is taken."""
-        port = urlsplit(before).port or 0
+    async def open(self, before: str) -> str:
+        """Listen where we did `before`, or elsewhere if that is taken; gives where."""
         try:
-            self._server = await asyncio.start_server(self._heard, "127.0.0.1", port, limit=_HEAD_BYTES)
+            server = await asyncio.start_server(self._heard, "127.0.0.1", urlsplit(before).port or 0, limit=_HEAD_BYTES)
         except OSError:
-            self._server = await asyncio.start_server(self._heard, "127.0.0.1", 0, limit=_HEAD_BYTES)
-        self.redirect = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/callback"
+            server = await asyncio.start_server(self._heard, "127.0.0.1", 0, limit=_HEAD_BYTES)
+        self._server = server
+        return f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/callback"
 
     def close(self) -> None:
         if self._server is not None:
             self._server.close()
-        self._came.cancel()
 
     async def open_page(self, url: str) -> None:
-        if self._came.done():
-            self._came = asyncio.get_running_loop().create_future()  # it is not the first time
+        if self._browser is None:
+            raise NeedsAuth(ASK)
+        self._came = asyncio.get_running_loop().create_future()
         self._state = parse_qs(urlsplit(url).query).get("state", [""])[-1]
         await self._browser.open(url)
 
     async def answer(self) -> AuthorizationCodeResult:
-        return await asyncio.shield(self._came)
+        return await self._came
 
     async def _heard(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -204,10 +184,11 @@ class _Listener:
         first = {name: values[0] for name, values in parse_qs(found.query).items()}
         if found.path != "/callback" or first.get("state") != self._state or not first.keys() & {"code", "error"}:
             return False
-        if not self._came.done():
-            if "code" in first:
-                came = AuthorizationCodeResult(code=first["code"], state=first.get("state"), iss=first.get("iss"))
-                self._came.set_result(came)
-            else:
-                self._came.set_exception(NeedsAuth(f"The login was refused: {first['error'][:200]}"))
+        if self._came.done():
+            return True
+        if "code" in first:
+            came = AuthorizationCodeResult(code=first["code"], state=self._state, iss=first.get("iss"))
+            self._came.set_result(came)
+        else:
+            self._came.set_exception(NeedsAuth(f"The login was refused: {first['error'][:200]}"))
         return True

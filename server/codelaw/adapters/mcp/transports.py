@@ -14,7 +14,7 @@ import anyio
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCResponse, jsonrpc_message_adapter
+from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, jsonrpc_message_adapter
 from pydantic_core import from_json
 
 from codelaw.adapters.mcp.bounds import LINE_BYTES, Admission, client_for, mended
@@ -93,13 +93,7 @@ async def _read(running: RunningProgram, admission: Admission, come: ObjectSendS
 
 def _message(found: bytes) -> JSONRPCMessage | None:
     try:
-        raw = _value(found)
-        # A result is taken as it is: trying which kind of message it might be copies it each time.
-        match raw:
-            case {"jsonrpc": "2.0", "id": int() | str() as named, "result": dict()} if "method" not in raw:
-                return JSONRPCResponse.model_construct(jsonrpc="2.0", id=named, result=raw["result"])
-            case _:
-                return jsonrpc_message_adapter.validate_python(raw, by_name=False)
+        return jsonrpc_message_adapter.validate_python(from_json(mended(found)), by_name=False)
     except ValueError:
         _log.debug("a server wrote what is not a message: %r", found[:_HEAD])
         # Where it says to which request it belongs, nobody is to wait for another answer.
@@ -107,13 +101,6 @@ def _message(found: bytes) -> JSONRPCMessage | None:
             return None
         problem = ErrorData(code=PARSE_ERROR, message="What it sent cannot be read.")
         return JSONRPCError(jsonrpc="2.0", id=int(named[1]), error=problem)
-
-
-def _value(found: bytes) -> Any:
-    try:
-        return from_json(found)
-    except ValueError:
-        return from_json(mended(found))
 
 
 async def _write(
@@ -139,20 +126,21 @@ async def _web(address: Address, means: ServerMeans) -> AsyncGenerator[ServerLin
         way = streamable_http_client(address.url, http_client=client, max_sse_event_size=LINE_BYTES)
         async with way as (heard, said):
             admission = Admission()
-            streams = _Incoming(heard, admission), _Outgoing(said, admission)
+            streams = _Admitted(heard, admission), _Admitted(said, admission)
             yield ServerLine(streams, lost, lambda: "It has forgotten the session." * lost.is_set())
 
 
 @dataclass(slots=True)
-class _Incoming(ObjectReceiveStream[Message]):
-    """What comes, as far as it is admitted."""
+class _Admitted(ObjectReceiveStream[Message], ObjectSendStream[SessionMessage]):
+    """What comes, as far as it is admitted, or what goes."""
 
     stream: Any
     admission: Admission
 
     @property
     def last_context(self) -> Any:
-        return getattr(self.stream, "last_context", None)
+        """Of whoever asked what is answered."""
+        return self.stream.last_context
 
     async def receive(self) -> Message:
         while True:
@@ -162,17 +150,6 @@ class _Incoming(ObjectReceiveStream[Message]):
             await self.admission.pace(0)
             if self.admission.lets_in(item.message):
                 return item
-
-    async def aclose(self) -> None:
-        await self.stream.aclose()
-
-
-@dataclass(slots=True)
-class _Outgoing(ObjectSendStream[SessionMessage]):
-    """What goes, counted."""
-
-    stream: Any
-    admission: Admission
 
     async def send(self, item: SessionMessage) -> None:
         await self.stream.send(item)
