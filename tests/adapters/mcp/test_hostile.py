@@ -8,7 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from mcp_types import JSONRPCResponse
 
+from codelaw.adapters.mcp.bounds import Admission
+from codelaw.adapters.mcp.questions import QUESTIONS
 from codelaw.adapters.mcp.servers import McpServers
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.served import Program, ServedResult, ServerAnswer, ServerSpec
@@ -223,6 +226,14 @@ async def test_a_server_cannot_ask_for_ever(both: McpServers, reported: Told) ->
     assert (await both.call("bad", "tool", {}, person)).text == "asked"
     assert len(person.asked) <= 10
     await others_go_on(both)
+
+
+async def test_more_questions_at_once_are_not_looked_at() -> None:
+    asked = {"method": "elicitation/create", "params": {"message": "Why?", "requestedSchema": {"type": "object"}}}
+    result = {"resultType": "input_required", "inputRequests": {str(number): asked for number in range(5_000)}}
+    answer = JSONRPCResponse(jsonrpc="2.0", id=1, result=result)
+    assert Admission().lets_in(answer)
+    assert len(answer.result["inputRequests"]) == QUESTIONS
 
 
 @kind("both", ["malformed", "too deep"], indirect=True)

@@ -11,8 +11,21 @@ import pytest
 from codelaw.adapters.mcp.reading import INSTRUCTIONS
 from codelaw.adapters.mcp.servers import McpServers
 from codelaw.domain.errors import Refusal, ToolFailure
-from codelaw.domain.served import Program, ServerAnswer, ServerSpec
+from codelaw.domain.served import Program, ServerAnswer, ServerQuestion, ServerSpec
 from tests.adapters.mcp.conftest import NOBODY, Person, Told, no_calls, program
+
+
+class Undecided(Person):
+    """Says nothing."""
+
+    def __init__(self, answer: ServerAnswer) -> None:
+        super().__init__(answer)
+        self.is_asked = asyncio.Event()
+
+    async def ask(self, question: ServerQuestion) -> ServerAnswer:
+        self.is_asked.set()
+        await asyncio.Event().wait()
+        return await super().ask(question)
 
 
 async def test_what_it_serves_is_known_and_can_be_used(
@@ -73,6 +86,34 @@ async def test_a_question_reaches_the_user(servers: McpServers, reported: Told, 
     assert person.asked[0].schema is not None
     assert "colour" in person.asked[0].schema["properties"]
     assert (await servers.call("good", "paint", {}, NOBODY)).text == "decline: "
+
+
+async def test_a_question_belongs_to_its_call(servers: McpServers, reported: Told, well_behaved: ServerSpec) -> None:
+    servers.begin([well_behaved])
+    await reported.until("good", "ready")
+    persons = [Person(ServerAnswer("accept", {"colour": colour})) for colour in ("red", "blue", "green")]
+    results = await asyncio.gather(*(servers.call("good", "paint", {}, person) for person in persons))
+    answers = [result.text for result in results]
+    if isinstance(well_behaved.way, Program) and "old" in well_behaved.way.args:
+        assert len(answers) == 3, "a question does not say there to which call it belongs"
+    else:
+        assert answers == ["accept: red", "accept: blue", "accept: green"]
+
+
+async def test_a_call_that_waits_for_the_user_ends_with_its_server(
+    servers: McpServers, reported: Told, well_behaved: ServerSpec
+) -> None:
+    servers.begin([well_behaved])
+    await reported.until("good", "ready")
+    person = Undecided(ServerAnswer("accept", {"colour": "red"}))
+    call = asyncio.create_task(servers.call("good", "paint", {}, person))
+    async with asyncio.timeout(150):
+        await person.is_asked.wait()
+        servers.begin([])
+        with pytest.raises(ToolFailure, match="ended before it answered") as failure:
+            await call
+    assert failure.value.uncertain
+    await no_calls()
 
 
 async def test_a_tool_that_comes_later_is_offered(

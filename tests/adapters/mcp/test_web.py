@@ -87,6 +87,10 @@ class Web:
                 self._send(writer, 200, gzip.compress(b" " * 50_000_000), "content-encoding: gzip\r\n")
             case "rich":
                 self._send(writer, 200, b'{"jsonrpc":"2.0","id":1,"result":{"a":[' + b"[]," * 2_000_000 + b"[]]}}")
+            case "rich event":
+                rich = self._result(asked, {"content": [], "structuredContent": {"a": ["R"]}})
+                head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\nevent: message\r\ndata: "
+                writer.write(head + rich.replace(b'"R"', b"[]," * 2_000_000 + b"[]") + b"\r\n\r\n")
             case "halves":
                 body = self._result(asked, {"content": [{"type": "text", "text": "half X"}]})
                 self._send(writer, 200, body.replace(b"X", rb"\ud83d"))
@@ -143,6 +147,7 @@ async def use(servers: McpServers) -> str:
         ("endless event", "."),
         ("packed", "packs its answers"),
         ("rich", "more in one answer than can be read"),
+        ("rich event", "."),
         ("garbage", "."),
         ("fails", "."),
         ("elsewhere", "not followed"),

@@ -61,9 +61,7 @@ class McpServers:
         if (server := self._servers.get(name)) is None:
             raise Refusal("server_not_found", f"There is no server {name}.")
         await server.stop()
-        if self._servers.get(name) is server:
-            self._servers[name] = self._started(server.spec, log_in=server.state.state == "needs_auth")
-            self._look()
+        self._anew(server, log_in=server.state.state == "needs_auth")
 
     async def log_out(self, spec: ServerSpec) -> bool:
         """See `ToolServers.log_out`."""
@@ -72,14 +70,11 @@ class McpServers:
             return False
         if not await asyncio.to_thread(forget_login, folder, way.url):
             return False
-        server = self._servers.get(spec.name)
-        if server is not None:
+        if (server := self._servers.get(spec.name)) is not None:
             await server.stop()
             # Until its end it may have kept a new key.
             await asyncio.to_thread(forget_login, folder, way.url)
-            if self._servers.get(spec.name) is server:
-                self._servers[spec.name] = self._started(server.spec)
-                self._look()
+            self._anew(server)
         return True
 
     async def call(self, server: str, tool: str, arguments: Mapping[str, Any], asking: Asking) -> ServedResult:
@@ -113,6 +108,12 @@ class McpServers:
 
     def _started(self, spec: ServerSpec, *, log_in: bool = False) -> OwnedServer:
         return OwnedServer(spec, replace(self._means, log_in=log_in), self._heard)
+
+    def _anew(self, server: OwnedServer, *, log_in: bool = False) -> None:
+        """Begin one that was stopped again, unless another has taken its place."""
+        if self._servers.get(server.spec.name) is server:
+            self._servers[server.spec.name] = self._started(server.spec, log_in=log_in)
+            self._look()
 
     def _end(self, server: OwnedServer) -> None:
         ending = asyncio.create_task(server.stop())

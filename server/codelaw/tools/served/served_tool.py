@@ -25,34 +25,21 @@ if TYPE_CHECKING:
     from codelaw.ports.workspace import OutputListener
 
 
-class Nobody:
-    """Implements `Asking` outside of a turn: every question is declined."""
-
-    async def ask(self, question: ServerQuestion) -> ServerAnswer:  # noqa: ARG002
-        """Declined."""
-        return ServerAnswer("decline")
-
-    def reported(self, line: str) -> None:
-        """Nobody listens."""
-
-
 @dataclass(frozen=True, slots=True)
-class WatchedAsking:
-    """Implements `Asking` for a call whose progress is shown as what a command prints is."""
+class CallAsking:
+    """Implements `Asking` for a call: progress is shown as what a command prints is; without anybody it declines."""
 
-    asking: Asking
-    listener: OutputListener
+    asking: Asking | None
+    listener: OutputListener | None
 
     async def ask(self, question: ServerQuestion) -> ServerAnswer:
         """See `Asking.ask`."""
-        return await self.asking.ask(question)
+        return ServerAnswer("decline") if self.asking is None else await self.asking.ask(question)
 
     def reported(self, line: str) -> None:
         """See `Asking.reported`."""
-        self.listener.heard("stdout", f"{visible_line(line)}\n".encode())
-
-
-NOBODY = Nobody()
+        if self.listener is not None:
+            self.listener.heard("stdout", f"{visible_line(line)}\n".encode())
 
 
 LONGEST_DESCRIPTION = 2_000
@@ -113,9 +100,7 @@ class Served(Tool[ServedArguments]):
         return "The server says that it only reads, and no rule allows it any more."
 
     async def run(self, args: ServedArguments, env: ToolEnvironment) -> ToolResult:
-        asking = env.asking or NOBODY
-        if env.listener is not None:
-            asking = WatchedAsking(asking, env.listener)
+        asking = CallAsking(env.asking, env.listener)
         result = await self._servers.call(self._tool.server, self._tool.name, _values(args), asking)
         if not result.images:
             return served_result(self._tool, result)
