@@ -159,7 +159,9 @@ class LocalProcesses:
             environment |= {"PWD": str(cwd), MARK: mark}
             line = self._limits.command([shell, "-c", command], apart=apart)
             around: AbstractAsyncContextManager[Confined] = nullcontext(Confined(line, environment))
-            if self._sandbox is not None and self.sandboxed:
+            if self._sandbox is not None and not self.sandboxed:
+                around = self._sandbox.open_around(line, environment)
+            elif self._sandbox is not None:
                 around = self._sandbox.around(
                     self._means,
                     line,

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from codelaw.adapters.processes.network import listening_child as program
 from codelaw.adapters.processes.network.proxy import Proxy, ProxyWay
+from codelaw.adapters.processes.quarantine.command_times import CommandTimes
 from codelaw.adapters.processes.quarantine.watching import Watch
 from codelaw.adapters.processes.rules.build_profile import build_profile
 from codelaw.adapters.processes.rules.listings import Listings
@@ -115,10 +116,12 @@ class Sandbox:
         proxy: Proxy | None = None,
         editor: Editor | None = None,
         report: Callable[[Notice], None] | None = None,
+        times: CommandTimes | None = None,
     ) -> None:
         """`own` are codelaw's own folders, of which the first keeps what is taken away from commands.
 
-        `editor` is the one that is connected; `report` is called with what was cleaned up after others.
+        `times` are told when commands run; None: they are kept with what is taken away. `editor` is the one that is
+        connected; `report` is called with what was cleaned up after others.
         """
         self._folders = folders
         self._own = tuple(own)
@@ -128,6 +131,7 @@ class Sandbox:
         self._editor = editor
         self._report = report
         self._made_watch: Watch | None = None
+        self._times = times
         self._proxy = proxy or Proxy()
         self._walk = Walk()
         self._listings = Listings()
@@ -205,6 +209,28 @@ class Sandbox:
                 await asyncio.shield(asyncio.to_thread(leave))
                 confined.refused = way.refused if way is not None else ()
 
+    @asynccontextmanager
+    async def open_around(self, argv: list[str], environment: dict[str, str]) -> AsyncGenerator[Confined]:
+        """A command as it is, with no fence; when it ran is known (S-8).
+
+        Raises:
+            OSError: that cannot be written down.
+        """
+
+        def begin() -> Callable[[], None]:
+            times = self.watch().times
+            return partial(times.end, times.begin([Path(os.path.realpath(folder)) for folder in self._folders()]))
+
+        beginning = asyncio.ensure_future(asyncio.to_thread(begin))
+        cancelled = await outlast(beginning)
+        end = beginning.result()
+        try:
+            if cancelled:
+                raise asyncio.CancelledError
+            yield Confined(argv, environment)
+        finally:
+            await asyncio.shield(asyncio.to_thread(end))
+
     async def close(self) -> None:
         """Remove the private folders; no command may run any more."""
         if self._made_watch is not None:
@@ -232,7 +258,8 @@ class Sandbox:
         with self._drawing:  # of one session there is one
             if self._made_watch is None:
                 folder = self._own[0] if self._own else self._scratch.root()
-                self._made_watch = Watch(Path(os.path.realpath(folder)) / "quarantine", self._environment)
+                place = Path(os.path.realpath(folder)) / "quarantine"
+                self._made_watch = Watch(place, self._times or CommandTimes(place, self._environment))
             return self._made_watch
 
     def _enter(

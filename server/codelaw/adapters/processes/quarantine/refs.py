@@ -186,12 +186,24 @@ class RefsBefore:
             for mode, one in self._at(path)
         )
 
-    def _at(self, path: Path) -> Iterator[tuple[str, str]]:
-        inside = [(holder, common) for holder, _, common in self.found if holder in path.parents]
-        if not inside or ".git" in path.parts:
+    def left(self, path: Path) -> bool:
+        """Whether what is checked out now is one of the refs, and has nothing at `path`."""
+        holder, git, common = self._around(path) or (path, path, path)
+        head = [one for one in _value(git / "HEAD", common) if one in self.ids.get(holder, ())]
+        return bool(head) and not any(True for _ in self._at(path, head))
+
+    def _around(self, path: Path) -> tuple[Path, Path, Path] | None:
+        """The repository whose folder holds a path."""
+        inside = [one for one in self.found if one[0] in path.parents]
+        return max(inside, key=lambda one: len(one[0].parts)) if inside and ".git" not in path.parts else None
+
+    def _at(self, path: Path, ids: Sequence[str] | None = None) -> Iterator[tuple[str, str]]:
+        """What the refs, or some of them, have at a path: mode and id."""
+        around = self._around(path)
+        if around is None:
             return
-        holder, common = max(inside, key=lambda one: len(one[0].parts))
-        level = self._trees(common, self.ids.get(holder, ()))
+        holder, _, common = around
+        level = self._trees(common, self.ids.get(holder, ()) if ids is None else ids)
         *above, last = path.relative_to(holder).parts
         for part in above:
             entries = (self._entries(tree).get(part, ("", "")) for tree in level)

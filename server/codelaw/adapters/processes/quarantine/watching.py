@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from codelaw.adapters.processes.path_fds import folder_below, folder_of_name
+from codelaw.adapters.processes.quarantine.command_times import CommandTimes, NotedCommand
 from codelaw.adapters.processes.quarantine.keeping import SLACK, Keeping, Note, begin_note, dead_notes, last_change
 from codelaw.adapters.processes.quarantine.names import Found, Name, strays
-from codelaw.adapters.processes.quarantine.refs import Refs, RefsBefore
+from codelaw.adapters.processes.quarantine.refs import RefsBefore
 from codelaw.adapters.processes.rules.areas import within
 from codelaw.adapters.processes.rules.new_repositories import NewRepositories, is_bare
 from codelaw.adapters.processes.rules.profile import Profile, WatchedName
@@ -48,7 +49,7 @@ class WatchedCommand:
     """One command that runs."""
 
     profile: Profile
-    before: RefsBefore
+    noted: NotedCommand
     roots: dict[Path, int]
     names: list[Name]
     soon: list[tuple[str, Name]]
@@ -60,6 +61,10 @@ class WatchedCommand:
     taken: list[SetAside] = field(default_factory=list[SetAside])
     """Whatever was taken away while it ran, by whichever command it was made."""
     said: list[str] = field(default_factory=list[str])
+
+    @property
+    def before(self) -> RefsBefore:
+        return self.noted.before
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +81,11 @@ class Settled:
 class Watch:
     """Of one session; used from threads, touches the disk."""
 
-    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, times: CommandTimes) -> None:
         """`folder` is one of codelaw's own, which no command sees."""
         self.keeping = Keeping(folder / "kept")
         self._notes = folder / "running"
-        self._refs = Refs(folder, environment)
+        self.times = times
         self._lock = threading.RLock()
         self._running: list[WatchedCommand] = []
         self._thread: threading.Thread | None = None
@@ -96,8 +101,7 @@ class Watch:
             ChangedError: one of the names has come into being since it was looked for.
             OSError: it cannot be written down.
         """
-        with self._lock:  # no other command begins meanwhile
-            before = self._refs.before(folders, alone=not self._running)
+        noted = self.times.begin(folders)
         opened = {root: folder_of_name(root) for root in {*(one.root for one in profile.watched), *folders}}
         roots = {root: descriptor for root, descriptor in opened.items() if descriptor is not None}
         names = [Name(one, roots[one.root]) for one in profile.watched if one.root in roots]
@@ -106,13 +110,16 @@ class Watch:
         nested = NewRepositories(folders)
         written = [(str(name.watched.root), name.parts, name.bare) for name in names]
         try:
-            note = begin_note(self._notes, {"names": written, "refs": before.written(), "nested": nested.written()})
+            note = begin_note(
+                self._notes, {"names": written, "refs": noted.before.written(), "nested": nested.written()}
+            )
         except BaseException:
             nested.close()
             _close(roots)
+            self.times.end(noted)
             raise
         soon = [(name.sign, name) for name in names if name.watched.soon]
-        running = WatchedCommand(profile, before, roots, names, soon, nested=nested, note=note, stop=stop)
+        running = WatchedCommand(profile, noted, roots, names, soon, nested=nested, note=note, stop=stop)
         with self._lock:
             self._running.append(running)
             try:
@@ -141,8 +148,6 @@ class Watch:
             self._end(running)
             fresh = [one for one in running.taken if one.kept not in self._claimed]
             self._claimed.update(one.kept for one in fresh)
-        with contextlib.suppress(OSError):
-            self._refs.after(running.before)
         newest = {one.path: one for one in fresh}
         for path, one in newest.items():
             more = sum(other.path == path for other in fresh) - 1
@@ -266,11 +271,12 @@ class Watch:
         running.note.end()
         running.nested.close()
         _close(running.roots)
+        self.times.end(running.noted)
 
     # After a server that was killed
 
     def _sweep(self, said: Mapping[str, Any], alive: float) -> Iterator[Notice]:
-        before = RefsBefore.read(self._refs, said.get("refs", {}))
+        before = RefsBefore.read(self.times.refs, said.get("refs", {}))
         for at, parts, bare in said.get("names", ()):
             root = folder_of_name(Path(at))
             if root is not None:
