@@ -39,6 +39,7 @@ def hooks_of(
         outbox=agent.outbox,
         redaction=house.redaction,
         recorder=house.recorder,
+        obeyed=house.workspace.obeyed,
     )
 
 

@@ -51,7 +51,7 @@ async def processes_of(
     memory = bash.memory_mb or await asyncio.to_thread(usual_memory)
     return LocalProcesses(
         environment,
-        sandbox=None if off else sandbox,
+        sandbox=sandbox,
         means=None if off else await sandbox.means(),
         network=bash.network if isinstance(bash.network, bool) else tuple(bash.network),
         withheld=WithheldPaths(

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from codelaw.adapters.crash_journal.crash_journal import CrashJournal
 from codelaw.adapters.models import catalog
+from codelaw.adapters.processes.quarantine.command_times import CommandTimes
 from codelaw.adapters.processes.sandbox import Sandbox
+from codelaw.adapters.workspace.accepted import AcceptedTexts
 from codelaw.adapters.workspace.disk import DiskWorkspace
 from codelaw.agent.recording.recorder import Recorder
 from codelaw.app import models
@@ -102,11 +104,18 @@ class Session:
         in_force = SettingsInForce(settings, trusted=trusted, look_again=look_again)
         redaction = Redaction(known_keys(settings.value, environment))
         leftovers = CrashJournal(home / "running", notify)
-        workspace = DiskWorkspace(folders, documents, editor=editor, naming=leftovers.writing)
+        times = CommandTimes(home / "quarantine", environment)
+        accepted = AcceptedTexts(home / "accepted", times, redaction)
+        workspace = DiskWorkspace(folders, documents, editor=editor, naming=leftovers.writing, accepted=accepted)
         workspace.review = settings.value.editor.review
         own = [home, *own_folders(environment)]
         sandbox = Sandbox(
-            lambda: [folder.root for folder in workspace.folders], own, environment, editor=editor, report=notify
+            lambda: [folder.root for folder in workspace.folders],
+            own,
+            environment,
+            editor=editor,
+            report=notify,
+            times=times,
         )
         index = code_index(home, environment, redaction, trusted=trusted)
         grants = StandingGrants(in_force, user)

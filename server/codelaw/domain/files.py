@@ -131,6 +131,19 @@ class SetAside:
 
 
 @dataclass(frozen=True, slots=True)
+class UnseenChange:
+    """What a command made of a file that codelaw itself obeys, and that the user has not seen (S-8)."""
+
+    path: Path
+    """As codelaw looks for it; absolute."""
+    shown: str
+    before: str | None
+    """What goes on to count; None: nothing does."""
+    after: str | None
+    """What is there now; None: it is gone."""
+
+
+@dataclass(frozen=True, slots=True)
 class ProcessResult:
     """How a command ended; `stdout` and `stderr` are already bounded."""
 

@@ -21,6 +21,7 @@ from codelaw.domain.files import (
     ProcessResult,
     Stamp,
     Survey,
+    UnseenChange,
 )
 
 
@@ -52,11 +53,47 @@ class Hiding(Protocol):
         ...
 
 
+class ObeyedFiles(Protocol):
+    """Files that codelaw itself obeys: law, skills, commands, agents, programs of hooks (S-8).
+
+    What a command has made of one counts only when the user has seen it, or a ref held it before. A `path` is as the
+    workspace takes it, and as codelaw looks for the file: no link in it is resolved.
+    """
+
+    async def read(self, path: str) -> FileText | None:
+        """What counts: the text that is there, else the one that counted last; None where nothing does yet.
+
+        Raises:
+            ToolFailure: as `Workspace.read`.
+        """
+        ...
+
+    async def removed(self, path: str) -> FileText | None:
+        """What goes on to count of a file that is not there, because a command has removed it; else None.
+
+        Raises:
+            ToolFailure: as `Workspace.locate`.
+        """
+        ...
+
+    async def counts(self, path: str) -> bool:
+        """Whether a file counts as it is, or each file of a folder; also what is none, and whose content is no text."""
+        ...
+
+    async def unseen(self) -> Sequence[UnseenChange]:
+        """What commands have made of files that were looked for, and the user has not answered."""
+        ...
+
+    async def settle(self, changes: Sequence[UnseenChange], *, accepted: bool) -> None:
+        """The user has answered: they count as they are now, or as before for as long as they stay so."""
+        ...
+
+
 class Workspace(Protocol):
     """The folders the user opened, seen through the editor's buffers first.
 
-    Every method but `folders` and `buffers` may touch the disk; the async ones do it off the event loop; `locate`, as
-    it resolves symlinks, is for the caller to put into a thread.
+    Every method but `folders`, `buffers` and `obeyed` may touch the disk; the async ones do it off the event loop;
+    `locate`, as it resolves symlinks, is for the caller to put into a thread.
     """
 
     @property
@@ -64,6 +101,9 @@ class Workspace(Protocol):
 
     @property
     def buffers(self) -> OpenDocuments: ...
+
+    @property
+    def obeyed(self) -> ObeyedFiles: ...
 
     def without(self, denied: Hiding | None) -> Workspace:
         """The same in which denied files are not there to be looked at (S-1); itself for None.

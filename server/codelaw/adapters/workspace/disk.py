@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from codelaw.adapters.processes.rules.repositories import kept
+from codelaw.adapters.workspace.accepted import AcceptedTexts
 from codelaw.adapters.workspace.expression import read_expression
 from codelaw.adapters.workspace.ignore import IgnoreTree
+from codelaw.adapters.workspace.obeyed import AcceptedFiles
 from codelaw.adapters.workspace.overlay import EitherHiding, VisibleDocuments, edit_of, part_at, text_of
 from codelaw.adapters.workspace.replacing import (
     Naming,
@@ -83,8 +85,13 @@ class DiskWorkspace:
         rg: Callable[[], str | None] | None = None,
         editor: Editor | None = None,
         naming: Naming = unrecorded,
+        accepted: AcceptedTexts | None = None,
     ) -> None:
-        """`naming` gives the names of files until they are whole and in their place."""
+        """`naming` gives the names of files until they are whole and in their place.
+
+        `accepted` knows what commands have made of files that codelaw obeys; without it each counts as it is.
+        """
+        self._accepted = accepted
         self._naming = naming
         self._live = _Live(tuple(folders))
         self._documents = documents
@@ -119,6 +126,10 @@ class DiskWorkspace:
         self._live.review = review
 
     @property
+    def obeyed(self) -> AcceptedFiles:
+        return AcceptedFiles(self, self._accepted)
+
+    @property
     def buffers(self) -> OpenDocuments:
         return self._documents
 
@@ -146,9 +157,14 @@ class DiskWorkspace:
         own = [buffer.uri for buffer in dirty if self._is_ours(buffer)]
         if own and self._editor is not None and self._editor.saves:
             await self._editor.save(own)
+            await self._wrote([buffer.path for buffer in self._open() if buffer.uri in own and buffer.path])
             dirty = await self._unsaved()
         self._live.edited = {buffer.uri: self._live.edited[buffer.uri] for buffer in dirty if self._is_ours(buffer)}
         return [self.shown(str(buffer.path)) for buffer in dirty]
+
+    async def _wrote(self, paths: Sequence[Path]) -> None:
+        if self._accepted is not None:
+            await asyncio.to_thread(self._accepted.wrote, paths)
 
     def _is_ours(self, buffer: Buffer) -> bool:
         """Whether what is unsaved in it began with an edit of ours; once the user has saved, it is theirs."""
@@ -167,6 +183,7 @@ class DiskWorkspace:
         async with self._writing:
             buffer = self._buffer(located)
             written = await asyncio.to_thread(_write, located, text, over, buffer, self._naming)
+            await self._wrote([located.path])
             if buffer is not None:
                 self._live.outdated[located.path] = buffer.version
             return written

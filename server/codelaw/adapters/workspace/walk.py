@@ -143,7 +143,7 @@ def locate(path: str, folders: Sequence[Folder], buffers: Callable[[], Sequence[
             return Located(Path(path), path, path, folders[0])
         raise ToolFailure("NOT_FOUND", f"No document {path} is open.")
     try:
-        real = Path(os.path.realpath(_absolute(path, folders)))
+        real = Path(os.path.realpath(absolute(path, folders)))
     except OSError as error:  # a link that was there is gone, or is none any more
         raise ToolFailure("ACCESS_DENIED", f"{path} has moved while it was looked for.") from error
     return place_of(real, folders, path)
@@ -166,7 +166,12 @@ def place_of(real: Path, folders: Sequence[Folder], path: str | None = None) -> 
     return Located(real, shown, real.as_uri(), folder)
 
 
-def _absolute(path: str, folders: Sequence[Folder]) -> Path:
+def absolute(path: str, folders: Sequence[Folder]) -> Path:
+    """A path as the model wrote it, from its folder on; its links are not resolved.
+
+    Raises:
+        ToolFailure: ACCESS_DENIED, INVALID_PARAM.
+    """
     pure = PurePath(path.strip() or ".")
     if pure.is_absolute():
         return Path(pure)

@@ -23,6 +23,7 @@ from codelaw.domain.safety.redaction import Redaction
 from codelaw.domain.safety.unseen import title
 from codelaw.hooks.answers import NOTHING, HookAnswer, Merged, answer, merged
 from codelaw.hooks.matching import Hook, concerned
+from codelaw.permissions.command_files import files_of_line
 from codelaw.templates.render import render
 from codelaw.tools.changing.diffs import difference
 from codelaw.tools.changing.snapshots import kept
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from codelaw.domain.files import FileImage, Located, MadeChange
     from codelaw.domain.messages import Call
     from codelaw.domain.permissions import Decision
-    from codelaw.ports.workspace import Processes
+    from codelaw.ports.workspace import ObeyedFiles, Processes
     from codelaw.tools.base import ToolEnvironment
 
 NAME = 80
@@ -60,6 +61,8 @@ class Hooks:
     outbox: Outbox
     redaction: Redaction = field(default_factory=Redaction)
     recorder: Recorder | None = None
+    obeyed: ObeyedFiles | None = None
+    """Knows what commands have made of their files."""
     _complained: set[tuple[HookMoment, str]] = field(default_factory=set[tuple[HookMoment, str]])
     """Hooks whose failure the user has been told of; the next turn tells it again."""
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -137,6 +140,7 @@ class Hooks:
 
         report("running")
         try:
+            await self._refuse_unseen(hook)
             ended = await self.processes.run(hook.command, cwd=self.folder, timeout=hook.seconds, given=given)
             said = answer(hook.event, ended)
         except ToolFailure as failure:
@@ -148,6 +152,16 @@ class Hooks:
         report(said.status, said.reported)
         self._record(hook, name, said)
         return said
+
+    async def _refuse_unseen(self, hook: Hook) -> None:
+        """Nothing, where the user has seen what commands made of the files that a hook runs or loads (S-8).
+
+        Raises:
+            ToolFailure: ACCESS_DENIED: of one they have not.
+        """
+        for path in files_of_line(hook.command, str(self.folder)).loaded:
+            if self.obeyed is not None and not await self.obeyed.counts(path):
+                raise ToolFailure("ACCESS_DENIED", f"a command has changed {path}, and you have not seen that yet")
 
     def _record(self, hook: Hook, name: str, said: HookAnswer) -> None:
         _log.info("hook %s (%s): %s", name, hook.event, said.status)

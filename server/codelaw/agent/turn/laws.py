@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import posixpath
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -197,10 +198,8 @@ async def folder_laws(workspace: Workspace, denied: Denied | None, files: Sequen
         except ToolFailure as failure:
             found.append(reading.unread(laws.NAME, failure))
             continue
-        if (name := laws.choose(names)) is not None:
-            found.append(await reading.law(name, names))
-        if (name := laws.choose_beside(names, laws.root_files(files))) is not None:
-            beside.append(await reading.law(name, names))
+        found += await reading.first(names, (laws.NAME,))
+        beside += await reading.first(names, laws.root_files(files))
     return found + beside
 
 
@@ -225,16 +224,14 @@ async def laws_above(
     for one in (_place(workspace, folder, step) for step in chain):
         inside = one.path.relative_to(folder.root).as_posix()
         reading = _LawReader(workspace, denied, folder, inside)
-        law: FolderLaw | None = None
+        law: list[FolderLaw] = []
         if denied is None or not denied.hides(one.shown):
-            try:
-                name = laws.choose_beside(await reading.names(one), files)
-            except ToolFailure:
-                name = None  # it cannot be looked into
-            # What ignore files hide is not the project's own: a package that was installed gives no orders.
-            if name is not None and not await workspace.is_hidden(_place(workspace, folder, one.path / "_")):
-                law = await reading.law(name, (name,))
-        found.append((one.shown, law))
+            with suppress(ToolFailure):  # it cannot be looked into
+                names = [name for name in await reading.names(one) if laws.is_law_name(name, files)]
+                # What ignore files hide is not the project's own: a package that was installed gives no orders.
+                if not names or not await workspace.is_hidden(_place(workspace, folder, one.path / "_")):
+                    law = await reading.first(names, files)
+        found.append((one.shown, law[0] if law else None))
     return found
 
 
@@ -278,8 +275,21 @@ class _LawReader:
         opened = (buffer.path.name for buffer in buffers if buffer.path and buffer.path.parent == place.path)
         return sorted({*(entry.name for entry in entries), *opened})
 
-    async def law(self, name: str, names: Sequence[str]) -> FolderLaw:
-        """The file of that name, readable or not."""
+    async def first(self, names: Sequence[str], files: Sequence[str]) -> list[FolderLaw]:
+        """The first of `files` that counts in the folder, readable or not; none where there is none (S-8)."""
+        left = [*names]
+        for wanted in files:
+            while (name := laws.choose(left, wanted)) is not None:
+                if (law := await self.law(name, names)) is not None:
+                    return [law]
+                left.remove(name)
+            if wanted not in names and (text := await self.workspace.obeyed.removed(self.path(wanted))) is not None:
+                place = await located(self.workspace, self.path(wanted))
+                return [FolderLaw(self.folder, self.inside, wanted, place, text)]
+        return []
+
+    async def law(self, name: str, names: Sequence[str]) -> FolderLaw | None:
+        """The file of that name, readable or not; None where a command made it and the user has not seen it."""
         others = tuple(other for other in names if other != name and laws.choose([other], name))
         place: Located | None = None
         try:
@@ -289,8 +299,8 @@ class _LawReader:
                 why = "a permission rule denies reading it."
                 why = f"it is a link to {place.shown}, and {why}" if linked else why
                 return FolderLaw(self.folder, self.inside, name, problem=why, others=others)
-            text = await self.workspace.read(place)
-            return FolderLaw(self.folder, self.inside, name, place, text, others=others)
+            text = await self.workspace.obeyed.read(self.path(name))
+            return None if text is None else FolderLaw(self.folder, self.inside, name, place, text, others=others)
         except ToolFailure as failure:
             return self.unread(name, failure, place, others)
 

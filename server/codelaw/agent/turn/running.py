@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from codelaw.agent.turn.approval import Gate
     from codelaw.agent.turn.pending import PendingMessages
     from codelaw.domain.chats import Chat
+    from codelaw.domain.files import UnseenChange
     from codelaw.domain.messages import Message
     from codelaw.domain.results import FileChange
     from codelaw.domain.safety.redaction import Redaction
@@ -62,6 +63,8 @@ class TurnRun:
     past: Past
     compacting: Compacting
     environment: ToolEnvironment
+    asked: set[UnseenChange] = field(default_factory=set["UnseenChange"])
+    """What commands made of files that codelaw obeys, and the user was asked about in this turn (S-8)."""
     laws: TurnLaws = field(init=False)
 
     def __post_init__(self) -> None:

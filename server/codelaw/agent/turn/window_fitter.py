@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from codelaw.agent.inputs.surroundings import Surroundings, behind, layered, reminders, select, surroundings
 from codelaw.agent.model_calls.caching import COUNTED, Pauses, lasting, pauses
+from codelaw.agent.turn.unseen_changes import ask_about_unseen
 from codelaw.agent.turn.window_plan import (
     STEP,
     Action,
@@ -189,7 +190,10 @@ class WindowFitter:
 
     async def _look_up(self) -> TurnInputs:
         """The inputs with the law as it is now (L-4)."""
-        self.run.inputs = replace(self.run.inputs, law=await self.run.laws.layer())
+        law = await self.run.laws.layer()
+        if await ask_about_unseen(self.run):
+            law = await self.run.laws.layer()
+        self.run.inputs = replace(self.run.inputs, law=law)
         return self.run.inputs
 
     async def _settle_ttl(self) -> None:

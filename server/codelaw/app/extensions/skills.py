@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from codelaw.adapters.texts import beginning, visible
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called
-from codelaw.app.extensions.finding import files_below, opened_below, own_files_below, present, problem_notice
+from codelaw.app.extensions.finding import files_below, opened_below, own_files_below, present, problem_notice, seen
 from codelaw.context.past.projection import loaded_fragment
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
@@ -80,7 +80,8 @@ class Shelf:
         place = await located(self.workspace, f"{folder.shown}/{file or FILE}")
         if folder.path not in place.path.parents:
             raise ToolFailure("ACCESS_DENIED", f"{file or FILE} lies outside the skill {sheet.name}.")
-        return (await self.workspace.read(place)).text.replace("\r\n", "\n"), False
+        text = (await seen(self.workspace, f"{posixpath.dirname(sheet.shown)}/{file or FILE}")).text
+        return text.replace("\r\n", "\n"), False
 
     async def _own(self, sheet: Sheet, file: str) -> tuple[str, bool]:
         """A text of a skill of the user's; only `SKILL.md` itself may be a link to elsewhere."""
@@ -156,7 +157,7 @@ async def _shared_skill(workspace: Workspace, top: Located, shown: str, name: st
         return Skill(sheet, "", said, unreadable=True)
     sheet = replace(sheet, uri=file.uri)
     try:
-        text = (await workspace.read(file)).text
+        text = (await seen(workspace, f"{shown}/{FILE}")).text
     except ToolFailure as failure:
         missing = failure.code in {"NOT_FOUND", "IS_DIRECTORY"}
         return None if missing else Skill(sheet, "", f"It cannot be read: {failure.message}", unreadable=True)

@@ -48,12 +48,6 @@ def choose(names: Iterable[str], wanted: str = NAME) -> str | None:
     return wanted if wanted in spelt else (spelt[0] if spelt else None)
 
 
-def choose_beside(names: Sequence[str], files: Iterable[str]) -> str | None:
-    """Which of a folder's file names stands beside its law: the first of `files` that is there (X-10)."""
-    chosen = (choose(names, wanted) for wanted in files)
-    return next((name for name in chosen if name is not None), None)
-
-
 def root_files(files: Iterable[str]) -> tuple[str, ...]:
     """Of `law.files` those that may stand beside the law of a root: CODE_LAW.md is there already."""
     return tuple(name for name in files if not _same(name, NAME))

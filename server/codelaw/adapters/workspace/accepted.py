@@ -1,0 +1,179 @@
+"""Which text of a file that codelaw itself obeys counts: the one that the user has seen, or that no command made (S-8).
+
+What counted last is kept in codelaw's own folder, so that it goes on to count, in the next server too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codelaw.adapters.processes.quarantine.command_times import CommandTimes
+from codelaw.adapters.texts import beginning, visible
+from codelaw.domain.files import Located, UnseenChange
+from codelaw.domain.safety.redaction import Redaction
+
+MOST_RECORDS = 10_000
+LARGEST_KEPT = 1 << 20
+"""Bytes of a text that goes on to count; of a larger one only the digest is kept."""
+_HEAD = 1 << 19
+"""Bytes of what stands before a text, and of seals in it."""
+_WRITES = 256
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """What counted last of one file."""
+
+    digest: str
+    content: bytes | None
+    """None where it is not kept."""
+    gone: bool = False
+    """A command has removed the file, and the user has not seen it."""
+
+
+class AcceptedTexts:
+    """Of one session; used from threads, touches the disk."""
+
+    def __init__(self, folder: Path, times: CommandTimes, redaction: Redaction) -> None:
+        """`folder` is one of codelaw's own, which no command sees; in it keys have a seal in their place (S-5)."""
+        self._folder = folder
+        self._times = times
+        self._redaction = redaction
+        self._lock = threading.Lock()
+        self._digests: dict[Path, str] = {}
+        """Of what counts on the disk, by how the file is looked for."""
+        self.shown: dict[Path, str] = {}
+        """The digests of the texts that counted last, of open documents, too."""
+        self._written: dict[Path, int] = {}
+        """By real path when we have written a file last, on the user's behalf, in nanoseconds."""
+        self._pending: dict[Path, UnseenChange] = {}
+        self._refused: set[UnseenChange] = set()
+
+    def counts(self, path: Path, place: Located, content: bytes) -> bool:
+        """Whether the content that was just read of a file counts; `path` is how it is looked for."""
+        digest = hashlib.sha256(content).hexdigest()
+        with self._lock:
+            if self._digests.get(path) != digest:
+                record = self._record(path)  # another server may have accepted it
+                if (record is None or record.digest != digest) and self._is_command_made(path, place, content):
+                    before = None if record is None else record.content
+                    self._pending[path] = UnseenChange(path, place.shown, _text(before), _text(content))
+                    return False
+                self._accept(path, content, digest)
+            self._pending.pop(path, None)
+            return True
+
+    def last(self, path: Path) -> bytes | None:
+        """What goes on to count of a file whose content does not; None: nothing does."""
+        record = self._record(path)
+        return None if record is None else record.content
+
+    def removed(self, path: Path, shown: str) -> bytes | None:
+        """What goes on to count of a file that is not there, because a command has removed it; None: nothing does."""
+        with self._lock:
+            record = self._record(path)
+            if record is None or record.content is None:
+                return None
+            if not record.gone and not self._is_command_removed(path, record.content):
+                self._forget(path)
+                return None
+            if not record.gone:
+                self._keep(path, record.digest, record.content, gone=True)
+            self._pending[path] = UnseenChange(path, shown, _text(record.content), None)
+            return record.content
+
+    def pending(self) -> list[UnseenChange]:
+        """What commands have made of files, as far as it was met, and the user has not been asked about."""
+        return [one for one in self._pending.values() if one not in self._refused]
+
+    def settle(self, change: UnseenChange, content: bytes | None, *, accepted: bool) -> None:
+        """The user has seen what a command made of a file: it counts now, or will not before it is changed again."""
+        with self._lock:
+            if self._pending.get(change.path) != change or _text(content) != change.after:
+                return  # it is another by now
+            if not accepted:
+                self._refused.add(change)
+            elif content is None:
+                self._forget(change.path)
+            else:
+                self._accept(change.path, content, hashlib.sha256(content).hexdigest())
+            if accepted:
+                self._pending.pop(change.path, None)
+
+    def wrote(self, paths: Sequence[Path]) -> None:
+        """We have just written files on the user's behalf; the paths are real."""
+        with self._lock:
+            for path in paths:
+                with contextlib.suppress(OSError):
+                    self._written[path] = path.lstat().st_ctime_ns
+            while len(self._written) > _WRITES:
+                del self._written[next(iter(self._written))]
+
+    def _is_command_made(self, path: Path, place: Located, content: bytes) -> bool:
+        try:
+            before = self._times.changed_by(path)
+            if before is None or place.path.lstat().st_ctime_ns == self._written.get(place.path):
+                return False
+        except OSError:
+            return True  # it is gone or moves just now
+        return not before.holds(place.path, content)
+
+    def _is_command_removed(self, path: Path, content: bytes) -> bool:
+        before = self._times.changed_by(path, gone=True)
+        return before is not None and not (before.holds(path, content) and before.left(path))
+
+    def _accept(self, path: Path, content: bytes, digest: str) -> None:
+        self._digests[path] = digest
+        record = self._record(path)
+        if record is None or record.digest != digest or record.gone:
+            self._keep(path, digest, content)
+
+    def _forget(self, path: Path) -> None:
+        self._digests.pop(path, None)
+        self._pending.pop(path, None)
+        self._file(path).unlink(missing_ok=True)
+
+    def _file(self, path: Path) -> Path:
+        return self._folder / hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
+
+    def _record(self, path: Path) -> _Record | None:
+        written = beginning(self._file(path), LARGEST_KEPT + _HEAD)
+        if written is None:
+            return None
+        head, _, content = written.partition(b"\n")
+        said = json.loads(head)
+        text = self._redaction.opened(content.decode("utf-8", "surrogateescape")) if said["whole"] else None
+        return _Record(said["digest"], None if text is None else _bytes(text), said["gone"])
+
+    def _keep(self, path: Path, digest: str, content: bytes, *, gone: bool = False) -> None:
+        whole = len(content) <= LARGEST_KEPT
+        kept = self._redaction.sealed(content.decode("utf-8", "surrogateescape")) if whole else ""
+        head = json.dumps({"path": str(path), "digest": digest, "whole": whole, "gone": gone}).encode("ascii")
+        file = self._file(path)
+        new = file.with_name(f".{file.name}.{os.urandom(4).hex()}")
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with open(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600), "wb") as writing:  # noqa: PTH123
+                writing.write(head + b"\n" + _bytes(kept))
+            new.replace(file)
+        except OSError as error:
+            _log.warning("what counts of %s is not kept for another server: %s", path, error)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _text(content: bytes | None) -> str | None:
+    """For the user to judge."""
+    return None if content is None else visible(content.decode("utf-8", "surrogateescape"))
