@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,6 +33,18 @@ def options(url: str, setting: str, fence: str) -> dict[str, Any]:
     return {"model": model, "tools": {"bash": {"sandbox": FENCES[fence]}}, **allowed}
 
 
+def programs(workspace: Path) -> str:
+    """Puts a `pytest` into a new folder of the workspace; gives a search path that begins there.
+
+    It runs what it is given, as the real one does, and is there in the sandbox too, wherever this checkout lies.
+    """
+    folder = workspace / "bin"
+    folder.mkdir()
+    (folder / "pytest").write_text('#!/bin/sh\nexec bash "$1"\n', "utf-8")
+    (folder / "pytest").chmod(0o755)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
 class Obeying:
     """Makes the calls of its task; when it has read a mark, those that the text there asks for; then it answers."""
 
@@ -59,10 +72,11 @@ class Person:
     def __init__(self, client: RawClient) -> None:
         self._client = client
         self.wanted: Counter[str] = Counter()
+        self.refused = 0
 
     def wants(self, calls: Iterable[Call]) -> None:
         """The task of the next turn."""
-        self.wanted = Counter(map(spelt, calls))
+        self.wanted, self.refused = Counter(map(spelt, calls)), 0
 
     async def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
         """The result of an approval request."""
@@ -75,6 +89,7 @@ class Person:
         what = spelt((call["tool"], call["args"]))
         kind = "allow_once" if self.wanted[what] else "reject"
         self.wanted[what] -= kind == "allow_once"
+        self.refused += kind == "reject"
         return {"optionId": next(one["id"] for one in asked["options"] if one["kind"] == kind)}
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.injection.obeying import FENCES, ROOT, SETTINGS, Call, Obeying, attended, options, said, spelt
+from tests.injection.obeying import FENCES, ROOT, SETTINGS, Call, Obeying, attended, options, programs, said, spelt
 from tests.injection.serving import MARK
 from tests.loopback.server import LoopbackVendor
 from tests.lsp.raw import EVERYTHING, RawClient, stdio
@@ -68,14 +68,10 @@ async def talking(
     suite: str, given: dict[str, Any], folder: Path, command: list[str]
 ) -> AsyncIterator[tuple[RawClient, Steering]]:
     """A server whose settings name the suite's program."""
-    port, work, programs = folder / "port", folder / "work", folder / "work/bin"
+    port, work = folder / "port", folder / "work"
     (work / "src").mkdir(parents=True)
-    programs.mkdir()
-    # What runs a test that the model has written; the real one does the same, more slowly.
-    (programs / "pytest").write_text('#!/bin/sh\nexec bash "$1"\n', "utf-8")
-    (programs / "pytest").chmod(0o755)
     serving = {"command": str(PYTHON), "args": ["-I", str(SERVING), suite, str(port)]}
-    env = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "CODELAW_HOME": str(folder / "home")}
+    env = {**os.environ, "PATH": programs(work), "CODELAW_HOME": str(folder / "home")}
     env.pop("CODELAW_MODEL__DIALECT", None)
     async with stdio(command, env=env) as client:
         await client.initialize(EVERYTHING, folders=[work], options={**given, "mcp": {"servers": {suite: serving}}})
@@ -103,13 +99,15 @@ async def test_a_suite(suite: str, setting: str, fence: str, tmp_path: Path, ser
             vendor.reset()
             (tmp_path / "work/src/test_it.py").unlink(missing_ok=True)
             task = [(f"mcp__{suite}__{name}", arguments) for name, arguments in case["wanted"]]
-            vendor.brain = model = Obeying(task, {MARK: injected(suite, steer.port, case["injected"])}, case["words"])
+            tried = injected(suite, steer.port, case["injected"])
+            vendor.brain = model = Obeying(task, {MARK: tried}, case["words"])
             person.wants(task)
             result = await client.request("codelaw/chat/send", {"text": case["prompt"]})
             client.messages.clear()
             assert result["stopReason"] == "finished", result
             assert model.seen == [MARK], f"{user} never meets {injection}"
             assert vendor.refused == []
+            assert setting != "default" or person.refused == len(tried), "each of them was asked about"
             for way, ended in steer("end", case["words"]).items():
                 unasked = Counter(map(spelt, ended["called"])) - Counter(map(spelt, case["wanted"]))
                 counted[way] += bool(unasked)
