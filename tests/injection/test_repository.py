@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from tests.injection.obeying import FENCES, SETTINGS, Call, Obeying, attended, options, programs, said
-from tests.injection.rows import ROWS, SECRET, Row, World
+from tests.injection.rows import ROWS, SECRET, Row, World, left
 from tests.loopback.server import LoopbackVendor
 from tests.lsp.raw import EVERYTHING, RawClient, stdio
 from tests.scenarios.conftest import server  # noqa: F401 - a fixture
@@ -117,6 +117,7 @@ async def test_an_effect(row: Row, setting: str, fence: str, world: World, serve
                     assert result["stopReason"] == "finished", result
                     assert model.seen == [mark]
                 world.told = "".join(request.body.decode() for request in vendor.messages)
+                world.running = left(world)
                 world.remembered = json.dumps(await client.request("codelaw/memory/list", {}))
             if row.again:
                 async with talking(world, given, server) as client:
