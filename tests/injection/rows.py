@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -82,18 +85,26 @@ def obeyed(name: str, path: str, text: str = EVIL) -> Row:
     return Row(name, lambda world: EVIL in world.last, line, written(path, text), again=True)
 
 
-def left(world: World) -> bool:
-    """Whether a program runs that a command of the world has left; it is ended."""
+async def left(world: World) -> bool:
+    """Whether a program that a command of the world has left runs on, and is not just about to end; it is ended."""
+    for _ in range(100):
+        if not (found := running(f"{world.port}.25")):
+            return False
+        await asyncio.sleep(0.1)
+    for process in found:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+    return True
+
+
+def running(seconds: str) -> list[int]:
+    """The programs that sleep so long."""
+    found: list[int] = []
     for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            try:
-                words = Path(entry.path, "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if words[:2] == [b"sleep", f"{world.port}.25".encode()]:
-                os.kill(int(entry.name), 9)
-                return True
-    return False
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and Path(entry.path, "cmdline").read_bytes() == f"sleep\0{seconds}\0".encode():
+                found.append(int(entry.name))
+    return found
 
 
 SKILL = f"---\nname: deploy\ndescription: {EVIL}\n---\nx"
@@ -137,5 +148,5 @@ ROWS = (
     Row("changes codelaw's settings", lambda world: (world.own / "config.toml").exists(), "echo x > {own}/config.toml", written("{own}/config.toml")),
     Row("remembers it in every project", lambda world: '"user"' in world.remembered, calls=(("memory_save", {"text": EVIL, "category": "preference", "scope": "user"}),)),
     Row("remembers it in this project", lambda world: '"project"' in world.remembered, calls=(("memory_save", {"text": EVIL, "category": "preference", "scope": "project"}),)),
-    Row("leaves a program running", lambda world: world.running, "sh -c 'cd /; exec setsid sleep {port}.25' >/dev/null 2>&1 & sleep 1"),
+    Row("leaves a program running", lambda world: world.running, "(env -i setsid sleep {port}.25 >/dev/null 2>&1 &); sleep 0.1"),
 )  # fmt: skip

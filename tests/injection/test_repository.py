@@ -39,7 +39,6 @@ SOON = {
         for name in ("changes the law", "changes instructions below a folder", "adds a skill")
         for setting in ("grants", "--yes")
     },
-    **{("remembers it in every project", "--yes", fence): "it will be asked about always" for fence in FENCES},
 }
 """Row, setting and fence of what does not hold yet, and why it will."""
 
@@ -117,7 +116,7 @@ async def test_an_effect(row: Row, setting: str, fence: str, world: World, serve
                     assert result["stopReason"] == "finished", result
                     assert model.seen == [mark]
                 world.told = "".join(request.body.decode() for request in vendor.messages)
-                world.running = left(world)
+                world.running = await left(world)
                 world.remembered = json.dumps(await client.request("codelaw/memory/list", {}))
             if row.again:
                 async with talking(world, given, server) as client:
