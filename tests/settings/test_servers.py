@@ -186,6 +186,15 @@ def test_what_would_be_started_is_shown_whole_and_without_secrets() -> None:
         "npx -y 'a b' 'x⟨U+202E⟩y' 'it'\"'\"'s' in /w with 'A=--require ./x.js', 'KEY=[redacted: KEY]', "
         "'MODE=a⟨U+202E⟩b', T=a${TOKEN}"
     )
+    named = {
+        "DB": "postgres://app:pw0rd-x@db/x",
+        "PROXY": "http://proxy:8080",
+        "TO": "http://a:${PW}@b",
+        "\\g": "x://a:pw0rd-x@b",
+    }
+    assert shown(one({"command": "a", "env": named})) == (
+        "a with 'DB=postgres://app:[redacted: DB]@db/x', PROXY=http://proxy:8080, TO=http://a:${PW}@b, '\\g=x://a:[redacted: \\g]@b'"
+    )
     headers = {"A": "b", "Authorization": "Bearer abc-def-012", "X-Key": "${KEY}"}
     assert shown(one({"url": "https://a.example", "headers": headers})) == (
         "https://a.example with the headers 'A: b', 'Authorization: Bearer [redacted: Authorization]', 'X-Key: ${KEY}'"

@@ -289,9 +289,9 @@ class SessionServers:
         if self._wanted:
             self._begin(found.specs)
         made: Literal["trust", "withdraw"] = "trust" if enabled else "withdraw"
-        folder = "" if server.folder is None else str(server.folder)
+        folder, detail = ("", "") if server.folder is None else (str(server.folder), shown(server))
         title = f"The server {server.name} may start" if enabled else f"The server {server.name} is switched off"
-        self._recorder.note("trust", made, "user", title=title, detail=shown(server), folder=folder)
+        self._recorder.note("trust", made, "user", title=title, detail=detail, folder=folder)
         return await self.list()
 
     async def decline(self, name: str, *, digest: str) -> ServerList:

@@ -183,7 +183,8 @@ def shown(server: WrittenServer) -> str:
     table = server.table
     if "url" in table:
         headers = _values(table.get("headers"), ": ")
-        return visible_line(str(table["url"])) + (f" with the headers {headers}" if headers else "")
+        url = visible_line(_without_secret("url", str(table["url"])))
+        return url + (f" with the headers {headers}" if headers else "")
     words = [str(table["command"]), *cast("Sequence[str]", table.get("args", ()))]
     parts = [" ".join(_word(word) for word in words)]
     if "cwd" in table:
@@ -197,6 +198,7 @@ def shown(server: WrittenServer) -> str:
 
 
 _ASSIGNMENT = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*")
+_PASSWORD = re.compile(r"(://[^/\s:@]*:)[^/\s:@$]+(?=@)")
 _VARIABLE_NAME = r"\A[^=\x00]{1,200}\z"
 _HEADER_NAME = r"\A[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}\z"
 _PLAIN_WORD = re.compile(r"[\w@%+=:,./${}~-]+", re.ASCII)
@@ -213,6 +215,7 @@ def _values(table: Any, sign: str) -> str:
 
 
 def _without_secret(name: str, value: str) -> str:
+    value = _PASSWORD.sub(lambda found: f"{found[1]}{mark(name)}", value)
     secret = secret_in(name, value) or (value if shape_of(value) is not None else "")
     # What is a path is no secret, whatever the variable is called: it may be run.
     is_secret = telling(secret) and not secret.startswith(".")
