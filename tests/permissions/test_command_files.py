@@ -18,8 +18,8 @@ LOADED = {
     "python3 -u -W error tools/x.py": "/ws/tools/x.py",
     "python3 -c 'import guard'": "/ws",
     "node tools/server": "/ws/tools/server.js",
-    "node --require ./hook.js /opt/server.js": "/ws/hook.js",
-    "node --import=./hook.js /opt/server.js": "/ws/hook.js",
+    "node --require ./hook.js /srv/server.js": "/ws/hook.js",
+    "node --import=./hook.js /srv/server.js": "/ws/hook.js",
     "ruby tools/x.rb": "/ws/tools/x.rb",
     "deno run tools/x.ts": "/ws/tools/x.ts",
     "bun run mcp": "/ws",
@@ -42,11 +42,11 @@ LOADED = {
     "docker compose -f tools/dc.yml run x": "/ws/tools/dc.yml",
     "npx -y server DIR": "/ws/.npmrc",
     "uvx server": "/ws/uv.toml",
-    "PYTHONPATH=lib python3 /opt/x.py": "/ws/lib",
+    "PYTHONPATH=lib python3 /srv/x.py": "/ws/lib",
     "PATH=bin:/usr/bin guard": "/ws/bin",
-    "BASH_ENV=env.sh bash /opt/x.sh": "/ws/env.sh",
+    "BASH_ENV=env.sh bash /srv/x.sh": "/ws/env.sh",
     "LD_PRELOAD=./x.so guard": "/ws/x.so",
-    "NODE_OPTIONS='--require ./x.js' node /opt/x.js": "/ws/x.js",
+    "NODE_OPTIONS='--require ./x.js' node /srv/x.js": "/ws/x.js",
 }
 
 
@@ -76,7 +76,7 @@ NAMED = {
     "jq -e -f./filter.jq": "/ws/filter.jq",
     "cat < rules": "/ws/rules",
     "awk '{ getline x < \"rules\" }'": "/ws/rules",
-    "python3 /opt/guard.py rules": "/ws/rules",
+    "python3 /srv/guard.py rules": "/ws/rules",
     "cd sub; cat rules": "/ws/sub/rules",
 }
 
@@ -101,8 +101,8 @@ def test_what_cannot_be_said(line: str):
 
 
 ELSEWHERE = [
-    *("/usr/local/bin/guard --strict", "guard", "python3 /opt/guard.py", "bash /opt/guard.sh", "echo '{\"a\": 1}'"),
-    *("jq -e .tool_input >/dev/null && echo yes", "node --no-warnings /opt/server.js /ws", "docker run -i image"),
+    *("/usr/local/bin/guard --strict", "guard", "python3 /srv/guard.py", "bash /srv/guard.sh", "echo '{\"a\": 1}'"),
+    *("jq -e .tool_input >/dev/null && echo yes", "node --no-warnings /srv/server.js /ws", "docker run -i image"),
 ]
 
 
@@ -114,5 +114,5 @@ def test_what_loads_nothing_of_the_folder(line: str):
 
 
 def test_programs_are_looked_up_by_name():
-    assert files_of_line("timeout 5 guard; /opt/x", "/ws").programs == ("timeout", "5", "guard")
+    assert files_of_line("timeout 5 guard; /srv/x", "/ws").programs == ("timeout", "5", "guard")
     assert files_of_line("https://x.example/y guard", "/ws").loaded == ()
