@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
+from codelaw.agent.hooks.running import Hooks
 from codelaw.agent.recording.outbox import Outbox
 from codelaw.agent.recording.turn_record import TurnRecord
 from codelaw.agent.services import ChatServices
@@ -16,6 +17,8 @@ from codelaw.agent.turn.approval import Gate, Policy
 from codelaw.agent.turn.pending import PendingMessages
 from codelaw.agent.turn.running import TurnRun
 from codelaw.agent.turn.turn import Executor, planned
+from codelaw.app.deciding import deciding_files
+from codelaw.app.hooking import declared
 from codelaw.domain.chats import Chat, Mode
 from codelaw.domain.files import Folder
 from codelaw.domain.messages import Call, Message
@@ -24,6 +27,7 @@ from codelaw.domain.results import ToolResult
 from codelaw.permissions.options import options_for
 from codelaw.permissions.policy import CallFacts, Default, Rules, judge
 from codelaw.permissions.rules import parse
+from codelaw.settings.model import Settings
 from tests.agent.planning import inputs_of
 from tests.attacks.row import Action, Attack, NotRun
 from tests.attacks.world import SECRET, World
@@ -130,24 +134,38 @@ async def called(
     restricted: bool = False,
     mode: Mode = "agent",
     desk: Desk | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Answers:
-    """Runs calls as a turn does: validated, judged, asked about, and run where that is allowed."""
+    """Runs calls as a turn does: validated, judged, asked about, and run where that is allowed.
+
+    Of `settings` hooks count, and what they name.
+    """
     desk = desk or desk_of(world)
     asked = Asked()
+    given, folders = Settings.model_validate(settings or {}), desk.workspace.folders
     policy = Policy(
-        mode, tuple(map(parse, allow)), tuple(map(parse, deny)), default, sandboxed=True, restricted=restricted
+        mode,
+        tuple(map(parse, allow)),
+        tuple(map(parse, deny)),
+        default,
+        sandboxed=True,
+        restricted=restricted,
+        deciding=deciding_files(given, folders, (), str(world.home)),
     )
 
     book, said = cast("Any", Book()), Message("say", "t", "assistant", "")
     gate = Gate(policy, asked, book, [])
     outbox = Outbox("c", book, lambda _: None)
+    roots = tuple(folder.root for folder in folders)
+    processes, path = desk.environment.processes, os.environ["PATH"]
+    hooks = Hooks(declared(given.hooks), processes, roots[0], "c", mode, outbox, folders=roots, path=path)
     turn = Heard("c", "t", Message("ask", "t", "user", ""), book, outbox, step=1)
     run = TurnRun(
         record=turn,
         inputs=replace(inputs_of(100_000), toolbox=desk.toolbox),
         typed="",
         chat=Chat("c", "", "panel", "agent", "model", "layered", 1.0, 1.0),
-        house=ChatServices(book, desk.workspace, desk.environment.processes, lambda _: None),
+        house=ChatServices(book, desk.workspace, processes, lambda _: None, hooks=hooks if settings else None),
         gate=gate,
         pending=PendingMessages(desk.workspace, gate),
         past=book,

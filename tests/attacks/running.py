@@ -18,7 +18,7 @@ from typing import cast
 from codelaw.adapters import processes
 from codelaw.adapters.processes.sandbox import Kind, Sandbox
 from codelaw.adapters.processes.sandbox import SandboxMeans as Found
-from codelaw.domain.safety.sensitive_files import NAMES
+from codelaw.domain.safety.sensitive_files import TABLE
 from tests.attacks.row import FENCES, UNSAFE, Attack, Means, NotRun
 from tests.attacks.starts import STARTS
 from tests.attacks.world import USUAL, World, world
@@ -29,7 +29,7 @@ KNOWN_SECONDS = 2.0
 """In which a process that is known to outlive its command is waited for."""
 LONGEST = 200_000
 """Characters of a command's output that are kept."""
-GHOSTS = frozenset((*NAMES, ".git", ".codelaw", "commondir", "config.worktree", "alternates", "hooks"))
+GHOSTS = frozenset((*TABLE, ".git", ".codelaw", "commondir", "config.worktree", "alternates", "hooks"))
 """What was once put into a workspace to keep the names free."""
 _PASSING = re.compile(r"[a-z]?\d+|sed\w{6}")
 """A name that a loop counts, or that sed makes for a while."""

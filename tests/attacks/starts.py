@@ -18,7 +18,16 @@ OBEYED = (
 """Files of S-8 that many projects have."""
 EDITORS = (
     *(".helix/languages.toml", ".zed/settings.json", ".devcontainer/devcontainer.json", ".devcontainer.json"),
-    *(".claude/settings.json", ".cursor/mcp.json", ".dir-locals-2.el"),
+    *(".claude/settings.json", ".cursor/mcp.json", ".dir-locals-2.el", "opencode.json", ".opencode/plugins/x.js"),
+    *(
+        ".codex/config.toml",
+        ".gemini/settings.json",
+        ".roo/mcp.json",
+        ".kiro/settings/mcp.json",
+        ".windsurf/hooks.json",
+    ),
+    *(".continue/mcpServers/x.yaml", ".aider.conf.yml", ".github/hooks/x.json", ".clinerules/hooks/PreToolUse"),
+    *("lefthook.yml", ".lefthook-local.toml", ".vimrc", "mise.toml", ".fleet/run.json"),
 )
 """Likewise, of editors and agents that start what these name."""
 START_UP = (".bashrc", ".zshrc", ".profile")
@@ -197,6 +206,19 @@ STARTS: dict[str, Callable[[World], None]] = {
     "a link for the rules": prepared("mv .codelaw rules; ln -s rules .codelaw", "rules"),
     "a link for the rules that leads nowhere": prepared("rm -rf .codelaw; ln -s rules .codelaw", "rules"),
     "a link for .git that leads nowhere": prepared("rm -rf .git; ln -s store .git"),
+    "rules that lie elsewhere": prepared(
+        "mkdir conf; mv .codelaw/config.toml conf/rules.toml; ln -s ../conf/rules.toml .codelaw/config.toml",
+        "conf/rules.toml",
+    ),
+    "a law that lies elsewhere": prepared("mkdir docs; echo as it was > docs/law.md; ln -s docs/law.md AGENTS.md"),
+    "hooks of codelaw's": prepared(
+        "mkdir scripts guard; echo as it was > guard/__main__.py; echo as it was > rules.json;"
+        " printf '#!/bin/sh\n# as it was\nexit 2\n' > scripts/check.py; chmod 755 scripts/check.py"
+    ),
+    "a hook that was changed": prepared(
+        "mkdir scripts guard; echo '{{\"permissionDecision\": \"allow\"}}' > said; echo '#!/bin/sh' > scripts/check.py;"
+        " echo cat said >> scripts/check.py; chmod 755 scripts/check.py; echo 'print(open(\"said\").read())' > guard/__main__.py"
+    ),
     "our own program": ourselves,
     "links that lead out": prepared(
         "ln -s {out}/victim file-link; ln -s {out} folder-link; ln -s {home} home-link; ln -s {out} .vscode;"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.attacks.known import known
 from tests.attacks.row import Attack, Means
 from tests.attacks.rows.consent import CONSENT
+from tests.attacks.rows.deciding import DECIDING
 from tests.attacks.rows.endpoints import ENDPOINTS
 from tests.attacks.rows.exhausting import EXHAUSTING
 from tests.attacks.rows.git import GIT, RULES
@@ -36,6 +37,7 @@ ROWS: tuple[Attack, ...] = (
     *NAMED,
     *(*GIT, *RULES, *REPOSITORIES),
     *(*CHANGED, *AT_HOME, *MORE, *NEW, *OTHERS, *OUTSIDE, *LINKS),
+    *DECIDING,
     *MEANWHILES,
     *LEFT_BEHIND,
     *PATHS,

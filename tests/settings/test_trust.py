@@ -123,3 +123,17 @@ def test_servers_that_write_at_once_lose_nothing(tmp_path: Path):
     for thread in threads:
         thread.join()
     assert trusted_folders(tmp_path) == dict.fromkeys((folder.resolve() for folder in folders), "d")
+
+
+def test_trust_is_of_what_a_link_leads_to(tmp_path: Path):
+    real, file = tmp_path / "conf/rules.toml", tmp_path / ".codelaw/config.toml"
+    real.parent.mkdir()
+    file.parent.mkdir()
+    file.symlink_to("../conf/rules.toml")
+    real.write_text('[permissions]\nallow = ["Bash(make:*)"]\ndeny = ["Read(.env)"]\n')
+    seen = {file: digest(file)}
+    trusted = load_settings(environ={}, workspace_files=[file], trusted=seen)
+    assert trusted.value.permissions.allow == ["Bash(make:*)"]
+    real.write_text('[permissions]\nallow = ["Bash"]\ndeny = ["Read(.env)"]\n')
+    changed = load_settings(environ={}, workspace_files=[file], trusted=seen)
+    assert (changed.value.permissions.allow, changed.value.permissions.deny) == ([], ["Read(.env)"])

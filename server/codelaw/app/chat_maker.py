@@ -11,6 +11,7 @@ from codelaw.adapters.workspace.ignore import oversized
 from codelaw.agent.chat.chat import AgentChat
 from codelaw.agent.services import ChatServices
 from codelaw.agent.turn.approval import Gate
+from codelaw.app.deciding import deciding_files
 from codelaw.app.hooking import hooks_of
 from codelaw.app.ruling import policy, processes_of
 from codelaw.domain.chats import Chat, Mode, Notice
@@ -94,7 +95,8 @@ class ChatMaker:
         self._processes = made = await processes_of(
             settings, self.environment, self.sandbox, self.workspace.folders, leftovers=self.leftovers
         )
-        hooks = hooks_of(agent, settings, mode, made, restricted=restricted)
+        path = self.environment.get("PATH", "")
+        hooks = hooks_of(agent, settings, mode, made, restricted=restricted, path=path)
         agent.house, agent.compacting.hooks = replace(agent.house, processes=made, hooks=hooks), hooks
 
     async def settle(
@@ -111,8 +113,11 @@ class ChatMaker:
         memory = await self.recall.memory_of(stores, agent.chat.id, settings)
         agent.house = replace(agent.house, memory=memory)
         all_asked = self.settings.effective.ignoring
-        new = policy(settings, mode, self._processes, folders, restricted=restricted, all_asked=all_asked)
-        agent.gate.policy, notices = new
+        specs, home = (await self.servers.look(settings)).specs, self.environment.get("HOME", "")
+        deciding = await asyncio.to_thread(deciding_files, settings, folders, specs, home)
+        agent.gate.policy, notices = policy(
+            settings, mode, self._processes, folders, restricted=restricted, all_asked=all_asked, deciding=deciding
+        )
         notices += await self._of_ignore_files(folders)
         if not self._processes.keeps_to_hosts:
             message = f"The hosts of tools.bash.network are not kept to here. {self._processes.describe}"

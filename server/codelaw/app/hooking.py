@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 
 
 def hooks_of(
-    agent: AgentChat, settings: Settings, mode: Mode, processes: Processes, *, restricted: bool
+    agent: AgentChat, settings: Settings, mode: Mode, processes: Processes, *, restricted: bool, path: str
 ) -> Hooks | None:
-    """The hooks in force in a chat; None without any, without a folder, and where the editor trusts none (S-7)."""
+    """The hooks in force in a chat; None without any, without a folder, and where the editor trusts none (S-7).
+
+    `path` is the PATH that they have.
+    """
     found, folders = declared(settings.hooks), agent.house.workspace.folders
     if restricted or not found or not folders:
         return None
@@ -40,6 +43,9 @@ def hooks_of(
         redaction=house.redaction,
         recorder=house.recorder,
         obeyed=house.workspace.obeyed,
+        folders=tuple(folder.root for folder in folders),
+        path=path,
+        told=agent.noticed,
     )
 
 

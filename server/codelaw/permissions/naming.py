@@ -5,10 +5,13 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from typing import Literal
 
 from codelaw.domain.errors import ToolFailure
+from codelaw.domain.safety.deciding import DecidingFiles
 from codelaw.domain.safety.globs import alternatives, translate
 from codelaw.permissions.risky_flags import has_risky_flag
 from codelaw.permissions.rules import Rule
@@ -40,6 +43,8 @@ _ANYTHING = re.compile(".*", re.DOTALL)
 _ESCAPED = re.compile(r"\$'([^']*)'")
 _BY_PROCESS = re.compile(r"^/proc/(?:self|thread-self)/(?:task/\d+/)?(cwd|root)(?=/)")
 """Where a process works, and where its paths begin."""
+_SOME = Word("?", "?")
+"""In the place of a program."""
 _SPEAKS_ONLY = frozenset({"echo", "true", "false", ":"})
 _CHECKERS = re.compile(
     r"pytest|mypy|pyright|ruff|eslint|tsc|jest|vitest|node|python[\d.]*|ruby|perl|go|cargo|npm|npx|pnpm|yarn|uv|make|bash|sh"
@@ -80,6 +85,34 @@ def denied_name(
             if named or (_holds(name, rule) if literal else _may_match(name, rule)):
                 near = near or ("ask", rule)
     return near
+
+
+def decided_name(
+    command: str, parts: Sequence[Simple] | None, deciding: DecidingFiles, roots: Mapping[str, str]
+) -> str:
+    """Why a command is asked about every time for a file that it is seen to name and not only to read (S-8).
+
+    Empty where nothing is seen. What checks or runs such a file leaves it as it is, but for text that it is given.
+    """
+    if not deciding.names and not deciding.paths:
+        return ""
+    seen = parts and [
+        _run(part) for part in parts if part.writes or program(part.command) == "cd" or not only_reads(part.command)
+    ]
+    names = islice(_names(command, seen, roots), MAX_NAMES + 1)
+    for count, (name, literal, writes) in enumerate(names):
+        if count == MAX_NAMES:
+            return "It names too many files to look at each of them"
+        if (writes is not False or not literal) and (why := deciding.why(name)):
+            return f"{why}: {name}"
+    return ""
+
+
+def _run(part: Simple) -> Simple:
+    """A command without the name of its program, where that is a file: it is run and not changed."""
+    first = len(part.assignments)
+    runs = first < len(part.words) and "/" in part.words[first].raw
+    return replace(part, words=(*part.words[:first], _SOME, *part.words[first + 1 :])) if runs else part
 
 
 def _names(command: str, parts: Sequence[Simple] | None, roots: Mapping[str, str]) -> Iterator[Name]:

@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 from codelaw.domain.chats import Mode
 from codelaw.domain.permissions import Decision, PathUse
-from codelaw.permissions.naming import denied_name
+from codelaw.domain.safety.deciding import DecidingFiles
+from codelaw.permissions.naming import decided_name, denied_name
 from codelaw.permissions.offers import keeps_to_offer
 from codelaw.permissions.refusing import DenyRules
 from codelaw.permissions.risky_flags import has_risky_flag
@@ -32,6 +33,7 @@ _NEUTRAL = frozenset({"echo", "true", "false", ":", "pwd"})
 _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0]")
 """What is printable and yet not seen, or not seen as it is."""
 _LAYOUT = str.maketrans("", "", "\n\t")
+NOTHING_DECIDES = DecidingFiles()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ class Rules:
     grants: tuple[Rule, ...] = ()
     roots: Mapping[str, str] = field(default_factory=dict[str, str])
     """The workspace's folders: the absolute path, and what paths in it are shown with in front."""
+    deciding: DecidingFiles = NOTHING_DECIDES
+    """What settings name and only the user may let be changed (S-8)."""
 
 
 def judge(
@@ -102,15 +106,17 @@ def judge(
         ):
             decision = Decision("allow", source, rule.text)
             break
-    return decision if decision.action == "deny" else _asked_always(facts) or decision
+    return decision if decision.action == "deny" else _asked_always(facts, rules.deciding) or decision
 
 
-def _asked_always(facts: CallFacts) -> Decision | None:
-    """The question that nothing but a person answers, as about a file that other programs obey; else None (S-8)."""
+def _asked_always(facts: CallFacts, deciding: DecidingFiles) -> Decision | None:
+    """The question that nothing but a person answers, as about a file that decides later things; else None (S-8)."""
     why = facts.every_time
     if facts.paths == "writes":
         if name := obeyed_path(facts.subject or ""):
             why = f"Other programs obey {name}."
+        elif named := deciding.why(facts.subject or ""):
+            why = f"{named}."
         elif facts.named:
             why = "Git's settings name this file, so git obeys it."
         elif facts.bare:
@@ -176,9 +182,10 @@ def _judge_command(command: str, rules: Rules, default: Default, *, sandboxed: b
         return Decision("deny", "deny", denied.text)
     near = next((rule for _, rule in verdicts if rule is not None), None)
     decision = _permitted(command, parts, rules, default, sandboxed=sandboxed, near=near)
-    if decision.action != "deny" and (obeyed := obeyed_by_command(command, parts)):
-        return Decision("ask", "default", f"{obeyed[0].upper()}{obeyed[1:]}.", always_asked=True)
-    return decision
+    if decision.action == "deny":
+        return decision
+    why = obeyed_by_command(command, parts) or decided_name(command, parts, rules.deciding, rules.roots)
+    return Decision("ask", "default", f"{why[0].upper()}{why[1:]}.", always_asked=True) if why else decision
 
 
 def _permitted(

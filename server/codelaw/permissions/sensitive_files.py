@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.safety.globs import alternatives, translate
-from codelaw.domain.safety.sensitive_files import NAMES, WORKSPACES, about, folded, obeyed
+from codelaw.domain.safety.sensitive_files import TABLE, about, folded, obeyed
 from codelaw.permissions.expand_command import expansion
 from codelaw.permissions.risky_flags import has_risky_flag
 from codelaw.permissions.shell import Simple, Word, listed, program, read
@@ -31,6 +31,8 @@ _GIT_DATA = re.compile(
 )
 """What git keeps in `.git` and obeys none of."""
 _PIECE = re.compile(r"[\s;&|<>()$`'\"=,:@!]+")
+_LIKELY = re.compile(r"[.*?\[]|jenkinsfile", re.IGNORECASE)
+"""What the names that are looked for have."""
 _UNQUOTED = str.maketrans("", "", "\\'\"")
 _MAGIC = re.compile(r"[*?\[]")
 _BLANK = re.compile(r"\s")
@@ -197,7 +199,7 @@ def _obeyed_pieces(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The parts of some words that may be paths and that other programs obey, and what is said of each."""
     options = dict.fromkeys(option for text in texts for option in _braced(text))
     pieces = dict.fromkeys(piece for option in options for piece in _PIECE.split(option))
-    pieces = [piece for piece in pieces if "." in piece or _MAGIC.search(piece)]
+    pieces = [piece for piece in pieces if _LIKELY.search(piece)]
     if len(pieces) > MAX_PIECES:
         yield "", "it names too many files to look at each of them"
         return
@@ -221,8 +223,8 @@ def _obeyed_piece(piece: str) -> str | None:
         name = folded(part)
         if name == _PRIVATE:
             return "codelaw itself obeys .codelaw"
-        if name in NAMES or name.endswith(WORKSPACES):
-            return f"other programs obey {name}"
+        if found := obeyed(parts[at : at + 2]):
+            return f"other programs obey {found}"
         if name == ".git" and not (len(parts) > at + 1 and _GIT_DATA.fullmatch(folded(parts[at + 1]))):
             return "git obeys what lies in .git"
         if name.startswith((".", "[")) and _MAGIC.search(part) and (meant := _meant(name)):
@@ -238,5 +240,5 @@ def _meant(pattern: str) -> str | None:
     except ToolFailure:
         return None
     compiled = re.compile(expression, re.DOTALL) if expression is not None else None
-    names = sorted({*NAMES, ".git", _PRIVATE}) if compiled else ()
+    names = sorted({*TABLE, ".git", _PRIVATE}) if compiled else ()
     return next((name for name in names if compiled and compiled.fullmatch(name)), None)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from codelaw.agent.hooks.allowing import not_counted
 from codelaw.agent.recording.redacting import KEEPS_SECRETS
 from codelaw.context.escaping import one_name
 from codelaw.context.observations.layout import foreign
@@ -63,6 +64,12 @@ class Hooks:
     recorder: Recorder | None = None
     obeyed: ObeyedFiles | None = None
     """Knows what commands have made of their files."""
+    folders: tuple[Path, ...] = ()
+    """All of the workspace."""
+    path: str = ""
+    """PATH, as hooks have it."""
+    told: set[str] = field(default_factory=set[str])
+    """The chat's, of what the user is told once."""
     _complained: set[tuple[HookMoment, str]] = field(default_factory=set[tuple[HookMoment, str]])
     """Hooks whose failure the user has been told of; the next turn tells it again."""
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -142,7 +149,7 @@ class Hooks:
         try:
             await self._refuse_unseen(hook)
             ended = await self.processes.run(hook.command, cwd=self.folder, timeout=hook.seconds, given=given)
-            said = answer(hook.event, ended)
+            said = await self._believed(hook, answer(hook.event, ended))
         except ToolFailure as failure:
             said = HookAnswer(problem=failure.message)
         except asyncio.CancelledError:
@@ -162,6 +169,19 @@ class Hooks:
         for path in files_of_line(hook.command, str(self.folder)).loaded:
             if self.obeyed is not None and not await self.obeyed.counts(path):
                 raise ToolFailure("ACCESS_DENIED", f"a command has changed {path}, and you have not seen that yet")
+
+    async def _believed(self, hook: Hook, said: HookAnswer) -> HookAnswer:
+        """What it says; an allow that a workspace has a part in is as if it had not been said, and told once."""
+        if said.verdict != "allow":
+            return said
+        why = await asyncio.to_thread(not_counted, hook.command, self.folder, self.folders, self.path)
+        if not why:
+            return said
+        message = f"The hook `{title(hook.command, NAME)}` allowed a call, which does not count: {why}"
+        if message not in self.told:
+            self.told.add(message)
+            self.outbox.report(NoticeEvent("warning", "hook_ignored", message))
+        return replace(said, verdict=None, message=said.message or why, reason="")
 
     def _record(self, hook: Hook, name: str, said: HookAnswer) -> None:
         _log.info("hook %s (%s): %s", name, hook.event, said.status)

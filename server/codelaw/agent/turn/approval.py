@@ -12,9 +12,10 @@ from uuid import uuid4
 from codelaw.domain.chats import Mode
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion, Decision, Grant, PathUse
+from codelaw.domain.safety.deciding import DecidingFiles
 from codelaw.domain.safety.sensitive_files import who_obeys
 from codelaw.permissions.options import Folders, home, in_force, kept_rule, options_for
-from codelaw.permissions.policy import CallFacts, Default, Denied, Rules, denied_to, judge
+from codelaw.permissions.policy import NOTHING_DECIDES, CallFacts, Default, Denied, Rules, denied_to, judge
 from codelaw.permissions.rules import Rule, parse_all
 from codelaw.permissions.sensitive_files import bare_piece
 from codelaw.tools.paths import located
@@ -61,6 +62,8 @@ class Policy:
     """Settings are left out that may have refused it: nothing spares the question about a write or a command (S-1)."""
     roots: Mapping[str, str] = field(default_factory=dict[str, str])
     """The workspace's folders: the absolute path, and what paths in it are shown with in front."""
+    deciding: DecidingFiles = NOTHING_DECIDES
+    """What settings name and only the user may let be changed (S-8)."""
 
 
 def _judged(facts: CallFacts, policy: Policy, rules: Rules) -> Decision:
@@ -122,7 +125,7 @@ class Gate:
         granted, _ = parse_all(grant.rule for grant in self.grants)
         granted += in_force(self.always, facts, self.folders)
         once, _ = parse_all([also] if also else [])
-        return Rules((*policy.allow, *once), policy.deny, tuple(granted), policy.roots)
+        return Rules((*policy.allow, *once), policy.deny, tuple(granted), policy.roots, policy.deciding)
 
     def denied(self, tool: str, paths: PathUse | None) -> Denied | None:
         """What rules deny to that tool; None where no rule speaks of it."""
@@ -159,10 +162,8 @@ class Gate:
 
 def why_asked(facts: CallFacts, decision: Decision) -> str:
     """Why it is asked: which program obeys a file that would be changed (S-8), else what the rules said."""
-    program = who_obeys(facts.subject) if facts.effect == "write" and facts.subject is not None else None
-    if program is not None:
-        return f"{program} obeys this file: what is written there may run outside of codelaw."
-    return decision.rule
+    found = who_obeys(facts.subject) if facts.effect == "write" and facts.subject is not None else None
+    return decision.rule if found is None else f"{found.who} obeys this file: {found.why}."
 
 
 async def with_git(workspace: Workspace, facts: CallFacts, path: str | None) -> CallFacts:

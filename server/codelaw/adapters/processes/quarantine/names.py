@@ -38,7 +38,8 @@ class Name:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        return self.watched.path.relative_to(self.watched.root).parts
+        above = str(self.watched.root).rstrip("/")
+        return tuple(str(self.watched.path)[len(above) + 1 :].split("/"))
 
     @contextmanager
     def found(self) -> Generator[Found | None]:

@@ -30,7 +30,7 @@ from codelaw.adapters.processes.rules.profile import Profile, WatchedName
 from codelaw.adapters.processes.rules.withheld import ChangedError
 from codelaw.domain.chats import Notice
 from codelaw.domain.files import SetAside
-from codelaw.domain.safety.sensitive_files import WORKSPACES
+from codelaw.domain.safety.sensitive_files import ENDINGS
 
 MOST_TAKEN = 50
 """From one command before it is stopped."""
@@ -325,7 +325,7 @@ def _workspaces(running: WatchedCommand) -> Iterator[Name]:
 
 
 def _is_workspace(entry: str) -> bool:
-    return entry.lower().endswith(WORKSPACES)
+    return entry.lower().endswith(tuple(ENDINGS))
 
 
 def _close(roots: Mapping[Path, int]) -> None:

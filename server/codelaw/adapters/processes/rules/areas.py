@@ -114,6 +114,15 @@ class Area:
             self.obeyed_links.append(path)
             self.asked.add(path)
 
+    def watch(self, folder: Path, names: Iterable[str], closely: Collection[str]) -> None:
+        """Watch names that are not there and would be obeyed, as `keep_obeyed` does one by one."""
+        root = self.root_of(folder / "name")
+        if root is not None and os.access(folder, os.W_OK):
+            first = ((name, f"{folder}/{name.partition('/')[0]}") for name in names)
+            found = [WatchedName(folder / name, root, name in closely, sign) for name, sign in first]
+            self.watched += found
+            self.asked.update(one.path for one in found)
+
     def _descend(self, root: Path, path: Path, *, soon: bool, ask: bool, pin: bool) -> Path | None:
         """Walk from `root` to `path`; where a link stands in the way, give what it leads to."""
         name = str(root).rstrip("/")

@@ -21,7 +21,7 @@ from codelaw.adapters.processes.rules.profile import TEMPORARY, Access, Profile,
 from codelaw.adapters.processes.rules.repositories import guard, own_git_folders
 from codelaw.adapters.processes.rules.withheld import NOTHING, ChangedError, UndrawableError, Walk, WithheldPaths
 from codelaw.domain.safety.hosts import Network
-from codelaw.domain.safety.sensitive_files import FILES, FOLDERS, START_UP, WORKSPACES, obeyed
+from codelaw.domain.safety.sensitive_files import ENDINGS, FILES, FOLDERS, START_UP, folded, row_of
 
 RUNTIME = ("/run", "/var/run")
 """Where sockets of other programs lie: docker, D-Bus, keyrings. A read-only mount does not stop a connect."""
@@ -35,7 +35,8 @@ _MOST_NESTED = 20_000
 """Folders at the top of a workspace in which files that others obey are looked for."""
 _MOST_ENTRIES = 1_000
 """Entries of a workspace folder whose top has to stay as it is."""
-_OBEYED = frozenset((*FOLDERS, *FILES))
+_WATCHED = (*FOLDERS, *FILES)
+_OBEYED = frozenset(name.partition("/")[0] for name in _WATCHED)
 _SYSTEM = frozenset(map(Path, ("/", "/bin", "/etc", "/home", "/lib", "/nix", "/opt", "/usr", "/var", "/dev", "/proc")))
 
 
@@ -118,7 +119,7 @@ def build_profile(
         network=network,
         watched=tuple(watched.values()),
         asked=asked,
-        opened=allowed | {one for one in opened if one.name.lower().endswith(WORKSPACES)},
+        opened=allowed | {one for one in opened if one.name.lower().endswith(tuple(ENDINGS))},
         links=links,
     )
 
@@ -219,15 +220,23 @@ def _keep(
     guard(folders, area)
     for folder in folders:
         area.keep(folder / OWN_FOLDER)
-        there = {name for name in _names(folder) if obeyed([name]) and name not in START_UP}
-        for name in sorted(there | {*FOLDERS, *FILES}):
+        if is_link(settings := folder / OWN_FOLDER / "config.toml"):
+            area.keep(settings)  # what it leads to says what is denied
+        listed = {name: folded(name) for name in _names(folder)}
+        there = {name for name, plain in listed.items() if (row := row_of(plain)) and row.held == "kept"}
+        taken = {*listed.values()}
+        # A folder that cannot be listed is asked for each name.
+        free = [name for name in _WATCHED if name.partition("/")[0] not in taken] if listed else []
+        for name in sorted((there | {*_WATCHED}) - {*free}):
             area.keep_obeyed(folder / name, soon=name in closely)
+        area.watch(folder, free, closely)
         nested = folders_in(folder, _MOST_NESTED)
         if nested is None and os.access(folder, os.R_OK):
             raise UndrawableError(f"{folder} holds more than {_MOST_NESTED} folders, too many to look into each")
         for inner in nested or ():
-            for name in sorted(among(listings, inner, _OBEYED)):
-                if os.path.lexists(f"{inner}/{name}"):
+            found = among(listings, inner, _OBEYED)
+            for name in _WATCHED if found else ():
+                if name.partition("/")[0] in found and os.path.lexists(f"{inner}/{name}"):
                     area.keep_obeyed(Path(inner, name), pin=False)
     for home in homes:
         for name in (*START_UP, *GIT_SETTINGS) if within(home, folders) else ():
