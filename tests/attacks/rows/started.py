@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from codelaw.adapters.processes.sandbox import Kind
 from codelaw.adapters.programs import find_program, own_environment, own_python
 from codelaw.app.starting import server_environment
 from codelaw.cli.spawn import server_command
@@ -127,7 +128,70 @@ async def _python(world: World) -> list[str]:
     return [f"{found} lies in the workspace"] if Path(found).is_relative_to(world.ws) else []
 
 
+def preloaded(kind: Kind, **variables: str) -> Action:
+    """A command, where variables of the user's lead the loader to libraries of the workspace: none is loaded outside."""
+
+    async def act(world: World) -> list[str]:
+        if shutil.which("cc") is None:
+            raise NotRun("bubblewrap could be attacked so where there is a compiler")
+        code = f'void __attribute__((constructor)) f(void) {{ int fd = open("{world.out}/pwned", 65, 420); write(fd, "x", 1); }}\n'
+        await _library(world.ws / "evil.so", code)
+        for folder in (world.ws, world.ws / "lib"):
+            folder.mkdir(exist_ok=True)
+            for name in ("libpcre2-8.so.0", "libz.so.1"):  # of bubblewrap and of Python
+                await _library(folder / name, code + await _stubs(name))
+        named = {name: value.format(ws=world.ws) for name, value in variables.items()}
+        sandbox = world.sandbox(kind)
+        try:
+            means = await sandbox.means()
+            if means.kind is None:
+                raise NotRun(means.detail)
+            around = sandbox.around(
+                means, ["/bin/true"], cwd=world.ws, environment={**world.environment, **named}, network=False
+            )
+            async with around as confined:
+                await asyncio.to_thread(
+                    subprocess.run,
+                    confined.argv, cwd=world.ws, env=confined.environment, pass_fds=confined.descriptors,
+                    capture_output=True, timeout=150, check=False,
+                )  # fmt: skip
+        finally:
+            await sandbox.close()
+        return world.breaches()
+
+    return act
+
+
+async def _library(place: Path, code: str) -> None:
+    build = ["cc", "-shared", "-fPIC", "-w", "-xc", "-", f"-Wl,-soname,{place.name}", "-o", str(place)]
+    await asyncio.to_thread(subprocess.run, build, input=code, text=True, capture_output=True, check=True)
+
+
+async def _stubs(name: str) -> str:
+    """Functions by all names that the real library has, so that who looks for them loads ours."""
+    known = await asyncio.to_thread(
+        subprocess.run, ["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=False
+    )
+    real = next((line.rpartition(" => ")[2] for line in known.stdout.splitlines() if name in line), None)
+    if real is None:
+        return ""
+    listed = await asyncio.to_thread(
+        subprocess.run, ["nm", "-D", "--defined-only", real], capture_output=True, text=True, check=False
+    )
+    symbols = {line.split()[-1].partition("@")[0] for line in listed.stdout.splitlines() if " T " in line}
+    return "\n".join(f"void {symbol}(void) {{}}" for symbol in sorted(symbols - {"open", "write", "f"}))
+
+
 STARTED: tuple[Attack, ...] = (
+    *(
+        row(f"a library of the workspace in what sets up {kind}, {word}", "started", preloaded(kind, **variables), f"a command with {variables}", "programs")
+        for kind in ("bubblewrap", "landlock")
+        for word, variables in {
+            "by an empty entry": {"LD_LIBRARY_PATH": "/none:"},
+            "by its folder": {"LD_LIBRARY_PATH": "{ws}/lib"},
+            "loaded first": {"LD_PRELOAD": "./evil.so"},
+        }.items()
+    ),
     *(
         row(f"{name} {where}", "started", planted(folder, entry, name), f"a planted {name} at {folder}, PATH with {entry!r}", "programs")
         for name in PROGRAMS

@@ -40,11 +40,19 @@ def confine(
             unix = means.scoped or profile.network is not True
             descriptors.append(seccomp.descriptor(seccomp.program(unix=unix)))
         line = _command(means, drawn, scratch, argv, filtered=descriptors[-1] if means.filtered else None)
-    inside = {**environment_inside(environment), "TMPDIR": TEMPORARY[0]}
+        # Some of them would load code into `bwrap` itself, and in arguments other users would see them.
+        variables = {**environment_inside(environment), "TMPDIR": TEMPORARY[0]}
+        descriptors.append(seccomp.descriptor(_orders(variables)))
+        line[1:1] = ["--args", str(descriptors[-1])]
     before = landlock.scope if means.scoped else None
     return Confined(
-        line, inside, descriptors=tuple(descriptors), before=before, close=lambda: [*map(os.close, descriptors)]
+        line, {}, descriptors=tuple(descriptors), before=before, close=lambda: [*map(os.close, descriptors)]
     )
+
+
+def _orders(variables: Mapping[str, str]) -> bytes:
+    words = ["--clearenv", *(word for name, value in variables.items() for word in ("--setenv", name, value))]
+    return b"".join(os.fsencode(word) + b"\0" for word in words)
 
 
 def _command(

@@ -71,11 +71,12 @@ def confine(
         "filter": seccomp.program(unix=False, internet=network).hex(),
         "cwd": str(profile.cwd),
         "command": list(argv),
+        # Not for what locks it in, into which some of them would load code.
+        "environment": private_environment(environment, profile, scratch),
     }
     file.write_text(json.dumps(orders), "utf-8")
     line = [sys.executable, "-I", "-S", "-B", str(Path(program.__file__)), str(file)]
-    inside = private_environment(environment, profile, scratch)
-    return Confined(line, inside, close=lambda: file.unlink(missing_ok=True))
+    return Confined(line, {}, close=lambda: file.unlink(missing_ok=True))
 
 
 def private_environment(environment: Mapping[str, str], profile: Profile, scratch: Scratch) -> dict[str, str]:

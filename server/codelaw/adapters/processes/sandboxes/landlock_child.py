@@ -53,7 +53,7 @@ def main() -> None:
                 signal.signal(number, signal.SIG_DFL)  # which Python ignores
             os.chdir(orders["cwd"])
             _lock_in(libc, orders)
-            os.execv(orders["command"][0], orders["command"])  # noqa: S606 - the shell is in it
+            os.execve(orders["command"][0], orders["command"], orders["environment"])  # noqa: S606 - the shell is in it
         except BaseException as error:  # noqa: BLE001 - nothing may return into the parent's code
             os.write(2, f"The sandbox cannot be set up: {error}\n".encode())
             os._exit(126)

@@ -91,6 +91,7 @@ class Confined:
 
     argv: list[str]
     environment: dict[str, str]
+    """Of what is started first, which sets up the sandbox."""
     profile: Profile | None = None
     """None where nothing confines it."""
     said: list[str] = field(default_factory=list[str])

@@ -132,15 +132,16 @@ def numbers(machine: str) -> dict[str, int]:
     return {row[0]: int(row[column]) for row in rows if row[column] != "-"}
 
 
-def descriptor(filter_program: bytes) -> int:
-    """A file without a name that holds a filter, as `bwrap` takes it; to be closed by who asked.
+def descriptor(content: bytes) -> int:
+    """A file without a name that holds a filter, or other orders for `bwrap`; to be closed by who asked.
 
     Raises:
         OSError: it cannot be made.
     """
-    made = os.memfd_create("codelaw-filter", os.MFD_CLOEXEC)
+    made = os.memfd_create("codelaw-orders", os.MFD_CLOEXEC)
     try:
-        os.write(made, filter_program)
+        with os.fdopen(os.dup(made), "wb") as file:
+            file.write(content)
         os.lseek(made, 0, os.SEEK_SET)
     except BaseException:
         os.close(made)
