@@ -21,6 +21,7 @@ from tests.attacks.rows.reaching import REACHING
 from tests.attacks.rows.repositories import REPOSITORIES
 from tests.attacks.rows.rights import LEFT, RIGHTS
 from tests.attacks.rows.secrets import SECRETS
+from tests.attacks.rows.served import SERVED
 from tests.attacks.rows.sockets import NAMED, SOCKETS
 from tests.attacks.rows.spellings import JUDGED
 from tests.attacks.rows.started import STARTED
@@ -46,6 +47,7 @@ ROWS: tuple[Attack, ...] = (
     *REACHING,
     *STARTED,
     *CONSENT,
+    *SERVED,
     *LISTENERS,
     *ENDPOINTS,
     *EXHAUSTING,

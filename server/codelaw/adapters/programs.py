@@ -41,13 +41,13 @@ def usable(path: str, folders: Sequence[Path]) -> bool:
         return False
     if not stat.S_ISREG(facts.st_mode) or not os.access(path, os.X_OK):
         return False
-    return not _leads_over(path, _roots(folders))
+    return not leads_over(path, folders)
 
 
 def own_python(folders: Sequence[Path]) -> str:
     """The interpreter for children of ours: the one behind the environment's link where that lies in a workspace."""
     behind = os.path.realpath(sys.executable)
-    if _leads_over(sys.executable, _roots(folders)) and usable(behind, folders):
+    if leads_over(sys.executable, folders) and usable(behind, folders):
         return behind
     # Where it does lie in a workspace it is what we run on ourselves.
     return sys.executable
@@ -94,6 +94,11 @@ def outside(entries: str, folders: Sequence[Path]) -> list[str]:
     roots = _roots(folders)
     kept = [entry for entry in entries.split(os.pathsep) if os.path.isabs(entry)]  # noqa: PTH117
     return [entry for entry in kept if not _leads_over(entry, roots)]
+
+
+def leads_over(path: str, folders: Sequence[Path]) -> bool:
+    """Whether a path, or what any link on its way leads to, lies in one of `folders`; touches the disk."""
+    return _leads_over(path, _roots(folders))
 
 
 def _roots(folders: Sequence[Path]) -> tuple[str, ...]:

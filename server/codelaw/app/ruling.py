@@ -61,7 +61,7 @@ async def processes_of(
             hidden=tuple(bash.hidden),
             read_only=tuple(bash.read_only),
             names={folder.root: folder.name for folder in folders},
-            key=tuple(rule.text for rule in deny),
+            key=(*(rule.text for rule in deny), *bash.hidden, *bash.read_only),
         ),
         limits=CommandLimits(memory, bash.processes, bash.file_size_mb, bash.tmp_mb),
         leftovers=leftovers,

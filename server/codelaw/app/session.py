@@ -141,6 +141,7 @@ class Session:
             chats=chats,
             recorder=recorder,
             leftovers=leftovers,
+            sandbox=sandbox,
             grants=grants.always,
             servers=servers,
         )

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from codelaw.domain.safety.hosts import Network
+
 ServerStateName = Literal["off", "starting", "ready", "failed", "needs_trust", "needs_auth"]
 
 
@@ -35,6 +37,12 @@ class Program:
     cwd: Path | None = None
     pins: tuple[Pin, ...] = ()
     """Files of the workspace that it is started from; without them it does not start."""
+    network: Network | None = None
+    """What it reaches from within the sandbox; None: it runs outside of it."""
+    rules: tuple[str, ...] = ()
+    """What keeps something from it there; with others it begins anew."""
+    answer: int = 0
+    """Which answer of the user's lets it start, once; 0: it may start again by itself."""
 
 
 @dataclass(frozen=True, slots=True)

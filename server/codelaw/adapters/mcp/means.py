@@ -10,9 +10,29 @@ from pathlib import Path
 from typing import Any, cast
 
 from codelaw.adapters.crash_journal.crash_journal import CrashJournal
+from codelaw.adapters.processes.local import LocalProcesses
+from codelaw.domain.served import Address, Program
 from codelaw.ports.servers import Browser
 
 ASK = "It wants to know who you are: start it anew to log in with the browser."
+
+
+FENCED = (
+    "It ran in the sandbox, where the workspace is read-only and your home is hidden; one that your own settings name"
+    " runs outside of it with `sandbox = false`."
+)
+
+
+@dataclass(slots=True)
+class Fence:
+    """What programs of a workspace start in; the session puts another in place where settings change."""
+
+    processes: LocalProcesses = field(default_factory=LocalProcesses)
+
+    def hint(self, way: Program | Address) -> str:
+        """What to say of a program that has failed: the sandbox may be why."""
+        held = isinstance(way, Program) and way.network is not None and self.processes.sandboxed
+        return FENCED if held else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +56,7 @@ class ServerMeans:
     browser: Browser | None = None
     log_in: bool = False
     """Whether the user has asked to log in, so that the browser may open."""
+    fence: Fence = field(default_factory=Fence)
     leftovers: CrashJournal | None = None
     """Sees to it that no program outlives this process."""
 

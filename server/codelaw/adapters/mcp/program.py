@@ -6,13 +6,14 @@ import asyncio
 import logging
 import os
 from collections import deque
-from collections.abc import Mapping
-from pathlib import Path
+from contextlib import AsyncExitStack
 
-from codelaw.adapters.crash_journal.crash_journal import MARK, CrashJournal
+from codelaw.adapters.crash_journal.crash_journal import MARK
 from codelaw.adapters.crash_journal.guardian_child import end_marked
 from codelaw.adapters.mcp.bounds import LINE_BYTES
+from codelaw.adapters.mcp.means import ServerMeans
 from codelaw.adapters.processes.child import Child, within
+from codelaw.adapters.processes.sandboxes.means import Confined
 from codelaw.domain.served import Program
 from codelaw.ports.cancelling import outlast
 
@@ -34,9 +35,12 @@ _log = logging.getLogger(__name__)
 class RunningProgram:
     """A program that runs. `ended` is set when it has ended, or its output has."""
 
-    def __init__(self, name: str, leftovers: CrashJournal | None) -> None:
+    def __init__(self, name: str, means: ServerMeans) -> None:
         self._name = name
-        self._leftovers = leftovers
+        self._means = means
+        self._leftovers = means.leftovers
+        self._around = AsyncExitStack()
+        self._hint = ""
         self._mark = os.urandom(12).hex()
         self._output = asyncio.StreamReader(limit=LINE_BYTES)
         self._errors = _Errors(name)
@@ -48,22 +52,33 @@ class RunningProgram:
         """What it has said is too much to be read."""
         self.ended = asyncio.Event()
 
-    async def start(self, program: Program, environment: Mapping[str, str], cwd: Path) -> None:
-        """Start it. Not to be cancelled: nobody would know of it then.
+    async def start(self, program: Program) -> None:
+        """Start it, in the sandbox where it has to be. Not to be cancelled: nobody would know of it then.
 
         Raises:
-            OSError: it cannot be started.
+            OSError: it cannot be started, or not in the sandbox.
             ValueError: a word holds a NUL character.
         """
         if self._leftovers is not None:
             self._mark = f"{await asyncio.to_thread(self._leftovers.mark)}{self._mark}"
+        cwd = program.cwd or self._means.cwd
+        confined = Confined([program.command, *program.args], {**self._means.environment, **program.env})
+        confined.environment |= {"PWD": str(cwd), MARK: self._mark}
+        if program.network is not None:
+            self._hint = self._means.fence.hint(program)
+            around = self._means.fence.processes.confined(
+                confined.argv, cwd=cwd, environment=confined.environment, server=program.network
+            )
+            confined = await self._around.enter_async_context(around)
         read, write = os.pipe()
         try:
             self._child = await Child.start(
-                [program.command, *program.args],
-                cwd=program.cwd or cwd,
-                env={**environment, **program.env, MARK: self._mark},
+                confined.argv,
+                cwd=cwd,
+                env=confined.environment,
                 feeds=(self._feed, self._errors.feed),
+                descriptors=confined.descriptors,
+                before=confined.before,
                 given=read,
             )
         except BaseException:
@@ -113,11 +128,12 @@ class RunningProgram:
         else:
             said = f"It has ended with exit code {code}."
         last = self._errors.last()
-        return f"{said} Its last words: {last}" if last else said
+        return " ".join(filter(None, (said, f"Its last words: {last}" if last else "", self._hint)))
 
     async def end(self) -> None:
         """End it and what it has started, in less than two seconds; a cancel waits for that."""
         if self._child is None:
+            await self._around.aclose()
             return
         ending = asyncio.ensure_future(self._end(self._child))
         cancelled = await outlast(ending)
@@ -145,6 +161,7 @@ class RunningProgram:
             if self._watch is not None:
                 self._watch.cancel()
                 await asyncio.gather(self._watch, return_exceptions=True)
+            await self._around.aclose()
 
     async def _until_end(self, child: Child) -> None:
         closed = asyncio.ensure_future(child.closed.wait())

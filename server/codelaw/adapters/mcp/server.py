@@ -16,8 +16,9 @@ from codelaw.adapters.extras import adding
 from codelaw.adapters.loading import load
 from codelaw.adapters.mcp.means import NeedsAuth, ServerFailure, ServerMeans
 from codelaw.adapters.processes.child import within
+from codelaw.adapters.processes.local import NOT_SET_UP
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.served import Offer, ServedResult, ServerSpec, ServerState, ServerStateName
+from codelaw.domain.served import Offer, Program, ServedResult, ServerSpec, ServerState, ServerStateName
 
 if TYPE_CHECKING:
     from codelaw.adapters.mcp.connection import ServerConnection
@@ -129,7 +130,7 @@ class OwnedServer:
             try:
                 with anyio.CancelScope(deadline=anyio.current_time() + seconds) as self._scope:
                     await self._live(self._scope, connected)
-                why = f"It did not start within {seconds:.0f} s."
+                why = f"It did not start within {seconds:.0f} s. {self._means.fence.hint(self.spec.way)}".rstrip()
             except NeedsAuth as error:
                 self._give_up("needs_auth", str(error))
                 return
@@ -146,7 +147,9 @@ class OwnedServer:
                 return
             if asyncio.get_running_loop().time() - began > STEADY_SECONDS:
                 tries = 0
-            if not (was_ready or tries) or tries == len(RESTARTS):
+            again = was_ready or tries or NOT_SET_UP.search(why)
+            once = isinstance(self.spec.way, Program) and self.spec.way.answer
+            if once or not again or tries == len(RESTARTS):
                 self._give_up("failed", why)
                 return
             _log.warning("the server %s is started anew: %s", self.spec.name, why)

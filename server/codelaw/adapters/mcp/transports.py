@@ -53,13 +53,13 @@ def line(spec: ServerSpec, means: ServerMeans) -> AbstractAsyncContextManager[Se
 
 @asynccontextmanager
 async def _program(name: str, program: Program, means: ServerMeans) -> AsyncGenerator[ServerLine]:
-    running, admission = RunningProgram(name, means.leftovers), Admission()
+    running, admission = RunningProgram(name, means), Admission()
     come, heard = anyio.create_memory_object_stream[Message](0)
     said, go = anyio.create_memory_object_stream[SessionMessage](0)
     try:
         with anyio.CancelScope(shield=True):
             await asyncio.to_thread(check, program)
-            await running.start(program, means.environment, means.cwd)
+            await running.start(program)
         async with anyio.create_task_group() as group:
             group.start_soon(_read, running, admission, come)
             group.start_soon(_write, running, admission, go, come)

@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 TRIES = 3
 """How often a sandbox is set up of which a part went, or came, while it was: a socket, a folder of another command."""
-_NOT_SET_UP = re.compile(
+NOT_SET_UP = re.compile(
     r"bwrap: (?:Can't (?:mkdir|get type of source|bind mount|find source|create)\b|Race condition\b)"
 )
 """What bubblewrap says before it has started anything."""
@@ -104,6 +104,11 @@ class LocalProcesses:
         return self._means.trusted
 
     @property
+    def lacking(self) -> str:
+        """Why they are not, as a part of a sentence."""
+        return self._means.detail if self._means.kind is None else f"{self._means.kind} alone is not enough"
+
+    @property
     def posix(self) -> bool:
         """Whether commands go to `/bin/sh`; on Windows they go to `cmd.exe`."""
         return os.name == "posix"
@@ -131,9 +136,42 @@ class LocalProcesses:
         run = partial(self._run, command, cwd=cwd, timeout=timeout, opened=opened, listener=listener, given=given)
         for _ in range(TRIES - 1):
             ended = await run()
-            if self._means.kind != "bubblewrap" or ended.exit_code != 1 or not _NOT_SET_UP.match(ended.stderr):
+            if self._means.kind != "bubblewrap" or ended.exit_code != 1 or not NOT_SET_UP.match(ended.stderr):
                 return ended
         return await run()
+
+    def confined(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        opened: frozenset[Path] = frozenset(),
+        server: Network | None = None,
+    ) -> AbstractAsyncContextManager[Confined]:
+        """A program as it is to be started, in the sandbox where there is one, for as long as it is entered.
+
+        `server` is what one that may live long reaches of the network: it only reads the workspace, and has private
+        folders of its own (X-3).
+
+        Raises:
+            OSError: when it is entered: the sandbox cannot be set up.
+        """
+        line = self._limits.command(argv, apart=self.sandboxed and self._means.users)
+        if self._sandbox is not None and not self.sandboxed and server is None:
+            return self._sandbox.open_around(line, environment)
+        if self._sandbox is None or not self.sandboxed:
+            return nullcontext(Confined(line, {**environment}))
+        return self._sandbox.around(
+            self._means,
+            line,
+            cwd=cwd,
+            environment=environment,
+            network=self._network if server is None else server,
+            withheld=self.withheld,
+            opened=opened,
+            apart=server is not None,
+        )
 
     async def _run(
         self,
@@ -152,25 +190,11 @@ class LocalProcesses:
         timed_out = stopped = False
         limit = ""
         out, err = Ends(*STDOUT_ENDS), Ends(*STDERR_ENDS)
-        apart = self.sandboxed and self._means.users
         try:
             if self._leftovers is not None:
                 mark = f"{await asyncio.to_thread(self._leftovers.mark)}{mark}"
             environment |= {"PWD": str(cwd), MARK: mark}
-            line = self._limits.command([shell, "-c", command], apart=apart)
-            around: AbstractAsyncContextManager[Confined] = nullcontext(Confined(line, environment))
-            if self._sandbox is not None and not self.sandboxed:
-                around = self._sandbox.open_around(line, environment)
-            elif self._sandbox is not None:
-                around = self._sandbox.around(
-                    self._means,
-                    line,
-                    cwd=cwd,
-                    environment=environment,
-                    network=self._network,
-                    withheld=self.withheld,
-                    opened=opened,
-                )
+            around = self.confined([shell, "-c", command], cwd=cwd, environment=environment, opened=opened)
             async with around as confined:
                 private = confined.private
                 before = 0 if private is None else await asyncio.to_thread(size_of, private)

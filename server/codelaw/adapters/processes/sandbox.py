@@ -10,7 +10,7 @@ import re
 import sys
 import threading
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import ExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -160,8 +160,11 @@ class Sandbox:
         network: Network,
         withheld: WithheldPaths = NOTHING,
         opened: Collection[Path] = (),
+        apart: bool = False,
     ) -> AsyncGenerator[Confined]:
         """A command as it is to be started; for `withheld` and `opened` see `build_profile`.
+
+        `apart`: it may live long, so it only reads the workspace, and has private folders of its own.
 
         Raises:
             OSError: the sandbox cannot be set up.
@@ -190,7 +193,10 @@ class Sandbox:
                         sockets=self._sockets.find(folders, inside=network is not True)
                         if means.kind == "bubblewrap"
                         else (),
+                        writes=not apart,
                     )
+                if apart:
+                    return self._enter_apart(means, profile, argv, environment, way=way)
                 stop = partial(loop.call_soon_threadsafe, too_often.set)
                 return self._enter(means, profile, argv, environment, folders=folders, way=way, stop=stop)
 
@@ -276,17 +282,10 @@ class Sandbox:
         watch = self.watch()
         running = watch.begin(profile, [Path(os.path.realpath(folder)) for folder in folders], stop)
         try:
-            if way is not None:
-                profile = _showing_it(profile)
-                argv = _proxied_command(way.channel, argv)
-                environment = _proxied_environment(environment, way.rules)
-            confined = confine(means, profile, self._scratch, argv, environment)
+            confined = _confined(means, profile, self._scratch, argv, environment, way=way)
         except BaseException:
             watch.settle(running)
             raise
-        confined.profile, confined.private = profile, self._scratch.private()
-        if way is not None:
-            confined.descriptors = (*confined.descriptors, way.channel)
 
         def leave() -> None:
             confined.close()
@@ -295,6 +294,43 @@ class Sandbox:
             confined.aside, confined.met = settled.aside, settled.met
 
         return confined, leave
+
+    def _enter_apart(
+        self,
+        means: SandboxMeans,
+        profile: Profile,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        way: ProxyWay | None,
+    ) -> tuple[Confined, Callable[[], None]]:
+        with ExitStack() as stack:
+            scratch = Scratch(self._folders)
+            stack.callback(scratch.close)
+            confined = _confined(means, profile, scratch, argv, environment, way=way)
+            stack.callback(confined.close)
+            return confined, stack.pop_all().close
+
+
+def _confined(
+    means: SandboxMeans,
+    profile: Profile,
+    scratch: Scratch,
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    way: ProxyWay | None,
+) -> Confined:
+    """The command, behind the proxy where there is one. Touches the disk."""
+    if way is not None:
+        profile = _showing_it(profile)
+        argv = _proxied_command(way.channel, argv)
+        environment = _proxied_environment(environment, way.rules)
+    confined = confine(means, profile, scratch, argv, environment)
+    confined.profile, confined.private = profile, scratch.private()
+    if way is not None:
+        confined.descriptors = (*confined.descriptors, way.channel)
+    return confined
 
 
 def _retried(enter: Callable[[], tuple[Confined, Callable[[], None]]]) -> tuple[Confined, Callable[[], None]]:

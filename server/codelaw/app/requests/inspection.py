@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from codelaw.adapters.tokenizer import Counter, load_counter
 from codelaw.agent.inputs.surroundings import behind, layered, reminders, select, surroundings
 from codelaw.agent.inputs.turn_context import HistoryState
-from codelaw.app.servers.session_servers import STARTING
+from codelaw.app.servers.telling import STARTING
 from codelaw.context.builder import History, build, report
 from codelaw.context.calibration import mixture
 from codelaw.context.past.projection import in_turn

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.mcp.means import ServerFailure
 from codelaw.adapters.mcp.pins import pins
+from codelaw.adapters.mcp.workspace_code import runs_from
 from codelaw.adapters.texts import small_text
 from codelaw.app.known_keys import withheld_variables
+from codelaw.app.servers.once import OnceAnswers
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
+from codelaw.domain.safety.hosts import Network, reach
 from codelaw.domain.served import Program, ServerState
 from codelaw.settings.servers import written
 from codelaw.settings.servers.answers import LOST, Answers
@@ -32,6 +36,25 @@ SWITCHED_OFF = "It is switched off."
 _NO_ONE = "`codelaw mcp list` shows the servers in a terminal."
 
 
+ONCE = "As there is no full sandbox for it ({lacking}), you are asked at each start."
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSandbox:
+    """How a program is held that runs what lies in a workspace."""
+
+    lacking: str = ""
+    """Why there is no full sandbox; empty where there is."""
+    rules: tuple[str, ...] = ()
+    """What keeps files from it."""
+    origin: str = "user"
+    """Whose the servers of the settings are."""
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What programs get beside their own variables."""
+    once: OnceAnswers = field(default_factory=OnceAnswers)
+    """What the user has let start without one."""
+
+
 @dataclass(frozen=True, slots=True)
 class ServerSurvey:
     """What is written down, and what of it may start."""
@@ -44,6 +67,8 @@ class ServerSurvey:
     notices: tuple[Notice, ...] = ()
     asking: frozenset[str] = frozenset()
     """Names of those that wait for the user, who has not said no to them as they are."""
+    inside: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By name what to say of those that run in the sandbox."""
 
     def server(self, name: str) -> WrittenServer:
         """One by name.
@@ -55,6 +80,10 @@ class ServerSurvey:
         if found is None:
             raise Refusal("server_not_found", f"There is no server {name[:80]!r}.", _NO_ONE)
         return found
+
+    def said_of(self, state: ServerState) -> str:
+        """How a server that may run is held; of one that waits for the user it is said with what would be run."""
+        return "" if state.state == "needs_trust" else self.inside.get(state.name, "")
 
 
 def variables_around(
@@ -72,7 +101,13 @@ def variables_around(
 
 
 def looked(
-    settings: Settings, folders: Sequence[Folder], around: Variables, known: Answers, *, restricted: bool
+    settings: Settings,
+    folders: Sequence[Folder],
+    around: Variables,
+    known: Answers,
+    *,
+    restricted: bool,
+    sandbox: ServerSandbox,
 ) -> ServerSurvey:
     """Read what names servers. Touches the disk."""
     readings = [written.read_table(settings.mcp.servers, written.SETTINGS)]
@@ -87,23 +122,66 @@ def looked(
     specs: list[ServerSpec] = []
     kept: dict[str, ServerState] = {}
     asking: set[str] = set()
+    inside: dict[str, str] = {}
+    roots = [folder.root for folder in folders]
     for one in whole.servers:
         try:
-            server = _with_pins(_with_variables(one, around), around)
+            server = _with_pins(_with_variables(one, around), around, sandbox)
             server = replace(server, variables=variables(server, around))
             servers.append(server)
-            kept_back = _kept_back(server, known, restricted=restricted)
+            network = _network(server, around, roots, sandbox)
+            if network is not None:
+                inside[server.name] = _said(network, sandbox)
+            answer = sandbox.once.number(server) if network is not None and sandbox.lacking else None
+            lets = known.lets(server) if answer is None else answer > 0
+            kept_back = _kept_back(server, known, inside.get(server.name, ""), restricted=restricted, lets=lets)
             if kept_back is None:
-                specs.append(filled(server, around))
+                spec = filled(server, around)
+                if isinstance(spec.way, Program) and network is not None:
+                    way = replace(spec.way, network=network, rules=sandbox.rules, answer=answer or 0)
+                    spec = replace(spec, way=way)
+                specs.append(spec)
             else:
                 kept[server.name] = kept_back
-                if kept_back.state == "needs_trust" and known.asks(server):
+                if kept_back.state == "needs_trust" and known.declined.get(server.key) != server.digest:
                     asking.add(server.name)
         except (NotFilled, ServerFailure) as problem:
             if one not in servers:
                 servers.append(one)
             kept[one.name] = ServerState(one.name, "failed", message=str(problem))
-    return ServerSurvey(tuple(servers), tuple(specs), kept, whole.notices, frozenset(asking))
+    notices = (*whole.notices, *_not_let_out(servers, sandbox.origin))
+    return ServerSurvey(tuple(servers), tuple(specs), kept, notices, frozenset(asking), inside)
+
+
+def _network(server: WrittenServer, around: Variables, roots: Sequence[Path], sandbox: ServerSandbox) -> Network | None:
+    """What a program reaches from within the sandbox; None where it runs outside of it, or is none.
+
+    What a workspace's file names runs inside, and so does what runs files of one, wherever it is named, unless the
+    user's own file says otherwise.
+    """
+    own = server.folder is None and sandbox.origin == "user"
+    if "command" not in server.table or (own and server.table.get("sandbox") is False):
+        return None
+    if server.folder is None and sandbox.origin != "workspace":
+        with suppress(NotFilled):
+            way = filled(server, around).way
+            if isinstance(way, Program) and not runs_from(way, roots, sandbox.environment):
+                return None
+    network = server.table.get("network", True)
+    return network if isinstance(network, bool) else tuple(network)
+
+
+def _said(network: Network, sandbox: ServerSandbox) -> str:
+    if sandbox.lacking:
+        return ONCE.format(lacking=sandbox.lacking)
+    return f"It runs in the sandbox: it only reads the workspace, and reaches {reach(network)}."
+
+
+def _not_let_out(servers: Sequence[WrittenServer], origin: str) -> Iterator[Notice]:
+    for server in servers if origin != "user" else ():
+        if server.folder is None and server.table.get("sandbox") is False:
+            message = f"The server {server.name}: `sandbox = false` counts in your own settings file alone."
+            yield Notice("info", written.PROBLEM, message)
 
 
 def _with_variables(server: WrittenServer, around: Variables) -> WrittenServer:
@@ -118,9 +196,13 @@ def _with_variables(server: WrittenServer, around: Variables) -> WrittenServer:
     return written.with_env_file(server, text)
 
 
-def _with_pins(server: WrittenServer, around: Variables) -> WrittenServer:
-    """With the files of its workspace that it is started from, as far as its words are known by now."""
-    if server.folder is None or "command" not in server.table:
+def _with_pins(server: WrittenServer, around: Variables, sandbox: ServerSandbox) -> WrittenServer:
+    """With the files of its workspace that it is started from, as far as its words are known by now.
+
+    Whoever rewrites one that runs in the sandbox and reaches no network has gained nothing.
+    """
+    harmless = server.table.get("network") is False and not sandbox.lacking
+    if server.folder is None or "command" not in server.table or harmless:
         return server
     try:
         way = filled(server, around).way
@@ -129,7 +211,9 @@ def _with_pins(server: WrittenServer, around: Variables) -> WrittenServer:
     return replace(server, pins=pins(way, server.folder)) if isinstance(way, Program) else server
 
 
-def _kept_back(server: WrittenServer, known: Answers, *, restricted: bool) -> ServerState | None:
+def _kept_back(
+    server: WrittenServer, known: Answers, inside: str, *, restricted: bool, lets: bool
+) -> ServerState | None:
     """Why a server does not start; None where it may."""
     if restricted:
         return ServerState(server.name, "off", message=RESTRICTED)
@@ -137,9 +221,12 @@ def _kept_back(server: WrittenServer, known: Answers, *, restricted: bool) -> Se
         return ServerState(server.name, "failed", message=f"It is not started: {LOST}.")
     if server.key in known.off or server.table.get("disabled") is True:
         return ServerState(server.name, "off", message=SWITCHED_OFF)
-    if not known.lets(server):
+    if not lets:
         verb = "reach" if "url" in server.table else "run"
-        changed = "It is not what you have let start before. " if server.key in known.allowed else ""
-        message = f"{changed}{server.source} would {verb}: {written.shown(server)}"
+        changed = server.key in known.allowed and known.allowed[server.key] != server.digest
+        before = "It is not what you have let start before. " if changed else ""
+        message = f"{before}{server.source} would {verb}: {written.shown(server)}"
+        if inside:
+            message = f"{message} — {inside}"
         return ServerState(server.name, "needs_trust", message=message)
     return None

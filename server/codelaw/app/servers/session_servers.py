@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import codelaw
-from codelaw.adapters.mcp.means import is_logged_in
+from codelaw.adapters.mcp.means import Fence, is_logged_in
 from codelaw.adapters.processes.local import child_environment
 from codelaw.adapters.programs import outside
 from codelaw.app.health.machine import lacking
-from codelaw.app.ruling import served_rules
-from codelaw.app.servers import messages
-from codelaw.app.servers.looking import NOT_BEGUN, RESTRICTED, ServerSurvey, looked, variables_around
+from codelaw.app.ruling import processes_of, served_rules
+from codelaw.app.servers import messages, telling
+from codelaw.app.servers.looking import NOT_BEGUN, RESTRICTED, ServerSandbox, ServerSurvey, looked, variables_around
+from codelaw.app.servers.once import OnceAnswers
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import McpEvent
@@ -33,6 +34,7 @@ from codelaw.tools.served.served_tool import Served, tools_of
 
 if TYPE_CHECKING:
     from codelaw.adapters.crash_journal.crash_journal import CrashJournal
+    from codelaw.adapters.processes.sandbox import Sandbox
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.agent.inputs.gathering import Called
     from codelaw.agent.recording.recorder import Recorder
@@ -50,7 +52,6 @@ if TYPE_CHECKING:
 
 PATIENCE = 10.0
 """Seconds after the beginning of a server for which turns wait until it is ready: by then most programs are."""
-STARTING = "mcp_starting"
 LOGINS = "logins"
 """Below the data folder, where what was agreed with servers is kept."""
 CHATS = 500
@@ -79,6 +80,7 @@ class SessionServers:
         chats: Who has used servers is told of their states.
         recorder: Writes down what the user has let start.
         leftovers: Sees to it that no program outlives this process.
+        sandbox: What programs of workspaces start in.
         grants: This person's for always; the list changes.
         servers: What runs them; None: made when there is one to run.
     """
@@ -93,6 +95,7 @@ class SessionServers:
         chats: OpenChats,
         recorder: Recorder,
         leftovers: CrashJournal,
+        sandbox: Sandbox,
         grants: Sequence[Grant] = (),
         servers: ToolServers | None = None,
     ) -> None:
@@ -103,6 +106,8 @@ class SessionServers:
         self._chats = chats
         self._recorder = recorder
         self._leftovers = leftovers
+        self._sandbox = sandbox
+        self._fence = Fence()
         self._grants = grants
         self._servers = servers
         self.browser: Browser | None = None
@@ -111,6 +116,7 @@ class SessionServers:
         """What programs get of the environment."""
         self._looked = ServerSurvey()
         self._begun: tuple[ServerSpec, ...] = ()
+        self._once = OnceAnswers()
         self._call_seconds = self._seconds_begun = CALL_SECONDS
         self._wanted = False
         """Servers are to run."""
@@ -123,6 +129,9 @@ class SessionServers:
     async def look(self, settings: Settings | None = None) -> ServerSurvey:
         """Read anew what names servers; nothing is started, and what may no longer run is ended."""
         settings = settings or self._settings.value
+        self._fence.processes = await processes_of(
+            settings, self._environment, self._sandbox, self._workspace.folders, leftovers=self._leftovers
+        )
         found = await asyncio.to_thread(self._look, settings)
         self._looked = found
         self._call_seconds = settings.mcp.call_seconds
@@ -138,7 +147,15 @@ class SessionServers:
         safe = outside(self._clean.get("PATH", os.defpath), [folder.root for folder in folders])
         self._clean["PATH"] = os.pathsep.join(safe)
         known = remembered.read_answers(self._home)
-        return looked(settings, folders, self._around(), known, restricted=self._settings.restricted)
+        held = self._fence.processes
+        sandbox = ServerSandbox(
+            lacking="" if held.trusted else held.lacking,
+            rules=(*(str(folder.root) for folder in folders), *held.withheld.key),
+            origin=self._settings.effective.origins.get("mcp.servers", ""),
+            environment=self._clean,
+            once=self._once,
+        )
+        return looked(settings, folders, self._around(), known, restricted=self._settings.restricted, sandbox=sandbox)
 
     async def list(self) -> ServerList:
         """What is written down now, and how each is doing; starts nothing."""
@@ -155,6 +172,7 @@ class SessionServers:
                 digest=written[state.name].digest,
                 ask=state.name in found.asking,
                 logged_in=state.name in logged_in,
+                message=" ".join(filter(None, (state.message, found.said_of(state)))),
             )
             for state in self.shown()
         )
@@ -184,14 +202,14 @@ class SessionServers:
             return Brought()
         if agent is not None and begin:
             self._reported.setdefault(agent.chat.id, set())
-            for state in filter(_is_awaited, self._servers.states()):
+            for state in filter(telling.is_awaited, self._servers.states()):
                 agent.outbox.report(McpEvent(state.name, state.state, state.message))
         await self._servers.settled(PATIENCE)
         rules = served_rules(settings, self._grants, self._workspace.folders)
         offer, states = self._servers.offer(), self._servers.states()
         # Of thousands of tools the schemas take their time.
         tools = await asyncio.to_thread(self._tools_of, offer, self._servers, *rules)
-        return Brought(tools, offer.instructions, tuple(map(_late, filter(_is_awaited, states))))
+        return Brought(tools, offer.instructions, tuple(map(telling.late, filter(telling.is_awaited, states))))
 
     def _tools_of(
         self, offer: Offer, servers: ToolServers, allow: Sequence[Rule], deny: Sequence[Rule]
@@ -239,10 +257,12 @@ class SessionServers:
         Raises:
             Refusal: `server_not_found`; `not_trusted`: it may not run; `settings_unreadable`.
         """
+        begun = name in {spec.name for spec in self._begun}
         found = await self.look(await self._settings.now())
-        found.server(name)
+        if self._once.use_up(found.server(name)) and begun:
+            found = await self.look()
         if (kept := found.kept.get(name)) is not None:
-            raise Refusal("not_trusted", f"{name} is not started. {kept.message}", _hint(kept))
+            raise Refusal("not_trusted", f"{name} is not started. {kept.message}", telling.hint(kept))
         if name in {spec.name for spec in self._begun} and self._servers is not None:
             await self._servers.restart(name)
         else:
@@ -282,8 +302,11 @@ class SessionServers:
         server = (await self.look()).server(name)
         if enabled and self._settings.restricted:
             raise Refusal("not_trusted", RESTRICTED, "Trust the folder in the editor first.")
-        if enabled and server.folder is not None:
+        once = name in self._looked.inside and not self._fence.processes.trusted
+        if enabled and (server.folder is not None or once):
             _same(server, digest or seen.get(name))
+        if enabled and once:
+            self._once.give(server)
         await asyncio.to_thread(remembered.answer, self._home, server, enabled=enabled)
         found = await self.look()
         if self._wanted:
@@ -312,7 +335,7 @@ class SessionServers:
         while len(self._reported) > CHATS:
             self._reported.popitem(last=False)
         asked = [one for one in self.shown() if one.state != "needs_trust" or one.name in self._looked.asking]
-        every = [*self._looked.notices, *filter(None, map(_notice, asked))]
+        every = [*self._looked.notices, *filter(None, map(telling.notice, asked))]
         fresh = [notice for notice in every if notice.message not in reported]
         reported.update(notice.message for notice in fresh)
         return fresh
@@ -337,6 +360,7 @@ class SessionServers:
         if wanted == (self._begun, self._seconds_begun) or not (specs or self._begun):
             return
         self._servers = self._servers or self._made()
+        self._once.begin(self._begun, specs)
         self._begun, self._seconds_begun = wanted
         self._servers.begin(*wanted)
 
@@ -351,6 +375,7 @@ class SessionServers:
             environment=self._clean,
             tokens=self._home / LOGINS,
             browser=self.browser,
+            fence=self._fence,
             leftovers=self._leftovers,
         )
         return McpServers(means, self.heard)
@@ -359,27 +384,6 @@ class SessionServers:
 def _lacking_package() -> str | None:
     """What is missing for all servers; the package itself, which takes its time, is only looked for."""
     return lacking("mcp") if importlib.util.find_spec("mcp") is None else None
-
-
-_NOTICES = {"needs_trust": "is not started", "needs_auth": "wants you to log in", "failed": "cannot be used"}
-"""What a chat is told of a server that is doing so."""
-
-
-def _notice(state: ServerState) -> Notice | None:
-    if (said := _NOTICES.get(state.state)) is None:
-        return None
-    hint = f" {_hint(state)}" if state.state == "needs_trust" else ""
-    return Notice("warning", f"mcp_{state.state}", f"The server {state.name} {said}. {state.message}{hint}")
-
-
-def _is_awaited(state: ServerState) -> bool:
-    """Whether it is starting, and its tools are not there: one that begins anew keeps them."""
-    return state.state == "starting" and not state.tools
-
-
-def _late(state: ServerState) -> Notice:
-    message = f"The server {state.name} is still starting: this turn does without it, the next one looks again."
-    return Notice("info", STARTING, message)
 
 
 def _has_login(folder: Path, server: WrittenServer, around: Variables) -> bool:
@@ -394,7 +398,3 @@ def _same(server: WrittenServer, digest: str | None) -> None:
     if digest != server.digest:
         hint = "List the servers, look, and enable it then."
         raise Refusal("not_trusted", f"{server.name} is not what was shown.", hint)
-
-
-def _hint(state: ServerState) -> str:
-    return f"If you want that: `codelaw mcp enable {state.name}`, or the list of servers in the panel."

@@ -34,10 +34,6 @@ class Answers(BaseModel):
         """Whether it may be started: the user has named it in their own settings, or has seen it as it is."""
         return not self.lost and (server.folder is None or self.allowed.get(server.key) == server.digest)
 
-    def asks(self, server: WrittenServer) -> bool:
-        """Whether the user has yet to say anything of the server as it is."""
-        return not self.lost and not self.lets(server) and self.declined.get(server.key) != server.digest
-
 
 def read_answers(home: Path) -> Answers:
     """What is remembered; nothing where the list is missing, `lost` where it cannot be read. Touches the disk."""

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.alias_generators import to_camel
 
 from codelaw.domain.chats import Notice
+from codelaw.domain.safety.hosts import read_rules
 from codelaw.domain.safety.redaction import mark, secret_in, shape_of, telling
 from codelaw.domain.safety.unseen import visible_line
 from codelaw.domain.served import Pin
@@ -34,8 +35,9 @@ MOST_TEXTS = 1_000
 PROBLEM = "mcp_problem"
 """The code of notices about what is written."""
 
-_FIELDS = frozenset({"type", "command", "args", "env", "envFile", "cwd", "url", "headers", "disabled"})
-_TELLS_NOTHING = frozenset({"name", "description", "version", "gallery", "note"})
+_OF_PROGRAMS = frozenset({"command", "args", "env", "envFile", "cwd", "sandbox", "network"})
+_FIELDS = frozenset({"type", "url", "headers", "disabled", *_OF_PROGRAMS})
+_TELLS_NOTHING = frozenset({"name", "description", "version", "gallery", "note", "sandboxEnabled"})
 """Fields of other programs that change nothing in how a server is started."""
 _SHOWN_NAME = 80
 _STRING = r'"(?:[^"\\\n]|\\.)*"?'
@@ -127,6 +129,8 @@ def read_table(table: Mapping[str, Any], source: str, folder: Path | None = None
             notices.append(Notice("warning", PROBLEM, f"{shown} is left out: {problem}."))
             continue
         unknown = [visible_line(key)[:_SHOWN_NAME] for key in given if key not in _FIELDS | _TELLS_NOTHING]
+        if folder is not None and kept.pop("sandbox", None) is not None:
+            unknown.append("sandbox")  # only the user's own settings let a program out of it
         if unknown:
             named = ", ".join(f"`{key}`" for key in unknown[:5])
             notices.append(Notice("info", PROBLEM, f"{shown}: not known and left aside: {named}."))
@@ -248,6 +252,10 @@ _Plain = Annotated[str, Field(max_length=LONGEST_TEXT), AfterValidator(_text)]
 _Many = Field(max_length=MOST_TEXTS)
 
 
+def _hosts(entries: list[str]) -> list[str]:
+    return [rule.text for rule in read_rules(entries)]
+
+
 class _Entry(BaseModel):
     """The fields of a server's entry, as they are kept."""
 
@@ -260,12 +268,21 @@ class _Entry(BaseModel):
     cwd: _Plain | None = None
     url: _Plain | None = None
     headers: Annotated[dict[Annotated[str, Field(pattern=_HEADER_NAME)], _Line], _Many] | None = None
+    sandbox: bool | None = None
+    network: bool | Annotated[list[str], AfterValidator(_hosts)] | None = None
     disabled: bool | None = None
 
 
 def _kept(entry: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Why the entry is not a server, else its fields as texts."""
     given = {key: value for key, value in entry.items() if key in _FIELDS and value is not None}
+    match entry:
+        case {"sandboxEnabled": True, "sandbox": {"network": {"allowedDomains": hosts}}}:  # as in VS Code
+            given = {"network": hosts, **given}
+        case _:
+            pass
+    if isinstance(given.get("sandbox"), Mapping):
+        del given["sandbox"]
     for key in ("env", "headers"):
         if isinstance(given.get(key), Mapping):
             given[key] = {name: value for name, value in given[key].items() if value is not None}
@@ -281,7 +298,7 @@ def _kept(entry: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     if kind in {"http", "streamable-http", "streamableHttp"}:
         if not str(kept.get("url", "")).startswith(("http://", "https://", "${")):
             return "`url` is not an address that begins with http:// or https://", {}
-        return "", {key: value for key, value in kept.items() if key in {"url", "headers", "disabled"}}
+        return "", {key: value for key, value in kept.items() if key not in _OF_PROGRAMS}
     return f"its type is {visible_line(str(kind))[:_SHOWN_NAME]!r}, and there are stdio and http", {}
 
 

@@ -54,13 +54,15 @@ def build_profile(
     programs: Collection[Path] = (),
     closely: Collection[str] = (),
     sockets: Collection[Path] = (),
+    writes: bool = True,
 ) -> Profile:
     """Look at the disk and draw what a command in `folders` may touch.
 
     `own` are codelaw's own folders; `withheld` is what rules and settings keep back; `opened` are paths that the user
     has allowed this run to change: each opens what it lies in of that which is kept because other programs obey it
     (S-8). `programs` are those that we run ourselves, which stay as they are also where they lie in the workspace.
-    `closely` are the names at the top that the connected editor obeys. `sockets` are those of other programs.
+    `closely` are the names at the top that the connected editor obeys. `sockets` are those of other programs. Without
+    `writes` the workspace can only be read.
 
     Raises:
         UndrawableError: the workspace lies in what is hidden, or a rule cannot be followed.
@@ -69,8 +71,9 @@ def build_profile(
     folders = [Path(os.path.realpath(folder)) for folder in folders]
     homes = _homes(environment)
     git = own_git_folders(folders)
-    area = Area(tuple(dict.fromkeys([*folders, *git])))
-    _keep(area, folders, homes, listings, closely)
+    area = Area(tuple(dict.fromkeys([*folders, *git])) if writes else ())
+    if writes:
+        _keep(area, folders, homes, listings, closely)
     found = (walk or Walk()).find(withheld, folders)
     home = environment.get("HOME", "")
     fast = {*withheld.named(withheld.read_only, folders, home), *found.fixed}
@@ -87,7 +90,7 @@ def build_profile(
     through = [Path(os.path.realpath(link)) for link in links & allowed]
     allowed |= frozenset(path for path in asked if any(within(one, [path]) for one in through))
     anchored = {link.parent for link in links - allowed} | {
-        one for one in folders if is_link(one / ".git") or is_link(one / OWN_FOLDER)
+        one for one in folders if writes and (is_link(one / ".git") or is_link(one / OWN_FOLDER))
     }
     hidden = [*withheld.named(withheld.hidden, folders, home), *found.hidden]
     secrets = [*(place for home in homes for place in secret_places(home)), *own]
@@ -98,7 +101,8 @@ def build_profile(
         if not os.path.lexists(path):
             area.keep(path)
 
-    seen = _seen(folders, git, homes, environment, network=network, anchored=anchored)
+    access: Access = "write" if writes else "read"
+    seen = _seen(folders, git, homes, environment, workspace=access, network=network, anchored=anchored)
     unseen = [*sockets, *hidden]
     for place in secrets:
         skills, beside = _around_skills(seen, place)
@@ -167,13 +171,14 @@ def _seen(
     homes: Sequence[Path],
     environment: Mapping[str, str],
     *,
+    workspace: Access,
     network: Network,
     anchored: Collection[Path],
 ) -> dict[Path, Access]:
     """The lowest layer: the system without its sockets, the homes without what they hold, tools, the workspace.
 
-    Of one path the last word counts. In an `anchored` folder a link must stay what it is, so its entries are writable
-    one by one.
+    Of one path the last word counts; `workspace` is the access to its folders. In an `anchored` folder a link must stay
+    what it is, so its entries are writable one by one.
     """
     layers: list[tuple[Iterable[Path | str], Access]] = [
         (RUNTIME, "hidden"),
@@ -188,9 +193,9 @@ def _seen(
             layers.append(([home], "private" if home == homes[0] else "hidden"))
         layers.append((kept_places(home, environment), "read"))
     for folder in dict.fromkeys([*folders, *anchored]):
-        layers.append(([folder], "read" if folder in anchored else "write"))
+        layers.append(([folder], "read" if folder in anchored else workspace))
         layers.append((_entries(folder) if folder in anchored else (), "write"))
-    layers.append((git, "write"))
+    layers.append((git, workspace))
     seen: dict[Path, Access] = {}
     for paths, access in layers:
         reals = {existing(path) for path in paths} - {None, Path("/")}

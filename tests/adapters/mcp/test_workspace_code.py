@@ -1,0 +1,113 @@
+"""Which servers of the user's own run what lies in a workspace (X-3)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from codelaw.adapters.mcp.workspace_code import runs_from
+from codelaw.domain.served import Program
+
+
+@pytest.fixture
+def around(tmp_path: Path) -> Path:
+    """`home/ws` is the workspace; beside it programs and links."""
+    home = tmp_path.resolve() / "home"
+    for folder in ("ws/tools", "ws/bin", "other/tools", "bin"):
+        (home / folder).mkdir(parents=True)
+    for name in ("ws/tools/server.py", "ws/tools/__main__.py", "ws/server.js", "ws/Makefile", "other/server.py"):
+        (home / name).write_text("x")
+    for program in ("ws/bin/serve", "ws/npx", "bin/tool"):
+        (home / program).write_text("#!/bin/sh\n")
+        (home / program).chmod(0o755)
+    (home / "bin/linked").symlink_to(home / "ws/bin/serve")
+    (home / "linked").symlink_to(home / "ws")
+    (home / "ws/away.py").symlink_to(home / "other/server.py")
+    return home
+
+
+RUN = [
+    # in the folder itself: the cwd lies there
+    ("sh -c|exec python3 tools/server.py", "ws", {}),
+    ("python3|tools", "ws", {}),
+    ("npx|-y|something", "ws", {}),
+    ("python3|-m|x", "linked", {}),
+    # from elsewhere
+    ("python3|{ws}/tools/server.py", "", {}),
+    ("python3|{ws}/tools", "", {}),
+    ("python3|-u|-W|ignore|{ws}/tools", "", {}),
+    ("python3.12|linked/tools", "", {}),
+    ("python3|../ws/tools/server.py", "other", {}),
+    ("python3|{ws}/away.py", "", {}),
+    ("node|{ws}/server", "", {}),
+    ("node|--import=file://{ws}/server.js|{home}/other/x.js", "", {}),
+    ("node|{ws}", "", {}),
+    ("perl|-I{ws}/tools|{home}/other/x", "", {}),
+    ("sh|-c|exec python3 {ws}/tools/server.py", "", {}),
+    ("sh|-c|cd $HOME/ws && exec python3 -m tools", "", {}),
+    ("bash|-lc|cd ~/ws; npm run -s mcp", "", {}),
+    ("bash|-c|cd other; cd {home}; cd ws; make", "", {}),
+    ("make|-s|-C|{ws}|mcp", "", {}),
+    ("make|-sC{ws}|mcp", "", {}),
+    ("npm|--prefix|{ws}|run|-s|mcp", "", {}),
+    ("npm|run|mcp|--prefix={ws}", "", {}),
+    ("env|-C|{ws}|python3|-m|x", "", {}),
+    ("env|PYTHONPATH={ws}|python3|-m|x", "", {}),
+    ("uv|--directory|{ws}|run|server", "", {}),
+    ("uvx|--python|3.11|--from|{ws}|server", "", {}),
+    ("npx|{ws}/tools|x", "", {}),
+    ("npx|-p|a|-p|{ws}/tools|x", "", {}),
+    ("docker|compose|--project-directory|{ws}|run|x", "", {}),
+    ("docker|compose|-f|{ws}/compose.yml|run|x", "", {}),
+    ("timeout|60|python3|{ws}/tools", "", {}),
+    ("cargo|run|--manifest-path|{ws}/Cargo.toml", "", {}),
+    ("{ws}/bin/serve", "", {}),
+    ("bin/linked", "", {}),
+    ("serve", "", {"PATH": "{ws}/bin:/usr/bin"}),
+    ("serve", "", {"PATH": "none:ws/bin"}),
+    ("python3|-m|x", "", {"PYTHONPATH": "/none:{ws}"}),
+    ("node|{home}/other/x.js", "", {"NODE_OPTIONS": "--no-warnings --require={ws}/server.js"}),
+    ("tool", "", {"LD_PRELOAD": "{ws}/x.so"}),
+    ("tool", "", {"STARTS": "{ws}/server.js"}),
+]
+DATA = [
+    ("npx|-y|@modelcontextprotocol/server-filesystem|{ws}", "", {}),
+    ("npx|-y|server-filesystem|{home}/other|{ws}", "", {}),
+    ("uvx|mcp-server-git|--repository|{ws}", "", {}),
+    ("python3|-m|mcp_server_git|--repository|{ws}", "", {}),
+    ("python3|{home}/other/server.py|{ws}", "", {}),
+    ("node|{home}/other/server.js|--root={ws}", "", {}),
+    ("{home}/bin/tool|{ws}", "", {}),
+    ("{home}/bin/tool|--directory|{ws}/tools", "", {}),
+    ("tool|{ws}", "", {"ROOT": "{ws}", "PATH": "{home}/bin"}),
+    ("docker|run|-i|--rm|-v|{ws}:/data|image", "", {}),
+    ("python3|{home}/other/server.py", "other", {}),
+    ("make|-C|{home}/other", "", {}),
+    ("sh|-c|exec npx -y something", "", {}),
+    ("tool|{ws}-other/file.py", "", {}),
+]
+
+
+def decided(around: Path, line: str, cwd: str, env: dict[str, str]) -> bool:
+    words = [word.format(ws=around / "ws", home=around) for word in line.split("|")]
+    variables = {name: value.format(ws=around / "ws", home=around) for name, value in env.items()}
+    program = Program(words[0], tuple(words[1:]), variables, around / cwd)
+    environment = {"PATH": f"{around}/bin:{os.environ['PATH']}", "HOME": str(around)}
+    return runs_from(program, [around / "ws"], environment)
+
+
+@pytest.mark.parametrize(("line", "cwd", "env"), RUN)
+def test_what_lies_in_the_workspace_is_seen_in_each_spelling(around: Path, line: str, cwd: str, env: dict[str, str]):
+    assert decided(around, line, cwd, env)
+
+
+@pytest.mark.parametrize(("line", "cwd", "env"), DATA)
+def test_a_folder_that_is_only_data_is_not_meant(around: Path, line: str, cwd: str, env: dict[str, str]):
+    assert not decided(around, line, cwd, env)
+
+
+def test_words_that_are_no_paths_take_no_time(around: Path):
+    words = ("x" * 30_000, "a/" * 15_000, "=" * 5_000, "\0", "a b " * 5_000)
+    assert not runs_from(Program("sh", words * 3, {}, around), [around / "ws"], {"HOME": str(around)})
