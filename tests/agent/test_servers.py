@@ -245,7 +245,9 @@ async def test_a_workspaces_server_waits_for_the_users_word(bench: Bench, server
     assert state.state == "needs_trust"
     (state,) = (await bench.session.servers.enable("desk", enabled=True)).servers
     assert state.state == "ready"
-    assert [spec.way for spec in servers.specs] == [Program("./evil", ("--all of it",), {"A": "1"}, bench.root)]
+    (way,) = [spec.way for spec in servers.specs if isinstance(spec.way, Program)]
+    assert (way.command, way.args, way.env, way.cwd) == ("./evil", ("--all of it",), {"A": "1"}, bench.root)
+    assert way.network is True, "it starts in the sandbox"
     await bench.turn("again", chat)
     assert "mcp__desk__put" in offered(bench)
     kinds = [(entry.kind, entry.decision, entry.detail) for entry in await bench.session.permissions.audit(None, 10)]
@@ -265,7 +267,7 @@ async def test_the_program_in_the_workspace_is_a_part_of_what_was_let_start(
     names(bench, desk={"command": "python3", "args": args})
     await reopen(bench, servers, {})
     (state,) = (await bench.session.servers.list()).servers
-    assert state.message.endswith("(tools/desk.py as it is now)")
+    assert "(tools/desk.py as it is now) — It runs in the sandbox" in state.message
     await bench.session.servers.enable("desk", enabled=True)
     chat = (await bench.turn("hello", replies=[bench.finish("ok", times=0)])).chat_id
     assert [spec.name for spec in servers.specs] == ["desk"]

@@ -101,7 +101,9 @@ def rewritten(kind: Kind | None, where: str, words: Sequence[str], file: str, mo
                 (world.ws / where).parent.mkdir(exist_ok=True)
                 (world.ws / where).write_text(json.dumps({"mcpServers": {"it": entry}, "servers": {"it": entry}}))
         said = ""
-        sandbox = Sandbox(lambda: [world.ws], [world.base / "data", world.own], world.environment, kinds=(kind,) if kind else ())
+        sandbox = Sandbox(
+            lambda: [world.ws], [world.base / "data", world.own], world.environment, kinds=(kind,) if kind else ()
+        )
         try:
             if kind and (means := await sandbox.means()).kind is None:
                 raise NotRun(means.detail)
