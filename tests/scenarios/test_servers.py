@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -19,16 +20,20 @@ from tests.lsp.raw import EVERYTHING, PATIENCE, RawClient
 from tests.scenarios.conftest import Start, act, finish
 
 HOSTILE = Path(__file__).with_name("hostile_server.py")
+PYTHON = os.path.realpath(sys.executable)
+"""One that is seen in the sandbox, wherever the environment of the tests lies."""
+IN_SANDBOX = " — It runs in the sandbox: it only reads the workspace, and reaches the network."
 LABEL = re.compile(r"^(?:Observation|Action|Thought):|^\[(?:user|tool|assistant|system)\]", re.MULTILINE)
 
 
 @pytest.fixture
 def named(root: Path) -> Path:
     """The workspace names the server, in JSON as people write it."""
+    (root / "desk.py").write_text(HOSTILE.read_text("utf-8"), "utf-8")
     text = f"""{{
       // for everybody
       "mcpServers": {{
-        "desk": {{"command": {json.dumps(sys.executable)}, "args": ["-I", {json.dumps(str(HOSTILE))}],}},
+        "desk": {{"command": {json.dumps(PYTHON)}, "args": ["-I", "desk.py"],}},
         "other": {{"command": "none", "args": ["${{NOT_SET}}"]}},
       }},
     }}"""
@@ -78,7 +83,8 @@ async def test_a_workspaces_server_from_its_file_to_the_models_next_request(
         chat = (await client.request("codelaw/chat/send", {"text": "hello"}))["chatId"]
         assert "mcp__" not in json.dumps(vendor.messages[-1].json), "nothing starts before the user has said so"
         reported = [notice["message"] for notice in events(client, "notice") if notice["code"] == "mcp_needs_trust"]
-        assert f"The server desk is not started. .mcp.json would run: {sys.executable} -I {HOSTILE}" in reported[0]
+        assert f"The server desk is not started. .mcp.json would run: {PYTHON} -I desk.py (" in reported[0]
+        assert IN_SANDBOX in reported[0]
         begun = await client.request("codelaw/mcp/enable", {"name": "desk", "enabled": True})
         assert begun["servers"][0]["state"] in {"starting", "ready"}
         await client.request("codelaw/mcp/enable", {"name": "other", "enabled": True})
@@ -177,8 +183,10 @@ async def test_a_plain_client_is_asked_about_each_server_once(start: Start, vend
     """Yes lets it start; no is remembered for what was shown, and another content asks again."""
     file = root / ".mcp.json"
 
+    (root / "desk.py").write_text(HOSTILE.read_text("utf-8"), "utf-8")
+
     def write(*arguments: str) -> None:
-        yes = {"command": sys.executable, "args": ["-I", str(HOSTILE)]}
+        yes = {"command": PYTHON, "args": ["-I", "desk.py"]}
         file.write_text(json.dumps({"mcpServers": {"a": yes, "b": {"command": "none", "args": arguments}}}))
 
     write()
@@ -192,7 +200,7 @@ async def test_a_plain_client_is_asked_about_each_server_once(start: Start, vend
     async with start({}) as client:
         client.answers["window/showMessageRequest"] = answer
         await client.until(lambda _: len(boxes(client)) == 2)
-        would = f".mcp.json would run: {sys.executable} -I {HOSTILE}"
+        would = f".mcp.json would run: {PYTHON} -I desk.py (desk.py as it is now){IN_SANDBOX}"
         assert boxes(client)[0]["message"] == f"codelaw: the server a is not started. {would}"
         assert [action["title"] for action in boxes(client)[0]["actions"]] == ["Enable", "Not now"]
         await until_none_waits(client)
@@ -206,14 +214,15 @@ async def test_a_plain_client_is_asked_about_each_server_once(start: Start, vend
         await watched(client, file)
         await client.until(lambda _: len(boxes(client)) == 1)
         await until_none_waits(client)
-        assert answered[2].endswith(".mcp.json would run: none --more")
+        assert answered[2].endswith(f".mcp.json would run: none --more{IN_SANDBOX}")
         await watched(client, file)
         await client.request("codelaw/chat/send", {"text": "hello"})
         assert len(answered) == 3, "the same content is asked about once"
 
 
 async def test_what_does_not_fit_into_a_box_is_shown_before_it_can_be_allowed(start: Start, root: Path) -> None:
-    long = {"command": sys.executable, "args": ["-I", str(HOSTILE), "x" * 2000]}
+    (root / "desk.py").write_text(HOSTILE.read_text("utf-8"), "utf-8")
+    long = {"command": PYTHON, "args": ["-I", "desk.py", "x" * 2000]}
     (root / ".mcp.json").write_text(json.dumps({"mcpServers": {"a": long}}))
     titles: list[list[str]] = []
     shown: list[str] = []

@@ -336,8 +336,8 @@ class McpGroup(Group):
     servers: Annotated[dict[str, dict[str, Any]], AfterValidator(_servers)] = Field(
         default_factory=dict[str, dict[str, Any]],
         repr=False,
-        description="Servers of the Model Context Protocol by name: `{command, args, env, cwd}` of a program, or"
-        " `{type, url, headers}`. `${NAME}` is a variable of the environment.",
+        description="Servers of the Model Context Protocol by name: `{command, args, env, cwd, network, sandbox}` of a"
+        " program, or `{type, url, headers}`. `${NAME}` is a variable of the environment.",
     )
     call_seconds: float = Field(
         default=120.0,
