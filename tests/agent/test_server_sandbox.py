@@ -126,10 +126,13 @@ async def test_where_there_is_no_full_sandbox_each_start_is_asked_about(bench: B
     own = {"mcp": {"servers": {"mine": {"command": "x", "cwd": str(bench.root)}}}}
     await reopen(bench, servers, {**OFF, **own})
     ours = bench.session.servers
+    await ours.list()
+    with pytest.raises(Refusal, match="asked about at each start"):
+        await ours.enable("desk", enabled=True)  # in a process that starts nothing
     await ours.start()
     listed = (await ours.list()).servers
     assert [(state.state, state.ask) for state in listed] == [("needs_trust", True)] * 2
-    why = "As there is no full sandbox for it (it is switched off), you are asked at each start."
+    why = "As there is no full sandbox for it (it is switched off), your editor asks at each start."
     assert all(why in state.message for state in listed)
     for name in ("desk", "mine"):
         await ours.enable(name, enabled=True)

@@ -101,6 +101,14 @@ async def test_it_reaches_the_network_as_it_was_agreed(around: World, processes:
 
 
 @pytest.mark.needs("bwrap")
+async def test_npm_may_download_what_it_is_to_run(around: World, fenced: Fenced) -> None:
+    (around.home / ".npm/_cacache").mkdir(parents=True)
+    processes = around.processes(*await fenced())
+    line = "mkdir ~/.npm/_cacache/tmp || mkdir $npm_config_cache && echo a place of its own"
+    assert "a place of its own\n" in await said(around, processes, line)
+
+
+@pytest.mark.needs("bwrap")
 async def test_it_reaches_listed_hosts_and_no_others(around: World, fenced: Fenced) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]

@@ -21,7 +21,7 @@ from codelaw.adapters.processes.quarantine.command_times import CommandTimes
 from codelaw.adapters.processes.quarantine.watching import Watch
 from codelaw.adapters.processes.rules.build_profile import build_profile
 from codelaw.adapters.processes.rules.listings import Listings
-from codelaw.adapters.processes.rules.profile import Profile, ProfilePlace
+from codelaw.adapters.processes.rules.profile import TEMPORARY, Profile, ProfilePlace
 from codelaw.adapters.processes.rules.sockets import Sockets
 from codelaw.adapters.processes.rules.withheld import NOTHING, ChangedError, Walk, WithheldPaths
 from codelaw.adapters.processes.sandboxes.finding import confine, find_means
@@ -304,6 +304,9 @@ class Sandbox:
         *,
         way: ProxyWay | None,
     ) -> tuple[Confined, Callable[[], None]]:
+        if means.kind == "bubblewrap":
+            # What npm has downloaded is laid back read-only, and it fails where it cannot add to that.
+            environment = {"npm_config_cache": f"{TEMPORARY[0]}/npm", **environment}
         with ExitStack() as stack:
             scratch = Scratch(self._folders)
             stack.callback(scratch.close)

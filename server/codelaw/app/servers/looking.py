@@ -36,7 +36,10 @@ SWITCHED_OFF = "It is switched off."
 _NO_ONE = "`codelaw mcp list` shows the servers in a terminal."
 
 
-ONCE = "As there is no full sandbox for it ({lacking}), you are asked at each start."
+ONCE = (
+    "As there is no full sandbox for it ({lacking}), your editor asks at each start. One that your own settings name"
+    " starts unasked with `sandbox = false`."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +153,7 @@ def looked(
                 servers.append(one)
             kept[one.name] = ServerState(one.name, "failed", message=str(problem))
     notices = (*whole.notices, *_not_let_out(servers, sandbox.origin))
-    return ServerSurvey(tuple(servers), tuple(specs), kept, notices, frozenset(asking), inside)
+    return ServerSurvey(tuple(servers), tuple(specs), kept, notices, asking=frozenset(asking), inside=inside)
 
 
 def _network(server: WrittenServer, around: Variables, roots: Sequence[Path], sandbox: ServerSandbox) -> Network | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from codelaw.domain.errors import Refusal
 from codelaw.domain.served import Program
 
 if TYPE_CHECKING:
@@ -20,8 +21,15 @@ class OnceAnswers:
         self._known: dict[str, tuple[str, int]] = {}
         """By a server's key the digest of what was shown, and the number of the answer."""
 
-    def give(self, server: WrittenServer) -> None:
-        """The user lets it start, as it is."""
+    def give(self, server: WrittenServer, *, starts: bool) -> None:
+        """The user lets it start, as it is; `starts` says whether this process starts servers.
+
+        Raises:
+            Refusal: `not_trusted`: it does not, so that the answer would be good for nothing.
+        """
+        if not starts:
+            message = f"{server.name} is asked about at each start, as there is no full sandbox for it."
+            raise Refusal("not_trusted", message, "Let it start in the editor that is to start it.")
         self._last += 1
         self._known[server.key] = server.digest, self._last
 

@@ -306,7 +306,7 @@ class SessionServers:
         if enabled and (server.folder is not None or once):
             _same(server, digest or seen.get(name))
         if enabled and once:
-            self._once.give(server)
+            self._once.give(server, starts=self._wanted)
         await asyncio.to_thread(remembered.answer, self._home, server, enabled=enabled)
         found = await self.look()
         if self._wanted:
