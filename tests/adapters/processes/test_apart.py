@@ -130,8 +130,7 @@ async def test_its_children_end_with_it(around: World, processes: LocalProcesses
     await made.send(b"hello")
     assert await made.line() == b"hello\n"
     await made.end()
-    for pid in around.left_behind():
-        assert dies(pid)
+    assert await dies(around.left_behind)
     assert around.breaches() == []
 
 
