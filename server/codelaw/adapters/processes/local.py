@@ -148,11 +148,12 @@ class LocalProcesses:
         environment: Mapping[str, str],
         opened: frozenset[Path] = frozenset(),
         server: Network | None = None,
+        variables: Mapping[str, str] | None = None,
     ) -> AbstractAsyncContextManager[Confined]:
         """A program as it is to be started, in the sandbox where there is one, for as long as it is entered.
 
         `server` is what one that may live long reaches of the network: it only reads the workspace, and has private
-        folders of its own (X-3).
+        folders of its own (X-3). Its own `variables` say nothing of what it may touch.
 
         Raises:
             OSError: when it is entered: the sandbox cannot be set up.
@@ -161,7 +162,7 @@ class LocalProcesses:
         if self._sandbox is not None and not self.sandboxed and server is None:
             return self._sandbox.open_around(line, environment)
         if self._sandbox is None or not self.sandboxed:
-            return nullcontext(Confined(line, {**environment}))
+            return nullcontext(Confined(line, {**environment, **(variables or {})}))
         return self._sandbox.around(
             self._means,
             line,
@@ -171,6 +172,7 @@ class LocalProcesses:
             withheld=self.withheld,
             opened=opened,
             apart=server is not None,
+            variables=variables or {},
         )
 
     async def _run(

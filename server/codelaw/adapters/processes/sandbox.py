@@ -14,6 +14,7 @@ from contextlib import ExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+from types import MappingProxyType
 
 from codelaw.adapters.processes.network import listening_child as program
 from codelaw.adapters.processes.network.proxy import Proxy, ProxyWay
@@ -161,10 +162,12 @@ class Sandbox:
         withheld: WithheldPaths = NOTHING,
         opened: Collection[Path] = (),
         apart: bool = False,
+        variables: Mapping[str, str] = MappingProxyType({}),
     ) -> AsyncGenerator[Confined]:
         """A command as it is to be started; for `withheld` and `opened` see `build_profile`.
 
-        `apart`: it may live long, so it only reads the workspace, and has private folders of its own.
+        `apart`: it may live long, so it only reads the workspace, and has private folders of its own. It is drawn by
+        `environment`, and gets `variables` beside it.
 
         Raises:
             OSError: the sandbox cannot be set up.
@@ -195,10 +198,11 @@ class Sandbox:
                         else (),
                         writes=not apart,
                     )
+                inside = {**environment, **variables}
                 if apart:
-                    return self._enter_apart(means, profile, argv, environment, way=way)
+                    return self._enter_apart(means, profile, argv, inside, way=way)
                 stop = partial(loop.call_soon_threadsafe, too_often.set)
-                return self._enter(means, profile, argv, environment, folders=folders, way=way, stop=stop)
+                return self._enter(means, profile, argv, inside, folders=folders, way=way, stop=stop)
 
             entering = asyncio.ensure_future(asyncio.to_thread(_retried, enter))
             try:
