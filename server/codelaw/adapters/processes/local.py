@@ -160,7 +160,7 @@ class LocalProcesses:
         """
         line = self._limits.command(argv, apart=self.sandboxed and self._means.users)
         if self._sandbox is not None and not self.sandboxed and server is None:
-            return self._sandbox.open_around(line, environment)
+            return self._sandbox.open_around(line, {**environment})
         if self._sandbox is None or not self.sandboxed:
             return nullcontext(Confined(line, {**environment, **(variables or {})}))
         return self._sandbox.around(
