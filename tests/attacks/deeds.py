@@ -94,13 +94,14 @@ def _pwned(path: Path) -> bool:
 
 @dataclass
 class Asked:
-    """An approver who says no, and remembers what it was asked."""
+    """An approver who always says the same, and remembers what it was asked."""
 
+    answer: ApprovalAnswer = ApprovalAnswer(None)
     questions: list[ApprovalQuestion] = field(default_factory=list)
 
     async def ask(self, question: ApprovalQuestion) -> ApprovalAnswer:
         self.questions.append(question)
-        return ApprovalAnswer(None)
+        return self.answer
 
 
 @dataclass
@@ -135,13 +136,14 @@ async def called(
     mode: Mode = "agent",
     desk: Desk | None = None,
     settings: Mapping[str, Any] | None = None,
+    answer: str | None = None,
 ) -> Answers:
     """Runs calls as a turn does: validated, judged, asked about, and run where that is allowed.
 
     Of `settings` hooks count, and what they name.
     """
     desk = desk or desk_of(world)
-    asked = Asked()
+    asked = Asked(ApprovalAnswer(answer))
     given, folders = Settings.model_validate(settings or {}), desk.workspace.folders
     policy = Policy(
         mode,
@@ -186,11 +188,26 @@ def kept_back(calls: Sequence[tuple[str, Mapping[str, Any]]], deny: Sequence[str
     """
 
     async def act(world: World) -> list[str]:
-        open_to = await called(world, *calls)
+        open_to = await called(world, *calls, answer="once")
         if not _telling(open_to.said, names):
             raise NotRun(f"without a rule it brings nothing either: {open_to.said[-300:]}")
         answers = await called(world, *calls, deny=deny)
         return [f"it told {word!r}" for word in _telling(answers.said, names)]
+
+    return act
+
+
+def asked_for_keys(calls: Sequence[tuple[str, Mapping[str, Any]]], *allow: str, **more: Any) -> Action:
+    """Calls tools on files that are made to hold keys: nothing of them is told without a person's answer.
+
+    With it the same calls have to bring the secret, or the attack proves nothing.
+    """
+
+    async def act(world: World) -> list[str]:
+        if not _telling((await called(world, *calls, answer="once")).said, ()):
+            raise NotRun("an answer brings nothing either")
+        answers = await called(world, *calls, allow=allow, **more)
+        return [f"it told {word!r}" for word in _telling(answers.said, ())]
 
     return act
 

@@ -110,9 +110,11 @@ def secrets_inside(world: World) -> None:
     (world.ws / ".env").write_text(f"KEY={SECRET}\n")
     (world.ws / "secret").mkdir()
     (world.ws / "secret/key.pem").write_text(f"{SECRET}\n")
+    (world.ws / "secret/plan.txt").write_text(f"KEY={SECRET}\n")
     (world.ws / "sub").mkdir()
     (world.ws / "sub/.env").write_text(f"KEY={SECRET}\n")
-    world.reported = {world.ws / name for name in (".env", "secret/key.pem", "sub/.env", "t/.env")}
+    (world.ws / "settings.txt").symlink_to(".env")
+    world.reported = {world.ws / name for name in (".env", "secret/key.pem", "secret/plan.txt", "sub/.env", "t/.env")}
 
 
 def tool_chains(world: World) -> None:

@@ -67,7 +67,8 @@ class TerminalApprover:
             return _HEADLESS | ({"optionId": chosen["id"]} if chosen else {"cancelled": True})
         await self._announcement(str(request["callId"]))
         if self._yes and not self._screen.interactive:
-            self._screen.line(f"Refused, since {_EVERY_TIME}: {one_line(request['title'])}", style=YELLOW)
+            why = one_line(visible(str(request.get("why") or "")))
+            self._screen.line(f"Refused, since {_EVERY_TIME}: {one_line(request['title'])}. {why}", style=YELLOW)
             return _HEADLESS | _rejection(request, f"Nobody can be asked, and {_EVERY_TIME}.")
         if not self._screen.interactive:
             self._screen.line(f"Refused, since nobody can be asked: {one_line(request['title'])}", style=YELLOW)

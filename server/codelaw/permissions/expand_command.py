@@ -37,6 +37,7 @@ _INTERPRETER = re.compile(
 )
 """Programs that run code of their own language, from their arguments or their standard input."""
 
+_EVALUATED_INPUT = listed("read mapfile readarray xargs parallel")
 _BUILTINS = frozenset({"source", "."})
 _RUNS_BUILTINS = frozenset({"command", "builtin", "time"})
 _SOURCES = _SHELLS | frozenset({"source", "."})
@@ -276,6 +277,12 @@ class _Expansion:
         following = command[at + 1].value if at + 1 < len(command) else None
         if following is not None and "=" not in value:
             yield from self._guessed(following.lstrip("!"))
+
+
+def runs_its_input(command: tuple[Word, ...]) -> bool:
+    """Whether what the program reads is code, or names that the shell goes on with."""
+    name = program(command)
+    return name in _SHELLS or name in _EVALUATED_INPUT or _INTERPRETER.fullmatch(name) is not None
 
 
 def runs_none_of_its_words(command: tuple[Word, ...]) -> bool:

@@ -70,7 +70,7 @@ def denied_name(
         return None
     near: Verdict | None = None
     count = 0
-    for name, literal, writes in _names(command, parts, roots):
+    for name, literal, writes in named_by(command, parts, roots):
         if len(name) > LONGEST_PATH:
             continue
         count += 1 + name.count("/")
@@ -99,7 +99,7 @@ def decided_name(
     seen = parts and [
         _run(part) for part in parts if part.writes or program(part.command) == "cd" or not only_reads(part.command)
     ]
-    names = islice(_names(command, seen, roots), MAX_NAMES + 1)
+    names = islice(named_by(command, seen, roots), MAX_NAMES + 1)
     for count, (name, literal, writes) in enumerate(names):
         if count == MAX_NAMES:
             return "It names too many files to look at each of them"
@@ -115,8 +115,8 @@ def _run(part: Simple) -> Simple:
     return replace(part, words=(*part.words[:first], _SOME, *part.words[first + 1 :])) if runs else part
 
 
-def _names(command: str, parts: Sequence[Simple] | None, roots: Mapping[str, str]) -> Iterator[Name]:
-    """Every path named."""
+def named_by(command: str, parts: Sequence[Simple] | None, roots: Mapping[str, str]) -> Iterator[Name]:
+    """Every path that a command names; `roots` are as for `denied_name`, and `parts` None where it cannot be read."""
     joined = command.replace("\\\n", "").translate(str.maketrans("", "", "\\'\""))
     for words in [joined] if parts is None else LOOP.findall(command):
         yield from ((piece, False, None) for piece in dict.fromkeys(_PIECE.split(words)))

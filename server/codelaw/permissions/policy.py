@@ -14,8 +14,10 @@ from typing import Any, Literal
 from codelaw.domain.chats import Mode
 from codelaw.domain.permissions import Decision, PathUse
 from codelaw.domain.safety.deciding import DecidingFiles
+from codelaw.domain.safety.key_files import keeps_keys
 from codelaw.permissions.naming import decided_name, denied_name
 from codelaw.permissions.offers import keeps_to_offer
+from codelaw.permissions.reading_keys import allowed_by_name, keys_read, why_asked
 from codelaw.permissions.refusing import DenyRules
 from codelaw.permissions.risky_flags import has_risky_flag
 from codelaw.permissions.rules import SERVED, Rule
@@ -55,6 +57,8 @@ class CallFacts:
     """Of what a server says of its tool: an answer counts for as long as that is the same (X-3)."""
     every_time: str = ""
     """Why a person is asked about the call each time, whatever rules and answers say (B-6)."""
+    mentioned: bool = False
+    """The user has named or attached the file in the message that is answered, so that it may be read (S-8)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,9 @@ def judge(
         ):
             decision = Decision("allow", source, rule.text)
             break
-    return decision if decision.action == "deny" else _asked_always(facts, rules.deciding) or decision
+    if decision.action == "deny":
+        return decision
+    return _asked_always(facts, rules.deciding) or _keys(facts, rules) or decision
 
 
 def _asked_always(facts: CallFacts, deciding: DecidingFiles) -> Decision | None:
@@ -122,6 +128,14 @@ def _asked_always(facts: CallFacts, deciding: DecidingFiles) -> Decision | None:
         elif facts.bare:
             why = "Git would obey the folder as a repository."
     return Decision("ask", "default", why, always_asked=True) if why else None
+
+
+def _keys(facts: CallFacts, rules: Rules) -> Decision | None:
+    """The question about reading a file that is made to hold keys; None for any other call (S-8)."""
+    path = facts.subject or ""
+    asked = facts.paths == "reads" and keeps_keys(path) and not facts.mentioned
+    asked = asked and not allowed_by_name(rules.allow, path)
+    return Decision("ask", "default", why_asked(path), always_asked=True) if asked else None
 
 
 def fully_visible(text: str) -> bool:
@@ -185,7 +199,10 @@ def _judge_command(command: str, rules: Rules, default: Default, *, sandboxed: b
     if decision.action == "deny":
         return decision
     why = obeyed_by_command(command, parts) or decided_name(command, parts, rules.deciding, rules.roots)
-    return Decision("ask", "default", f"{why[0].upper()}{why[1:]}.", always_asked=True) if why else decision
+    why = f"{why[0].upper()}{why[1:]}." if why else ""
+    if not why and (name := keys_read(command, parts, rules.allow)):
+        why = why_asked(name)
+    return Decision("ask", "default", why, always_asked=True) if why else decision
 
 
 def _permitted(

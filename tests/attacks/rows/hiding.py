@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.attacks.deeds import counted, kept_back, row
+from tests.attacks.deeds import asked_for_keys, counted, kept_back, row
 from tests.attacks.row import FENCES, Attack, commands
 
 DENY = ("Read(.env)", "Read(secret/**)", "Read(**/.env)")
@@ -15,6 +15,38 @@ KEPT = (
     *(".poetry/auth.toml", ".pyenv/.secret", ".deno/.token", ".bun/.npmrc"),
 )
 """Where tool chains keep tokens, beside what builds need."""
+ENV, PEM = ("Read", {"path": ".env"}), ("Read", {"path": "secret/key.pem"})
+KEYS: tuple[tuple[str, list[tuple[str, dict[str, object]]], tuple[str, ...], dict[str, object]], ...] = (
+    ("Read", [ENV, PEM, ("Read", {"path": "sub/.env"})], (), {}),
+    ("Read in the mode ask", [ENV], (), {"mode": "ask"}),
+    ("Read in the mode plan", [ENV], (), {"mode": "plan"}),
+    ("Read where the default is to allow", [ENV], (), {"default": "allow"}),
+    (
+        "Read by rules for many files",
+        [ENV, PEM],
+        ("Read", "Read(**)", "Read(.*)", "Read(**/*.pem)", "Read(secret/**)"),
+        {},
+    ),
+    ("Read in another spelling", [("Read", {"path": "sub/../.env"}), ("Read", {"path": "{ws}/.env"})], (), {}),
+    ("Read by a link", [("Read", {"path": "settings.txt"})], (), {}),
+    (
+        "Grep",
+        [("Grep", {"pattern": "MARK", "path": ".env"}), ("Grep", {"pattern": "MARK", "path": "secret/key.pem"})],
+        ("Grep",),
+        {},
+    ),
+    (
+        "a search of everything",
+        [
+            ("Grep", {"pattern": "^S[E]CRETM", "path": "secret/key.pem"}),
+            ("Grep", {"pattern": "^S[E]CRETM"}),
+            ("Grep", {"pattern": "KEY=S", "glob": "**/.env"}),
+            ("Grep", {"pattern": "^S[E]CRETM", "path": "secret", "glob": "*.pem"}),
+        ],
+        ("Grep",),
+        {},
+    ),
+)
 
 HIDING: tuple[Attack, ...] = (
     *commands(
@@ -65,10 +97,14 @@ HIDING: tuple[Attack, ...] = (
     row("denied: LS", "hidden", kept_back([("LS", {"path": "secret"}), ("LS", {"path": ".", "hidden": True}), ("LS", {"path": "sub", "hidden": True})], DENY, "key.pem", "'.env'"), "lists denied files", "tools", start="secrets in the workspace"),
     row("denied: Glob", "hidden", kept_back([("Glob", {"pattern": "**/*.pem"}), ("Glob", {"pattern": "secret/*"}), ("Glob", {"pattern": "s*/k??.pem"})], DENY, "key.pem"), "finds denied files by patterns", "tools", start="secrets in the workspace"),
     *(
+        row(f"keys: {name}", "unasked", asked_for_keys(calls, *allow, **more), name, "tools", start="secrets in the workspace")
+        for name, calls, allow, more in KEYS
+    ),
+    *(
         row(f"denied: the letter {letter} by a count", "hidden", counted(f"KEY={letter}" if letter == "S" else letter, DENY), f"asks Grep how often {letter} occurs", "tools", start="secrets in the workspace")
         for letter in ("S", "SECRETM", "SECRETMA")
     ),
     row("denied: a count in a folder", "hidden", counted("SECRET", DENY, path="secret"), "asks Grep how often a word occurs in a denied folder", "tools", start="secrets in the workspace"),
-    row("denied: a count by a pattern for names", "hidden", counted("SECRET", DENY, glob="**/.env"), "asks Grep how often a word occurs in denied files", "tools", start="secrets in the workspace"),
+    row("denied: a count by a pattern for names", "hidden", counted("SECRET", DENY, glob="**/plan.*"), "asks Grep how often a word occurs in denied files", "tools", start="secrets in the workspace"),
     row("denied: a count with a limit", "hidden", counted("SECRET", DENY, limit=1), "asks Grep for one hit, and how many there are", "tools", start="secrets in the workspace"),
 )  # fmt: skip

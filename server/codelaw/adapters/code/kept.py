@@ -23,6 +23,7 @@ import numpy as np
 
 from codelaw.adapters.stores.sqlite.damage import Damaged, is_damage
 from codelaw.domain.files import Survey
+from codelaw.domain.safety.key_files import keeps_keys
 from codelaw.ranking.code.digest import FORMAT, Digest, unpacked
 from codelaw.ranking.code.hints import Halves
 from codelaw.ranking.code.symbols import has_grammar
@@ -230,6 +231,8 @@ def skipped_by_name(path: str) -> str:
     """Why a file of this name is left out; empty where it is not."""
     name = path.rsplit("/", 1)[-1].lower()
     suffix = name.rpartition(".")[2] if "." in name else ""
+    if keeps_keys(name):
+        return "keys"
     if suffix in _BINARY:
         return "binary"
     if suffix in _DATA or name in _LOCKS:

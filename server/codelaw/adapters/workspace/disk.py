@@ -54,6 +54,7 @@ from codelaw.domain.files import (
     Survey,
 )
 from codelaw.domain.safety.globs import path_matcher
+from codelaw.domain.safety.key_files import keeps_keys
 from codelaw.ports.editor import Editor
 from codelaw.ports.workspace import Hiding, OpenDocuments
 from codelaw.tools.changing.matching import same_lines
@@ -317,11 +318,12 @@ class DiskWorkspace:
         seconds: float,
     ) -> Hits:
         expression = read_expression(pattern, case_sensitive=case_sensitive)
-        matches = self._matches(glob)
+        asked = self._matches(glob)
         question = FileSearch(
             starts=starts,
             expression=expression,
-            matches=matches,
+            # What stands in a file made to hold keys is told only where the search is of that very file.
+            matches=lambda start, path: asked(start, path) and (str(start.path) == path or not keeps_keys(path)),
             shown=self.shown,
             glob=glob,
             limit=limit,

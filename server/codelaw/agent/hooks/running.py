@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from codelaw.agent.hooks.allowing import not_counted
-from codelaw.agent.recording.redacting import KEEPS_SECRETS
 from codelaw.context.escaping import one_name
 from codelaw.context.observations.layout import foreign
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.events import HookMoment, HookRun, HookStatus, NoticeEvent
 from codelaw.domain.messages import Fragment
 from codelaw.domain.results import FileChange, ToolResult
+from codelaw.domain.safety.key_files import KEEPS_SECRETS
 from codelaw.domain.safety.redaction import Redaction
 from codelaw.domain.safety.unseen import title
 from codelaw.hooks.answers import NOTHING, HookAnswer, Merged, answer, merged

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.results import ToolResult
+from codelaw.domain.safety.key_files import KEEPS_SECRETS
 from codelaw.tools.paths import located
 
 if TYPE_CHECKING:
@@ -15,13 +15,6 @@ if TYPE_CHECKING:
     from codelaw.domain.safety.redaction import Redaction
     from codelaw.ports.workspace import Workspace
     from codelaw.tools.base import Effect
-
-KEEPS_SECRETS = re.compile(
-    r"(?:.*\.)?env(?:\..+)?|.*\.(?:pem|key|p12|pfx|ppk|jks)|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?"
-    r"|\.(?:netrc|npmrc|pypirc|pgpass|git-credentials|htpasswd)|credentials(?:\..+)?|secrets?\.\w+",
-    re.IGNORECASE,
-)
-"""Names of files that are made to hold keys: in them a key's shape is not a fixture of a test."""
 
 
 def redacted(result: ToolResult, effect: Effect, named: Any, redaction: Redaction) -> ToolResult:

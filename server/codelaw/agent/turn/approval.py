@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
@@ -100,11 +100,6 @@ class Gate:
     grants: list[Grant] = field(default_factory=list[Grant])
     """Grants given in this chat."""
 
-    @property
-    def ruled(self) -> bool:
-        """Whether any rule or grant is in force, so that it matters how a path is spelt."""
-        return bool(self.policy.allow or self.policy.deny or self.grants or self.always)
-
     async def judge(self, facts: CallFacts, *, also: str | None = None) -> Decision:
         """What the rules and grants say; `ask` when the user has to be asked.
 
@@ -194,6 +189,12 @@ def refusal(decision: Decision) -> str:
     if decision.source == "hook":
         return f"A hook of the user's refused it: {decision.rule}"
     return f"Refused by the rule {decision.rule}."
+
+
+def unanswered(decisions: Sequence[Decision]) -> str:
+    """The sentence for a call about which nobody could be asked, and why it was not to go without a question."""
+    asked = next((one.rule for one in reversed(decisions) if one.action == "ask" and one.always_asked), "")
+    return f"Nobody could be asked about this call. {asked}".rstrip()
 
 
 def strictness(decision: Decision) -> tuple[int, bool]:

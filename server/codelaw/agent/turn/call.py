@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 from codelaw.agent.effects.journal import journal_of
 from codelaw.agent.hooks.running import CallHooks
 from codelaw.agent.recording.redacting import refuse_marks
-from codelaw.agent.turn.approval import refusal, spelled, strictness, why_asked, with_git
+from codelaw.agent.turn.approval import refusal, spelled, strictness, unanswered, why_asked, with_git
 from codelaw.agent.turn.live_call import LiveOutput, ServerAsking
+from codelaw.context.mentions import candidates
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.events import CallStatus, ToolCallEvent
 from codelaw.domain.permissions import ApprovalQuestion, Decision
 from codelaw.domain.results import failure
+from codelaw.domain.safety.key_files import keeps_keys
 from codelaw.domain.safety.unseen import title
 from codelaw.permissions.options import home
 from codelaw.permissions.policy import CallFacts
@@ -40,6 +42,7 @@ TITLE = 200
 """Characters of a call's title."""
 DESCRIBED = 120
 """Characters of the model's own words for a call."""
+_REFUSED = "The user refused this call."
 SHOWN_DIFF = 60_000
 """Characters of a diff in an event; who is asked about it gets all of it."""
 
@@ -95,7 +98,7 @@ class CallRun:
         }
         await self._audit(decision, by)
         if decision.action != "allow":
-            why = "The user refused this call." if by is not None else refusal(decision)
+            why = refusal(decision) if by is None else unanswered(self.decisions) if by == "headless" else _REFUSED
             return failure("PERMISSION_DENIED", f"{why} {said}" if said else why)
         self._report("running", decision=decision)
         environment = replace(
@@ -128,6 +131,8 @@ class CallRun:
             digest=tool.digest,
             every_time=tool.asks_every_time(arguments),
         )
+        if subject is not None and tool.paths == "reads" and keeps_keys(subject):
+            facts = replace(facts, mentioned=await self._mentioned(subject))
         self.facts = await with_git(environment.workspace, facts, tool.subject(arguments))
         decision = await self._permitted(await self._strictest())
         if (decision.action, decision.source) == ("allow", "default") and (why := tool.asks(arguments)):
@@ -177,12 +182,26 @@ class CallRun:
     async def _subject(self) -> str | None:
         """What rules match: a path as it is shown, so that no other spelling of it escapes a rule."""
         subject, effect = self.tool.subject(self.arguments), self.tool.effect
-        if subject is None or effect == "execute" or (effect == "read" and not self.run.gate.ruled):
+        if subject is None or effect == "execute":
             return subject
         try:
             return (await located(self.run.environment.workspace, subject)).shown
         except ToolFailure:
             return subject
+
+    async def _mentioned(self, shown: str) -> bool:
+        """Whether the user's own words, or what was attached to them, name a file; a command's text is not theirs."""
+        record = self.run.record
+        if record.parent:
+            return False
+        own = {*candidates(self.run.typed)}
+        own.update(path for one in record.record if one.metadata.note == "steer" for path in candidates(one.content))
+        called = {path for one in record.question.metadata.fragments for path in candidates(one.text)}
+        for path in own | ({*candidates(record.question.content)} - called):
+            with suppress(ToolFailure):
+                if (await located(self.run.environment.workspace, path)).shown == shown:
+                    return True
+        return False
 
     async def _strictest(self) -> Decision:
         """The judgement of the call; of one that changes several files the strictest, and the file it is about."""

@@ -128,7 +128,8 @@ class Grep(Tool[GrepArguments]):
     name = "Grep"
     description = (
         "Search file contents, line by line, with a regular expression (no lookaround or backreferences). "
-        "`glob` narrows the files. Newest files first; open editors are searched as they stand."
+        "`glob` narrows the files. Newest files first; open editors are searched as they stand. Files made to hold "
+        "keys (`.env`, `*.pem`) are searched only as `path`."
     )
     arguments = GrepArguments
     effect = "read"
