@@ -96,12 +96,12 @@ def _pwned(path: Path) -> bool:
 class Asked:
     """An approver who always says the same, and remembers what it was asked."""
 
-    answer: ApprovalAnswer = ApprovalAnswer(None)
+    answer: str | None = None
     questions: list[ApprovalQuestion] = field(default_factory=list)
 
     async def ask(self, question: ApprovalQuestion) -> ApprovalAnswer:
         self.questions.append(question)
-        return self.answer
+        return ApprovalAnswer(self.answer)
 
 
 @dataclass
@@ -143,7 +143,7 @@ async def called(
     Of `settings` hooks count, and what they name.
     """
     desk = desk or desk_of(world)
-    asked = Asked(ApprovalAnswer(answer))
+    asked = Asked(answer)
     given, folders = Settings.model_validate(settings or {}), desk.workspace.folders
     policy = Policy(
         mode,
