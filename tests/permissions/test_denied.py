@@ -79,7 +79,7 @@ UNCONCERNED = [
         "tee x <<'EOF'\nrm x\nEOF",
         "npm run x -- rm",
         "cp a b && npm test",
-        "cp a.env b && ./manage.py x",
+        "cp a.txt b && ./manage.py x",
         "ls -l /bin/rm",
     ),
     *("file $(which rm)", "cp rm x", "GIT_PAGER=cat git log", "GIT_EDITOR=true git commit", "CC=/usr/bin/gcc-12 make"),

@@ -28,7 +28,7 @@ _OWN_PATTERN = re.compile(r"-[a-zA-Z]*[ef].*|--(?:reg|file|pre).*", re.DOTALL)
 _SEARCHERS = listed("grep egrep fgrep rg ag ack")
 _MAGIC = re.compile(r"[*?\[]")
 _USUAL = (
-    *(".env", ".env.local", ".envrc", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials", ".htpasswd"),
+    *(".env", ".env.local", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials", ".htpasswd"),
     *("id_rsa", "id_ed25519", "credentials", "credentials.json", "secrets.yaml", "secrets.json", "terraform.tfvars"),
 )
 _LEAST = 3

@@ -80,7 +80,7 @@ DENIED = [
     "x/secrets/2",
     "é.env",
 ]
-OPEN = ["a.txt", "a b/x.txt", "x/other", "we-ird 1.key", "abc.env.txt"]
+OPEN = ["a.txt", "a b/x.txt", "x/other", "we-ird 1.keys", "abc.env.txt"]
 
 
 async def grep(desk: Desk, **arguments: Any) -> Any:
@@ -115,3 +115,15 @@ async def test_more_denied_files_than_can_be_named_are_not_opened_either(
         opened.watch(desk.root / f"d{number}/a.env")
     assert (await grep(desk, pattern="needle")).data["total"] == 5
     assert opened.take() == set()
+
+
+async def test_a_file_of_keys_is_searched_only_by_its_path(desk: Desk) -> None:
+    for name in ("prod.pem", "a/id_rsa", "a.txt", ".env"):
+        desk.put(name, "needle\n")
+    assert {match["file"] for match in (await grep(desk, pattern="needle")).data["matches"]} == {"a.txt"}
+    by_glob = await grep(desk, pattern="needle", glob="**/.env")
+    assert by_glob.data["matches"] == []
+    assert "only as `path`" in by_glob.data["withheld"]
+    assert [match["file"] for match in (await grep(desk, pattern="needle", path="prod.pem")).data["matches"]] == [
+        "prod.pem"
+    ]

@@ -15,7 +15,7 @@ KEEPS_SECRETS = re.compile(
 
 _DATA = r"\.(?:json|ya?ml|toml|ini|cfg|conf|properties|xml|txt|csv|env)"
 KINDS: dict[str, str] = {
-    r"\.env(?:rc|[._-].+)?|(?!(?:process|meta)\.)[\w-]+\.env": "an application takes its passwords and tokens from it",
+    r"\.env(?:[._-].+)?|(?!(?:process|meta)\.)[\w-]+\.env": "an application takes its passwords and tokens from it",
     r"[^.].*\.(?:pem|key|p12|pfx|ppk|jks|keystore|kdbx)": "private keys are kept like that",
     r"id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?": "ssh signs in with it",
     r"[._]netrc|\.git-credentials": "git and curl sign in with it",

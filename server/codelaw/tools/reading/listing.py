@@ -10,6 +10,7 @@ from pydantic import Field
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Entry, Located
 from codelaw.domain.results import ToolResult
+from codelaw.domain.safety.key_files import keeps_keys
 from codelaw.tools.base import Arguments, Tool, ToolEnvironment, applying, cut_result
 from codelaw.tools.paths import is_top, located, misspelt, starts
 
@@ -108,6 +109,8 @@ def _hint(pattern: str) -> str:
 
 
 GREP_SECONDS = 5.0
+_DENIED = "Files that a permission rule denies were not searched."
+_OF_KEYS = "A file made to hold keys is searched only as `path`."
 
 
 class GrepArguments(Arguments):
@@ -128,8 +131,7 @@ class Grep(Tool[GrepArguments]):
     name = "Grep"
     description = (
         "Search file contents, line by line, with a regular expression (no lookaround or backreferences). "
-        "`glob` narrows the files. Newest files first; open editors are searched as they stand. Files made to hold "
-        "keys (`.env`, `*.pem`) are searched only as `path`."
+        "`glob` narrows the files. Newest files first; open editors are searched as they stand."
     )
     arguments = GrepArguments
     effect = "read"
@@ -161,7 +163,7 @@ class Grep(Tool[GrepArguments]):
         }
         data |= applying(
             # Whether or not they match: that would tell what stands in them.
-            withheld=env.withheld and "Files that a permission rule denies were not searched.",
+            withheld=" ".join([_DENIED] * env.withheld + [_OF_KEYS] * keeps_keys(args.glob or "")),
             truncated=bool(reason),
             reason=reason,
             buffers=list(hits.from_buffers[:20]),
