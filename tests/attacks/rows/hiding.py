@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.attacks.deeds import asked_for_keys, counted, kept_back, row
 from tests.attacks.row import FENCES, Attack, commands
 
@@ -16,7 +18,7 @@ KEPT = (
 )
 """Where tool chains keep tokens, beside what builds need."""
 ENV, PEM = ("Read", {"path": ".env"}), ("Read", {"path": "secret/key.pem"})
-KEYS: tuple[tuple[str, list[tuple[str, dict[str, object]]], tuple[str, ...], dict[str, object]], ...] = (
+KEYS: tuple[tuple[str, list[Any], tuple[str, ...], dict[str, Any]], ...] = (
     ("Read", [ENV, PEM, ("Read", {"path": "sub/.env"})], (), {}),
     ("Read in the mode ask", [ENV], (), {"mode": "ask"}),
     ("Read in the mode plan", [ENV], (), {"mode": "plan"}),
