@@ -14,7 +14,7 @@ from typing import Any
 from codelaw.app.extensions.agents import BroughtAgents
 from codelaw.app.known_keys import withheld_variables
 from codelaw.app.models import NOTHING_TOLD
-from codelaw.app.servers.looking import ServerSurvey, looked
+from codelaw.app.servers.looking import ServerSandbox, ServerSurvey, looked
 from codelaw.domain.files import Folder
 from codelaw.domain.memories import Memory, Saved
 from codelaw.settings.model import Settings
@@ -50,7 +50,7 @@ def survey(
     settings = Settings.model_validate({"model": {"apiKey": KEY}})
     around = Variables(environment, world.home, world.ws, withheld_variables(settings, environment))
     folders = [Folder("ws", world.ws, world.ws.as_uri())]
-    return looked(settings, folders, around, answers, restricted=False)
+    return looked(settings, folders, around, answers, restricted=False, sandbox=ServerSandbox())
 
 
 def shown(name: str, value: str) -> Action:
