@@ -13,12 +13,17 @@ from codelaw.cli.conversation.printing import TurnPrinter
 from codelaw.cli.terminal import Screen
 from tests.cli.test_commands import codelaw
 
+SECRET = "kA9xT2mQ7vLp4ZrW"
+
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     folder = tmp_path / "work"
     folder.mkdir()
-    servers = {"desk": {"command": "desk-server", "args": ["a\u202eb"], "env": {"KEY": "SECRET"}}, "bad": {}}
+    servers = {
+        "desk": {"command": "desk-server", "args": ["a\u202eb"], "env": {"KEY": SECRET, "LEVEL": "debug"}},
+        "bad": {},
+    }
     (folder / ".mcp.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
     return folder
 
@@ -27,8 +32,8 @@ def test_servers_are_listed_and_let_start_by_who_has_seen_them(workspace: Path) 
     listed = codelaw("mcp", "list", workspace=workspace)
     assert "desk" in listed.stdout
     assert "needs_trust" in listed.stdout
-    assert "would run: desk-server 'a⟨U+202E⟩b' with KEY" in listed.stdout
-    assert "SECRET" not in listed.stdout + listed.stderr
+    assert "would run: desk-server 'a⟨U+202E⟩b' with 'KEY=[redacted: KEY]', LEVEL=debug" in listed.stdout
+    assert SECRET not in listed.stdout + listed.stderr
     assert "'bad' is left out" in listed.stderr
     nobody = codelaw("mcp", "enable", "desk", workspace=workspace)
     assert nobody.returncode == 1
