@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from codelaw.adapters.processes.path_fds import folder_at
 from codelaw.adapters.processes.quarantine import command_times
 from codelaw.adapters.processes.quarantine.command_times import CommandTimes
-from codelaw.adapters.processes.quarantine.keeping import begin_note
+from codelaw.adapters.processes.quarantine.keeping import Keeping, begin_note
 from tests.adapters.processes.conftest import Fenced
 from tests.attacks.world import USUAL, World
 
@@ -141,6 +142,33 @@ def test_many_commands_stay_few_lines_and_none_is_forgotten(own: Path, ws: Path,
     pause()
     (ws / "mine").write_text("x")
     assert times.changed_by(ws / "mine") is None
+
+
+def test_what_the_user_brings_back_is_theirs(own: Path, ws: Path):
+    times, keeping = times_of(own), Keeping(own / "kept")
+    pause()
+    noted = times.begin([ws])
+    (ws / ".claude/agents").mkdir(parents=True)
+    (ws / ".claude/agents/x.md").write_text("x")
+    with folder_at(ws) as folder:
+        kept = keeping.take(folder, ".claude", ws / ".claude")
+    times.end(noted)
+    pause()
+    assert kept is not None
+    assert keeping.bring_back(kept) == ""
+    assert times.changed_by(ws / ".claude/agents/x.md") is None
+
+
+def test_what_was_cut_with_the_power_breaks_nothing(own: Path, ws: Path):
+    command(times_of(own), ws, "a")
+    for file in [*(own / "times/refs").iterdir()]:
+        file.write_text("{")
+    (own / "times/running/0123").write_text('{"fol')
+    with (own / "times/ended").open("a") as lines:
+        lines.write('["/x", 1')
+    found = times_of(own).changed_by(ws / "a")
+    assert found is not None
+    assert not found.holds(ws / "a", b"made\n")
 
 
 def test_a_clock_that_is_set_back_hides_nothing(own: Path, ws: Path, monkeypatch: pytest.MonkeyPatch):

@@ -166,3 +166,18 @@ async def test_a_program_in_a_folder(desk: Desk):
     assert await counts(str(desk.root / "missing"))
     assert await desk.answer(accepted=True) == 1
     assert await counts(str(desk.root / "guard"))
+
+
+async def test_few_are_kept_and_a_cut_one_is_none(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("codelaw.adapters.workspace.accepted.MOST_RECORDS", 2)
+    for name in ("a", "b", "c", "d"):
+        (desk.root / name).write_text(name)
+        assert await Desk(desk.base).text(name) == name
+    kept = [*(desk.base / "own/accepted").iterdir()]
+    assert len(kept) == 2
+    for file in kept:
+        file.write_bytes(b'{"dig')
+    after = Desk(desk.base)
+    assert await after.text("d") == "d"
+    await after.command(writes(desk, "new", "c"))
+    assert await after.text("c") is None

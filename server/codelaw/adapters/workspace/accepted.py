@@ -58,6 +58,7 @@ class AcceptedTexts:
         """By real path when we have written a file last, on the user's behalf, in nanoseconds."""
         self._pending: dict[Path, UnseenChange] = {}
         self._refused: set[UnseenChange] = set()
+        self._pruned = False
 
     def counts(self, path: Path, place: Located, content: bytes) -> bool:
         """Whether the content that was just read of a file counts; `path` is how it is looked for."""
@@ -148,10 +149,11 @@ class AcceptedTexts:
 
     def _record(self, path: Path) -> _Record | None:
         written = beginning(self._file(path), LARGEST_KEPT + _HEAD)
-        if written is None:
-            return None
-        head, _, content = written.partition(b"\n")
-        said = json.loads(head)
+        head, _, content = (written or b"").partition(b"\n")
+        try:
+            said = json.loads(head)
+        except ValueError:
+            return None  # there is none, or it was cut with the machine's power
         text = self._redaction.opened(content.decode("utf-8", "surrogateescape")) if said["whole"] else None
         return _Record(said["digest"], None if text is None else _bytes(text), said["gone"])
 
@@ -166,8 +168,18 @@ class AcceptedTexts:
             with open(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600), "wb") as writing:  # noqa: PTH123
                 writing.write(head + b"\n" + _bytes(kept))
             new.replace(file)
+            self._prune()
         except OSError as error:
             _log.warning("what counts of %s is not kept for another server: %s", path, error)
+
+    def _prune(self) -> None:
+        """Once a session, forget what was kept longest ago where there is too much of it (S-6)."""
+        if not self._pruned:
+            self._pruned = True
+            with os.scandir(self._folder) as entries:
+                by_age = sorted(((entry.stat().st_mtime, entry.path) for entry in entries), reverse=True)
+            for _, file in by_age[MOST_RECORDS:]:
+                Path(file).unlink(missing_ok=True)
 
 
 def _bytes(text: str) -> bytes:

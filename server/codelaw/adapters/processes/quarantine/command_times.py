@@ -122,8 +122,7 @@ class CommandTimes:
     def _refs_before(self, name: str) -> RefsBefore:
         with self._lock:
             if name not in self._before:
-                said = small_text(self._folder / "refs" / name, _READ)
-                self._keep(name, RefsBefore.read(self.refs, json.loads(said or "{}")))
+                self._keep(name, RefsBefore.read(self.refs, _said(self._folder / "refs" / name)))
             return self._before[name]
 
     def _keep(self, name: str, before: RefsBefore) -> None:
@@ -135,7 +134,7 @@ class CommandTimes:
         """By folder, when commands ran in it or still run."""
         now: dict[Path, list[Ran]] = {}
         for file in sorted((self._folder / "running").glob("[0-9a-f]*")):
-            said = json.loads(small_text(file, LARGEST) or "{}")
+            said = _said(file)
             if not said:
                 continue  # it has ended just now
             try:
@@ -189,6 +188,14 @@ class CommandTimes:
             yield
         finally:
             os.close(descriptor)
+
+
+def _said(file: Path) -> Mapping[str, Any]:
+    """What stands in a file; nothing where it is gone, or was cut with the machine's power."""
+    try:
+        return json.loads(small_text(file, _READ) or "{}")
+    except ValueError:
+        return {}
 
 
 def _write(file: Path, content: bytes) -> None:

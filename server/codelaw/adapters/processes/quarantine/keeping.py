@@ -155,6 +155,9 @@ class Keeping:
                 if mode_at(above, path.name) is not None:
                     return f"The name {path} is taken again."
                 _move(source, place.name, above, path.name)
+            for one in [path, *path.rglob("*")]:
+                if not one.is_symlink():
+                    one.chmod(one.stat().st_mode)  # by the time of its last change it is the user's from now on
         except OSError as error:
             return f"{path} cannot be put back ({error.strerror})."
         shutil.rmtree(place.parent, ignore_errors=True)
