@@ -27,7 +27,7 @@ EDITORS = (
         ".windsurf/hooks.json",
     ),
     *(".continue/mcpServers/x.yaml", ".aider.conf.yml", ".github/hooks/x.json", ".clinerules/hooks/PreToolUse"),
-    *("lefthook.yml", ".lefthook-local.toml", ".vimrc", "mise.toml", ".fleet/run.json"),
+    *(".vimrc", "mise.toml", ".fleet/run.json"),
 )
 """Likewise, of editors and agents that start what these name."""
 START_UP = (".bashrc", ".zshrc", ".profile")
@@ -211,6 +211,9 @@ STARTS: dict[str, Callable[[World], None]] = {
     "rules that lie elsewhere": prepared(
         "mkdir conf; mv .codelaw/config.toml conf/rules.toml; ln -s ../conf/rules.toml .codelaw/config.toml",
         "conf/rules.toml",
+    ),
+    "a file of lefthook's": prepared(
+        "echo as it was > lefthook.yml", "lefthook.yml .lefthook-local.toml lefthook-local.yml a.sublime-project"
     ),
     "a law that lies elsewhere": prepared("mkdir docs; echo as it was > docs/law.md; ln -s docs/law.md AGENTS.md"),
     "hooks of codelaw's": prepared(

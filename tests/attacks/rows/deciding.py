@@ -71,4 +71,14 @@ DECIDING: tuple[Attack, ...] = (
         start="rules that lie elsewhere",
         means=("bubblewrap",),
     ),
+    *commands(
+        "obeyed",
+        {
+            "a file of lefthook's": "echo x > lefthook.yml; echo x > n; mv n lefthook.yml; rm -f lefthook.yml",
+            "a new file of lefthook's": "echo x > .lefthook-local.toml; echo x > n; mv n lefthook-local.yml",
+            "a new project of Sublime Text's": "echo x > a.sublime-project",
+        },
+        start="a file of lefthook's",
+        means=("bubblewrap",),
+    ),
 )  # fmt: skip

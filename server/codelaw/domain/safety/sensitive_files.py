@@ -36,7 +36,8 @@ _WHY = {
     "built": "it runs on another machine, with the secrets of the repository",
     "found": "it says which programs a name stands for",
 }
-# How it is held, why it matters, who obeys it, and the names, folded; a folder with a slash behind it.
+# How it is held, why it matters, who obeys it, and the names, folded: with a slash behind a folder, and a star before
+# the end of names, which are kept and watched at the top of a workspace alone.
 _ROWS = """
 kept runs    | Visual Studio Code | .vscode/ .devcontainer/ .devcontainer.json *.code-workspace
 kept runs    | JetBrains' editor | .idea/ .fleet/
@@ -73,10 +74,8 @@ asked told   | Windsurf | .windsurfrules
 asked told   | Roo Code | .roomodes .roorules
 kept runs    | git | .husky/ .gitmodules
 kept runs    | pre-commit | .pre-commit-config.yaml .pre-commit-config.yml
-kept runs    | lefthook | lefthook.yml lefthook.yaml lefthook.toml lefthook.json
-kept runs    | lefthook | .lefthook.yml .lefthook.yaml .lefthook.toml .lefthook.json
-kept runs    | lefthook | lefthook-local.yml lefthook-local.yaml lefthook-local.toml lefthook-local.json
-kept runs    | lefthook | .lefthook-local.yml .lefthook-local.yaml .lefthook-local.toml .lefthook-local.json
+kept runs    | lefthook | *lefthook.yml *lefthook.yaml *lefthook.toml *lefthook.json
+kept runs    | lefthook | *lefthook-local.yml *lefthook-local.yaml *lefthook-local.toml *lefthook-local.json
 asked built  | GitHub | .github/workflows/ .github/actions/
 asked built  | GitLab | .gitlab-ci.yml
 asked built  | A server that builds | .gitea/workflows/ .forgejo/workflows/ .circleci/ .buildkite/ .travis.yml

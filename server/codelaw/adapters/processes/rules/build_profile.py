@@ -84,7 +84,8 @@ def build_profile(
             area.keep(path)
             fast.add(path)
     # What a rule or a setting keeps as it is, no approval opens.
-    asked = frozenset(path for path in area.asked if not below_any(path, frozenset(map(str, fast))))
+    named = frozenset(map(str, fast))
+    asked = frozenset(path for path in area.asked if not below_any(path, named))
     links = asked & frozenset(area.obeyed_links)
     allowed = frozenset(path for path in asked if any(within(one, [path]) for one in opened))
     through = [Path(os.path.realpath(link)) for link in links & allowed]
