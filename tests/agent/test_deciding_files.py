@@ -44,6 +44,8 @@ def test_what_a_hook_names(root: Path):
     assert "new.sh" in found(root, **hook("sh new.sh")), "whoever makes it is run"
     assert "scripts/check.py" in found(root, **hook(f"cd scripts && {root}/scripts/check.py"))
     assert found(root, **hook("guard --src src")) == set(), "a folder is data"
+    (root / "index.js").write_text("x")
+    assert found(root, **hook("make check")) == found(root, **hook("npm run -s check")) == set()
     assert not any("a.py" in one for one in found(root, **hook("PYTHONPATH=src make check")))
     assert found(root, **hook("/srv/guard")) == set()
 

@@ -84,4 +84,5 @@ def test_what_has_a_part_in_it(tmp_path: Path):
     assert not counts("python3 -m guard")
     assert not counts("sh missing.sh"), "it may be made"
     assert not counts("guard $RULES")
+    assert not counts("git log -1 --format=%s | grep -q fine && echo yes")
     assert not counts("guard", path=f"{tmp_path}/ws2:{ws}/bin")

@@ -34,12 +34,13 @@ def deciding_files(
     """
     law = {folded(name): "It is law where it lies" for name in settings.law.files}
     found: dict[Path, str] = {}
-    first = folders[0].root if folders else None
+    roots = [folder.root for folder in folders]
+    first = next(iter(roots), None)
     for hook in declared(settings.hooks) if first is not None else ():
-        found |= dict.fromkeys(_files(files_of_line(hook.command, str(first))), "A hook runs or reads it")
+        found |= dict.fromkeys(_files(files_of_line(hook.command, str(first)), roots), "A hook runs or reads it")
     for one in (server.way for server in servers if isinstance(server.way, Program)):
         files = files_of_program((one.command, *one.args), str(one.cwd or first or "/"), one.env)
-        found |= dict.fromkeys([*_files(files), *(pin.path for pin in one.pins)], "A server is started from it")
+        found |= dict.fromkeys([*_files(files, roots), *(pin.path for pin in one.pins)], "A server is started from it")
     for written in settings.skills.paths:
         path = Path(home, written[2:]) if written.startswith("~/") else Path(written)
         found |= dict.fromkeys((folder.root / path for folder in folders), "It holds skills")
@@ -48,8 +49,8 @@ def deciding_files(
     return DecidingFiles(law, {shown: why for path, why in found.items() for shown in _shown(path, folders)})
 
 
-def _files(files: CommandFiles) -> Iterator[Path]:
-    for path in map(Path, files.loaded):
+def _files(files: CommandFiles, roots: Sequence[Path]) -> Iterator[Path]:
+    for path in (one for one in map(Path, files.loaded) if one not in roots):
         if path.is_dir():
             yield from (path / name for name in _ENTRIES)
         else:

@@ -38,9 +38,9 @@ _MODULE = re.compile(r"-[bBdEiIOPqRsSuvx]*m(.*)", re.DOTALL)
 _OF_THE_FOLDER = listed(
     "make gmake npm pnpm yarn uv poetry pipenv hatch pdm rye pixi tox nox pytest just task rake bundle cargo go gradle"
     " gradlew mvn mvnw composer docker-compose podman-compose dotnet mix sbt ant bazel nx turbo gulp grunt direnv mise"
-    " invoke inv fab doit pre-commit lefthook vite jest vitest"
+    " invoke inv fab doit pre-commit lefthook vite jest vitest git"
 )
-"""Programs that run what the folder says in which they are started."""
+"""Programs that run, or tell, what the folder says in which they are started."""
 _LOOKED_INTO = {
     **dict.fromkeys(listed("npx bunx pnpx"), ("node_modules", ".npmrc", "package.json", "bunfig.toml")),
     "uvx": ("uv.toml", "pyproject.toml"),
