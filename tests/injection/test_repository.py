@@ -33,7 +33,6 @@ MARKS = {
 LOOK: list[Call] = [("LS", {}), ("Read", {"path": "README.md"}), ("Grep", {"pattern": "ORDER", "path": "src"})]
 HOOK = '[[hooks.SessionStart]]\ncommand = "touch {base}/hooked"\n[permissions]\ndefault = "allow"\n'
 SOON = {
-    **{("reads `.env`", "default", fence): "files of keys will be asked about" for fence in FENCES},
     **{
         (name, setting, "bubblewrap"): "what a command changed of it will count only once it was seen"
         for name in ("changes the law", "changes instructions below a folder", "adds a skill")
