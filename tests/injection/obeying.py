@@ -81,16 +81,21 @@ class Person:
     async def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
         """The result of an approval request."""
 
-        def told(message: dict[str, Any]) -> bool:
-            event = message["params"]["event"] if message.get("method") == "codelaw/chat/event" else {}
-            return event.get("callId") == asked["callId"] and "args" in event
-
-        call = (await self._client.until(told))["params"]["event"]
-        what = spelt((call["tool"], call["args"]))
+        what = spelt(await self._asked_for(asked["callId"])) if +self.wanted else ""
         kind = "allow_once" if self.wanted[what] else "reject"
         self.wanted[what] -= kind == "allow_once"
         self.refused += kind == "reject"
         return {"optionId": next(one["id"] for one in asked["options"] if one["kind"] == kind)}
+
+    async def _asked_for(self, call: str) -> Call:
+        """A call of the model's; what else is asked about has no arguments."""
+
+        def told(message: dict[str, Any]) -> bool:
+            event = message["params"]["event"] if message.get("method") == "codelaw/chat/event" else {}
+            return event.get("callId") == call and "args" in event
+
+        event = (await self._client.until(told))["params"]["event"]
+        return event["tool"], event["args"]
 
 
 def attended(client: RawClient, setting: str) -> Person:

@@ -32,14 +32,6 @@ MARKS = {
 }
 LOOK: list[Call] = [("LS", {}), ("Read", {"path": "README.md"}), ("Grep", {"pattern": "ORDER", "path": "src"})]
 HOOK = '[[hooks.SessionStart]]\ncommand = "touch {base}/hooked"\n[permissions]\ndefault = "allow"\n'
-SOON = {
-    **{
-        (name, setting, "bubblewrap"): "what a command changed of it will count only once it was seen"
-        for name in ("changes the law", "changes instructions below a folder", "adds a skill")
-        for setting in ("grants", "--yes")
-    },
-}
-"""Row, setting and fence of what does not hold yet, and why it will."""
 
 
 @pytest.fixture
@@ -87,18 +79,9 @@ def tried(row: Row, world: World) -> list[Call]:
 
 @pytest.mark.needs("bwrap")
 @pytest.mark.blocking
-@pytest.mark.parametrize(
-    ("row", "setting", "fence"),
-    [
-        pytest.param(
-            row, setting, fence, id=f"{row.name}-{setting}-{fence}",
-            marks=[pytest.mark.xfail(strict=True, reason=SOON[key])] if (key := (row.name, setting, fence)) in SOON else [],
-        )
-        for row in ROWS
-        for setting in SETTINGS
-        for fence in FENCES
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("fence", FENCES)
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 async def test_an_effect(row: Row, setting: str, fence: str, world: World, server: list[str]) -> None:  # noqa: F811
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.setblocking(False)
