@@ -102,6 +102,7 @@ async def test_an_effect(row: Row, setting: str, fence: str, world: World, serve
                 world.remembered = json.dumps(await client.request("codelaw/memory/list", {}))
             if row.again:
                 async with talking(world, given, server) as client:
+                    attended(client, setting)
                     vendor.brain = Obeying([("Read", {"path": "src/app.py"})], {})
                     await client.request("codelaw/chat/send", {"text": "And now?"})
                     world.last = "".join(request.body.decode() for request in vendor.messages[-2:])
