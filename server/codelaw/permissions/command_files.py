@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import PurePosixPath
 
 from codelaw.permissions.expand_command import runs_its_words
 from codelaw.permissions.shell import Word, listed, program, read
@@ -18,44 +20,69 @@ MOST_NAMES = 2_000
 """Paths of one command; of one with more it cannot be said what it reads (S-6)."""
 MAX_DEPTH = 4
 """Texts for shells within texts."""
+_LONGEST = 4_096
+"""Characters of a path, as the kernel has it."""
+TOO_MANY = "it names too many files"
 _MOST_PLACES = 8
 
-_SHELLS = listed("sh bash zsh dash ksh mksh ash fish")
-_SOURCES = listed("source .")
+_SHELLS = listed("sh bash zsh dash ksh mksh ash fish pwsh powershell")
+_SOURCES = listed("source . eval")
 _SPEAKS = listed("echo printf true false : exit return shift set")
 """Their words are no files."""
 _MOVES = listed("cd pushd")
 _INTERPRETER = re.compile(
-    r"python[\d.]*w?|pypy[\d.]*|node|nodejs|deno|bun|tsx|ts-node|ruby|perl[\d.]*|php[\d.]*|lua[\d.]*|tclsh|julia|Rscript"
+    r"python[\d.]*w?|pypy[\d.]*w?|node|nodejs|deno|bun|tsx|ts-node|ruby|perl[\d.]*|php[\d.]*|lua[\d.]*|luajit|tclsh"
+    r"|julia|rscript|elixir|guile|osascript"
 )
 """They run the file that is their first operand, load what lies in the folder, or run code in their arguments."""
 _NODE = listed("node nodejs deno bun tsx ts-node")
 _ENDINGS = ("", ".js", ".cjs", ".mjs", ".ts")
 _VALUED = listed("-W -X -r --require --import --loader --experimental-loader --env-file --conditions -I -M --preload")
 """Flags of interpreters whose value stands behind them."""
+_ALONE = listed("-y --yes -q --quiet -u -s -S -B -E -O -i -x --")
+"""Flags without a value; behind any other one may stand."""
+_RUN = listed("-c -m -e --eval")
+"""Behind one of these stands what is run, but of packages."""
 _CODE = re.compile(r"-[bBdEhiIOPqRsSuvxnlaw0]*[ceEpr]|--(?:eval|print)(?:=.*)?|eval", re.DOTALL)
+_OPTION = re.compile(r"[-+][a-zA-Z]*o")
+"""Behind it stands an option of a shell."""
 _MODULE = re.compile(r"-[bBdEiIOPqRsSuvx]*m(.*)", re.DOTALL)
 _OF_THE_FOLDER = listed(
-    "make gmake npm pnpm yarn uv poetry pipenv hatch pdm rye pixi tox nox pytest just task rake bundle cargo go gradle"
-    " gradlew mvn mvnw composer docker-compose podman-compose dotnet mix sbt ant bazel nx turbo gulp grunt direnv mise"
-    " invoke inv fab doit pre-commit lefthook vite jest vitest git"
+    "make gmake bmake ninja npm pnpm yarn uv poetry pipenv hatch pdm rye pixi tox nox pytest just task rake bundle"
+    " cargo go gradle gradlew mvn mvnw composer compose docker-compose podman-compose dotnet mix sbt ant bazel nx turbo"
+    " lerna gulp grunt direnv mise asdf devbox flox invoke inv fab doit pre-commit lefthook vite jest vitest nix"
+    " nix-shell swift stack cabal zig dart flutter git"
 )
 """Programs that run, or tell, what the folder says in which they are started."""
-_LOOKED_INTO = {
+_OF_ANY_FOLDER = _OF_THE_FOLDER | listed(
+    "deno bun pipx conda mamba micromamba env sudo doas su cd nodemon watchexec entr concurrently xargs find parallel"
+    " java"
+)
+"""Programs to which any folder may be one that they run something of."""
+_LOOKED_INTO: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(listed("npx bunx pnpx"), ("node_modules", ".npmrc", "package.json", "bunfig.toml")),
     "uvx": ("uv.toml", "pyproject.toml"),
+    "busybox": (),
+    "cmd": (),
 }
-"""Of some it is known which names of the folder decide what they run."""
+"""Programs that run what is installed by the name of their first operand, and names in the folder that decide it."""
+_PROGRAMS = re.compile("|".join((_INTERPRETER.pattern, *map(re.escape, (*_SHELLS, *_OF_ANY_FOLDER, *_LOOKED_INTO)))))
+"""They count wherever they stand."""
+_SUFFIX = re.compile(r"\.(?:exe|cmd|bat|ps1|sh)$")
 _PLACES = re.compile(
     r"(?:-C|--directory|--chdir|--cwd|--prefix|--project|--project-directory|--dir)(?:=(.*))?", re.DOTALL
 )
 _LOADING = re.compile(
-    r"PATH|(?:BASH_ENV|ENV|LD_\w+|DYLD_\w+|PERL5\w+|PYTHON\w+|NODE_\w+|RUBY\w+|GIT_\w+|npm_config_\w+|UV_\w+|PIP_\w+)"
-    r"|\w*(?:SHELL|OPTIONS|_OPTS|FLAGS)",
+    r"(?:|CLASS|GO|GEM_|LUA_C?|DENO_)PATH|(?:BASH_)?ENV|ZDOTDIR|VIRTUAL_ENV|CONDA_PREFIX|HOME"
+    r"|(?:LD|DYLD|NODE|GIT|NPM_CONFIG|UV|PIP|BUNDLE|GEM|CARGO|PHP|BUN|XDG|COMPOSE)_\w+|(?:PYTHON|RUBY|PERL5)\w+"
+    r"|\w*(?:SHELL|OPTIONS|OPTS?|FLAGS|JAVA\w*_OPTIONS)",
     re.IGNORECASE,
 )
 """Variables that name what a program loads."""
-_PIECE = re.compile(r"[\s;&|<>()$`'\"=,@:{}\[\]]+")
+_TEXT = re.compile(r"[\s;&|<>()$`'\"]")
+"""What has one of these may be a text for a shell."""
+_PIECE = re.compile(r"[\s;&|<>()$`'\"=,@#:{}\[\]]+")
+_FILLED = re.compile(r"\$(?:\{(\w+)\}|(\w+))|(?<![\w/.~])~(?![\w.~])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +95,8 @@ class CommandFiles:
     """What is run or loaded, and folders of which anything may be."""
     named: tuple[str, ...] = ()
     """What the other words may mean; most of it is not there."""
+    folders: tuple[str, ...] = ()
+    """What of all that may be a folder of which something is run; most of it is none."""
     unknown: str = ""
     """Why it cannot be said what it runs or reads, in a few words; empty where it can."""
 
@@ -79,27 +108,38 @@ def files_of_line(line: str, cwd: str) -> CommandFiles:
     return files.found()
 
 
-def files_of_program(words: Sequence[str], cwd: str, variables: Mapping[str, str] | None = None) -> CommandFiles:
-    """The same of a program that is started without a shell, with `variables` in its environment."""
-    files = _Files()
+def files_of_program(
+    words: Sequence[str],
+    cwd: str,
+    variables: Mapping[str, str] | None = None,
+    around: Mapping[str, str] | None = None,
+) -> CommandFiles:
+    """The same of a program that is started without a shell, with `variables` in its environment.
+
+    With `around`, its whole environment, variables in its words count for what a shell would make of them.
+    """
+    files = _Files(around)
+    files.command(words, [cwd], 0)
     for name, value in (variables or {}).items():
         files.variable(name, value, [cwd])
-    files.command(words, [cwd], 0)
     return files.found()
 
 
+_Found = dict[str, None]
+
+
 class _Files:
-    def __init__(self) -> None:
-        self._programs: dict[str, None] = {}
-        self._loaded: dict[str, None] = {}
-        self._named: dict[str, None] = {}
+    def __init__(self, around: Mapping[str, str] | None = None) -> None:
+        self._around = around
+        self._programs, self._loaded, self._named, self._folders = (_Found() for _ in range(4))
         self._unknown = ""
 
     def found(self) -> CommandFiles:
-        if len(self._named) + len(self._loaded) > MOST_NAMES:
-            self._doubt("it names too many files")
-        loaded, named = tuple(self._loaded)[:MOST_NAMES], tuple(self._named.keys() - self._loaded.keys())
-        return CommandFiles(tuple(self._programs), loaded, tuple(sorted(named))[:MOST_NAMES], self._unknown)
+        if max(len(self._named) + len(self._loaded), len(self._folders)) > MOST_NAMES:
+            self._doubt(TOO_MANY)
+        loaded, named = tuple(self._loaded)[:MOST_NAMES], sorted(self._named.keys() - self._loaded.keys())
+        folders = tuple(self._folders)[:MOST_NAMES]
+        return CommandFiles(tuple(self._programs), loaded, tuple(named)[:MOST_NAMES], folders, self._unknown)
 
     def line(self, text: str, places: Sequence[str], depth: int) -> None:
         parts = read(text) if depth < MAX_DEPTH else None
@@ -117,73 +157,76 @@ class _Files:
             words = [word.value or "" for word in part.command]
             if program(part.command) in _MOVES and len(words) > 1:
                 here = _joined([*here, *_under(here, words[1])])
-            self.command(words, here, depth)
+            self.command(words[: 1 if program(part.command) in _SPEAKS else None], here, depth)
 
     def variable(self, name: str, value: str, places: Sequence[str]) -> None:
-        pieces = [piece or "." for piece in value.split(":")] if name == "PATH" else [value, *_PIECE.split(value)]
+        pieces = [*self._pieces([value]), *(one or "." for one in value.split(":") if name == "PATH")]
         self._take(self._loaded if _LOADING.fullmatch(name) else self._named, pieces, places)
+        self._take(self._folders, pieces if _TEXT.search(value) else (), places)
 
     def command(self, words: Sequence[str], places: Sequence[str], depth: int) -> None:
-        """One command; of a program that runs another, each tail of its words may be that."""
+        """One command; what programs among its words may load counts for sure where it runs another."""
         runs = runs_its_words(tuple(Word(word, word) for word in words))
-        for at, word in enumerate(words):
-            if (match := _PLACES.fullmatch(word)) and (to := match[1] or next(iter(words[at + 1 :]), "")):
-                places = _joined([*places, *_under(places, to)])
-        if words and "/" in words[0]:
-            self._take(self._loaded, words[:1], places)
-        for start in range(len(words) if runs else min(len(words), 1)):
-            self._one(words[start], words[start + 1 :], places, depth)
+        names = [_SUFFIX.sub("", posixpath.basename(word).lower()) for word in words]
+        self._programs |= dict.fromkeys(word for word in words[: None if runs else 1] if "/" not in word)
+        starts = [
+            at for at, name in enumerate(names) if _PROGRAMS.fullmatch(name) or ((runs or not at) and name in _SOURCES)
+        ]
+        self._take(self._loaded, (word for word in words[:1] if "/" in word), places)
+        texts = (word for at, word in enumerate(words) if not at or _TEXT.search(word))
+        self._take(self._folders, (*self._pieces(texts), *(words[at] for at in starts)), places)
+        for at, (before, word) in enumerate(pairwise(words), 1):
+            if _LOOKED_INTO.keys() & names[:at] and not word.startswith("-") and _is_operand(before):
+                break  # what is behind it is for the package
+            if match := _PLACES.fullmatch(word):
+                places = _joined([*places, *_under(places, match[1] or next(iter(words[at + 1 :]), ""))])
+        self._take(self._named, self._pieces(words[1:]), places)
+        for at, end in pairwise([*starts, len(words)]):
+            name, rest, near = names[at], words[at + 1 :], words[at + 1 : end + 1]
+            found = self._loaded if runs or not at or name == "compose" else self._folders
+            self._take(found, _LOOKED_INTO.get(name, ()), places)
+            if name in _SOURCES:
+                self._take(found, rest[:1], places)
+                self._doubt("it evaluates what it makes" if name == "eval" else "")
+            elif name in _OF_THE_FOLDER:
+                self._take(found, [".", *(word for word in near if "/" in word or word.startswith("."))], places)
+            elif name not in _OF_ANY_FOLDER or _INTERPRETER.fullmatch(name):
+                self._operand(name, rest, places, self._folders if name in _LOOKED_INTO else found, depth)
+            self._take(self._folders, self._pieces(near if name in _OF_ANY_FOLDER else ()), places)
 
-    def _one(self, first: str, rest: Sequence[str], places: Sequence[str], depth: int) -> None:
-        name = posixpath.basename(first)
-        if first == name:
-            self._programs[first] = None
-        if name in _SPEAKS:
-            return
-        if name in _SOURCES or name == "eval":
-            self._take(self._loaded, rest[:1], places)
-            self._doubt("it evaluates what it makes" if name == "eval" else "")
-        elif name in _SHELLS:
-            self._shell(rest, places, depth)
-        elif _INTERPRETER.fullmatch(name):
-            self._doubt(self._interpreter(name, rest, places))
-        elif name in _OF_THE_FOLDER or "compose" in rest[:4]:
-            self._take(self._loaded, [".", *(word for word in rest if "/" in word or word.startswith("."))], places)
-        self._take(self._loaded, _LOOKED_INTO.get(name, ()), places)
-        self._take(self._named, (piece for word in rest for piece in _pieces(word)), places)
+    def _operand(self, name: str, rest: Sequence[str], places: Sequence[str], found: _Found, depth: int) -> None:
+        """Take what stands up to a program's first operand.
 
-    def _shell(self, rest: Sequence[str], places: Sequence[str], depth: int) -> None:
-        operands = [word for word in rest if not word.startswith(("-", "+"))]
-        if any(re.fullmatch(r"-[a-zA-Z]*c", word) for word in rest):
-            self.line(operands[0] if operands else "", places, depth + 1)
-        elif operands:
-            self._take(self._loaded, operands[:1], places)
-        else:
-            self._doubt("it runs what it reads")
-
-    def _interpreter(self, name: str, rest: Sequence[str], places: Sequence[str]) -> str:
-        """Take what an interpreter runs; why that cannot be said, empty where it can."""
-        before = ""
+        A further one is only perhaps run, in case that the first is the value of a flag.
+        """
+        text, before = False, ""
         for at, word in enumerate(rest):
-            if before in _VALUED:
-                self._take(self._loaded, [word], places)
-            elif name.startswith(("py", "python")) and (match := _MODULE.fullmatch(word)):
+            self._take(self._folders, self._pieces([word]), places)
+            if name.startswith("py") and (match := _MODULE.fullmatch(word)):
                 module = (match[1] or next(iter(rest[at + 1 :]), "")).replace(".", "/")
-                self._take(self._loaded, [".", module, f"{module}.py"], places)
-                return ""
-            elif _CODE.fullmatch(word):
-                self._take(self._loaded, ["."], places)
-                return "it runs code in its arguments"
-            elif word in ("run", "x", "test", "start", "task") and name in ("deno", "bun"):
-                self._take(self._loaded, ["."], places)
-            elif not word.startswith("-"):
-                self._take(self._loaded, (word + ending for ending in _ENDINGS[: 5 if name in _NODE else 1]), places)
-                return ""
-            elif word == "-":
+                self._take(found, [".", module, f"{module}.py"], places)
+                found = self._folders
+            elif found is self._loaded and name not in _SHELLS and _CODE.fullmatch(word):
+                self._take(found, ["."], places)
+                self._doubt("it runs code in its arguments")
+                found = self._folders
+            elif word == "-" and found is self._loaded:
                 break
-            self._take(self._loaded, [word.partition("=")[2]], places)
+            elif word.startswith(("-", "+")) or (name in _SHELLS and _OPTION.fullmatch(before)):
+                self._take(found, [word.partition("=")[2]], places)
+                text = text or (name in _SHELLS and re.fullmatch(r"-[a-zA-Z]*c", word) is not None)
+            elif word in ("run", "x", "test", "start", "task") and name in ("deno", "bun"):
+                self._take(found, ["."], places)
+            else:
+                if text and found is self._loaded:
+                    self.line(self._filled(word), places, depth + 1)
+                else:
+                    self._take(found, (word + ending for ending in _ENDINGS[: 5 if name in _NODE else 1]), places)
+                found = found if before in _VALUED else self._folders
+                if _is_operand(before) or (before in _RUN and name not in _LOOKED_INTO):
+                    break
             before = word
-        return "it runs what it reads"
+        self._doubt("it runs what it reads" if found is self._loaded else "")
 
     def _certain(self, words: Iterable[Word]) -> None:
         if any(word.value is None for word in words):
@@ -192,26 +235,33 @@ class _Files:
     def _doubt(self, why: str) -> None:
         self._unknown = self._unknown or why
 
-    def _take(self, found: dict[str, None], names: Iterable[str], places: Sequence[str]) -> None:
-        for name in names:
-            if (
-                len(found) <= MOST_NAMES
-                and name
-                and not name.startswith("-")
-                and "://" not in name
-                and "\0" not in name
-            ):
+    def _pieces(self, words: Iterable[str]) -> Iterator[str]:
+        """What of words may be a path: all of one, what stands behind a flag or a sign."""
+        for word in map(self._filled, words):
+            yield from (word, word.partition("=")[2], *_PIECE.split(word))
+            yield from (word[2:], word[word.find("/") :]) if word.startswith("-") else ()
+
+    def _filled(self, text: str) -> str:
+        around = self._around
+        return text if around is None else _FILLED.sub(lambda one: around.get(one[1] or one[2] or "HOME", ""), text)
+
+    def _take(self, found: _Found, names: Iterable[str], places: Sequence[str]) -> None:
+        for name in dict.fromkeys(names):
+            fits = 0 < len(name) <= _LONGEST and not name.startswith("-") and "://" not in name and "\0" not in name
+            if fits and len(found) <= MOST_NAMES:
                 found |= dict.fromkeys(_under(places, name))
 
 
+def _is_operand(before: str) -> bool:
+    """Whether a word behind `before` is no flag's value."""
+    return not before.startswith("-") or before in _ALONE
+
+
 def _under(places: Sequence[str], name: str) -> list[str]:
-    return [posixpath.normpath(posixpath.join(place, name)) for place in places]
+    """A path as the kernel walks it, `..` behind a link too, and as the words alone have it."""
+    paths = [re.sub(r"^/+", "/", posixpath.join(place, name)) for place in places]
+    return [form for path in paths for form in (str(PurePosixPath(path)), posixpath.normpath(path))]
 
 
 def _joined(places: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(places))[:_MOST_PLACES]
-
-
-def _pieces(word: str) -> list[str]:
-    """What of a word may be a path: all of it, what stands behind a short flag or a sign."""
-    return [word, *([word[2:]] if word.startswith("-") else []), *_PIECE.split(word)]
