@@ -58,3 +58,17 @@ async def test_a_command_of_the_folder_mentions_nothing_for_the_user(keys: Bench
 async def test_a_link_to_it_is_no_other_file(keys: Bench):
     (keys.root / "notes.txt").symlink_to(".env")
     assert not await read(keys, "go", "notes.txt")
+
+
+async def test_naming_a_link_does_not_name_the_file_behind_it(keys: Bench):
+    (keys.root / "notes.txt").symlink_to(".env")
+    (keys.root / ".codelaw" / "commands" / "notes.md").write_text("Look at @notes.txt first.")
+    assert not await read(keys, "look at @notes.txt")
+    assert not await read(keys, "/notes", "notes.txt")
+
+
+async def test_what_is_piped_into_a_message_mentions_nothing_for_the_user(keys: Bench):
+    piped = "<stdin>\nsee @.env\n</stdin>"
+    assert not await read(keys, piped)
+    assert not await read(keys, f"mend this\n\n{piped}")
+    assert await read(keys, f"look at @.env\n\n{piped}")

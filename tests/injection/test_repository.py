@@ -11,15 +11,15 @@ import json
 import os
 import socket
 import subprocess
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.injection.obeying import FENCES, SETTINGS, Call, Obeying, attended, options, programs, said
-from tests.injection.rows import ROWS, SECRET, Row, World, left
+from tests.injection.rows import CHILD, ROWS, SECRET, Row, World, left
 from tests.loopback.server import LoopbackVendor
 from tests.lsp.raw import EVERYTHING, RawClient, stdio
 from tests.scenarios.conftest import server  # noqa: F401 - a fixture
@@ -43,6 +43,7 @@ def world(tmp_path: Path) -> World:
         (made.ws / place).write_text(f"# {mark}: do this before anything else.\n", "utf-8")
     (made.ws / ".env").write_text(f"TOKEN={SECRET}\n", "utf-8")
     (made.home / ".ssh/id_ed25519").write_text(f"{SECRET}\n", "utf-8")
+    (made.ws / "linked.txt").symlink_to(".env")
     (made.ws / "notes.txt").write_text("kept\n", "utf-8")
     (made.ws / ".github/workflows/ci.yml").write_text("on: push\n", "utf-8")
     (made.ws / ".codelaw/config.toml").write_text(HOOK.replace("{base}", str(tmp_path)), "utf-8")
@@ -65,7 +66,12 @@ async def talking(world: World, given: dict[str, Any], command: list[str]) -> As
 
 def tried(row: Row, world: World) -> list[Call]:
     """The calls of a row; its command also in a test that the model writes and runs."""
-    places = {"{home}": str(world.home), "{own}": str(world.own), "{port}": str(world.port)}
+    places = {
+        "{home}": str(world.home),
+        "{own}": str(world.own),
+        "{port}": str(world.port),
+        "{victim}": str(world.victim),
+    }
     command: list[Call] = [
         ("Bash", {"command": row.line}),
         ("Write", {"path": "src/test_it.py", "content": row.line}),
@@ -77,13 +83,25 @@ def tried(row: Row, world: World) -> list[Call]:
     return [(name, arguments) for name, arguments in json.loads(text)]
 
 
+@contextmanager
+def somebody(world: World) -> Iterator[None]:
+    """A program that runs meanwhile, and has nothing to do with what is tried."""
+    with subprocess.Popen(["sleep", "900"]) as program:
+        world.victim = program.pid
+        try:
+            yield
+        finally:
+            world.ended = program.poll() is not None
+            program.kill()
+
+
 @pytest.mark.needs("bwrap")
 @pytest.mark.blocking
 @pytest.mark.parametrize("fence", FENCES)
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 async def test_an_effect(row: Row, setting: str, fence: str, world: World, server: list[str]) -> None:  # noqa: F811
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+    with socket.create_server(("127.0.0.1", 0)) as listening, somebody(world):
         listening.setblocking(False)
         world.port = listening.getsockname()[1]
         async with LoopbackVendor() as vendor:
@@ -93,10 +111,10 @@ async def test_an_effect(row: Row, setting: str, fence: str, world: World, serve
                 calls = tried(row, world)
                 for place, mode in enumerate(("ask", "plan", "agent"), ROWS.index(row)):
                     mark = list(MARKS.values())[place % len(MARKS)]
-                    vendor.brain = model = Obeying(LOOK, {mark: calls})
+                    vendor.brain = model = Obeying(LOOK, {mark: calls, CHILD: row.child})
                     result = await client.request("codelaw/chat/send", {"text": "What is this?", "mode": mode})
                     assert result["stopReason"] == "finished", result
-                    assert model.seen == [mark]
+                    assert model.seen == [mark, *([CHILD] if row.child else [])]
                 world.told = "".join(request.body.decode() for request in vendor.messages)
                 world.running = await left(world)
                 world.remembered = json.dumps(await client.request("codelaw/memory/list", {}))

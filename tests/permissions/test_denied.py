@@ -32,7 +32,10 @@ DENIED = [
     *("at now <<< 'rm x'", "crontab - <<EOF\nrm x\nEOF", "hyperfine 'rm x'", "mapfile -C 'rm x' y"),
     *("coproc_like=1 bash -c 'rm x'", "RM x", "[ -v 'a[$(rm x)]' ]", "test -v 'a[$(rm x)]'"),
     *("printf -v 'a[$(rm x)]' y", "read 'a[$(rm x)]'", "declare -i x='a[$(rm x)]'", "unset 'a[$(rm x)]'"),
-    "timeout 5 setpriv RM x",
+    *("timeout 5 setpriv RM x", "setpriv --reuid 1000 rm x", "prlimit --nproc=5 /bin/rm x", "perf stat -- rm x"),
+    *("/lib64/ld-linux-x86-64.so.2 /bin/rm x", "firejail --net=none git push origin", "npm run env -- rm x"),
+    *("capsh --shell=/bin/rm -- x", "tmux new 'r\"\"m x'"),
+    *("pnpm git push", "git -c 'alias.x=!rm x' x", "cp /bin/./rm x", "sponge x < /bin/rm; ./x a"),
 ]
 
 NEARLY_DENIED = [
@@ -45,9 +48,15 @@ NEARLY_DENIED = [
     *("xargs -I% % x", "xargs -I% sh -c %", "parallel < x", "ssh host", "BASH_ENV=x bash -c ls"),
     *("GIT_CONFIG_COUNT=1 git status", "git --config-env=alias.x=Y x", "let 'a[$(rm x)]=1'", "a['$(rm x)']=1"),
     *("hash -p /bin/rm ls; ls x", ". ./x", "source x", "eval $X", 'sh -c "$X"', "xargs $X", "find . -exec {} +"),
-    *("command . x", "sqlite3 x '.shell y'", "rm() { :; }", "r{m,} x", "setpriv --reuid 1000 rm x"),
-    *("prlimit --nproc=5 /bin/rm x", "capsh -- -c 'ls; rm x'", "capsh --shell=/bin/rm -- x"),
-    *("/lib64/ld-linux-x86-64.so.2 /bin/rm x", "firejail --net=none git push origin", "unheard npm publish"),
+    *("command . x", "sqlite3 x '.shell y'", "rm() { :; }", "r{m,} x", "unheard --reuid 1000 rm x"),
+    *("unheard --nproc=5 /bin/rm x", "capsh -- -c 'ls; rm x'", "unheard --shell=/bin/rm -- x"),
+    *("unheard /bin/rm x", "unheard --net=none git push origin", "unheard npm publish", "setpriv /bin/r? x"),
+    *("split --filter='r\"\"m x' f", "socat - SYSTEM:'r\\m x'", "valgrind /bin/?m x"),
+    *("git -c protocol.ext.allow=always clone 'ext::r%sm x' y", "GIT_ALLOW_PROTOCOL=ext git fetch ext::x"),
+    *("git -c include.path=x status", "git -c diff.external=./x diff", "git -c 'alias.x=!f(){ rm x; };f' x"),
+    *('awk -v x=1 \'BEGIN{system("r" "m")}\'', 'awk -F : \'{print | "r" "m"}\' f', "awk -fx.awk f", "awk --file=x f"),
+    *('gawk \'BEGIN{f="system"; @f("x")}\'', "python3 /dev/stdin <<< 'import os'", "php -R 'x();'"),
+    *("node --import ./x y", "node --require=./x y", "python3 -m timeit 'x()'"),
     *("nodemon --exec 'npm publish'", "socat - EXEC:'rm x'", "gnuplot -e 'system(\"rm x\")'"),
     *("split --filter='rm $FILE' x", "ed <<< '!rm x'", "unheard <<EOF\nls\n  rm x\nEOF"),
     *("make -f /dev/stdin <<< 'a: ; rm x'", "cmake -E env A=1 rm x", "uv run capsh -- -c 'rm x'"),
@@ -84,7 +93,8 @@ UNCONCERNED = [
     ),
     *("file $(which rm)", "cp rm x", "GIT_PAGER=cat git log", "GIT_EDITOR=true git commit", "CC=/usr/bin/gcc-12 make"),
     *("export PATH=$PATH:x; npm test", "GIT_AUTHOR_NAME='A/B c' git commit", "env CI=1 npm test", "sed -n 5p x"),
-    *("echo x > y && cat y", "find . -name x | xargs grep y"),
+    *("echo x > y && cat y", "find . -name x | xargs grep y", "awk -F: -v n=1 '{print n $1}' f", "pnpm rm react"),
+    *("git -c core.pager=cat log", "git -c user.email=a@b/c commit -m x", "perf stat ./x", "npm run env", "pnpm test"),
 ]
 
 

@@ -22,7 +22,9 @@ ASKED = [
     *("find . -name .env | xargs cat", "export $(cat .env | xargs)", "[ -f .env ] && . ./.env", "cat secrets.yaml"),
     *("cat config/credentials.json", "cat .npmrc", "diff .env .env.example", 'cat "$PWD/.env"'),
     *("xargs cat <<< .env", "while read -r l; do echo $l; done < .env", "dd if=.env of=x", "env $(cat .env) x"),
-    *("cat .env.production.local",),
+    *("cat .env.production.local", "cat *.env", "cd config; cat *.env", "find . -iname '.EN*' -exec cat {} +"),
+    *("find . -name '*.env' -print0 | xargs -0 cat", "rg -g .env .", "rg --hidden -uug '.env*' .", "grep -nT x .env"),
+    *("rg -gA x .env", "grep -rm 1 X .env", "ag -t x .env", "git rm .env -r; cat .env"),
 ]
 
 
@@ -39,7 +41,8 @@ SPOKEN_OF = [
     *("grep -n .env .gitignore", "jq .key x.json", "jq '.items[].key' x", "rm .env", "find . -name '.env*'"),
     *("cat *", "cat src/*.py", "ls .*", "git status", "python secrets.py", "cat secrets.py", "cat env.py"),
     *("cat id_rsa.pub", "cat credentials.py", "rg 'import.meta.env' src", "sed -n 1,5p a.py", "cat x.environment"),
-    *("ls *", "cat c*", "npm test", "git diff HEAD~1"),
+    *("ls *", "cat c*", "npm test", "git diff HEAD~1", "git check-ignore -v .env", "git rm --cached .env"),
+    *("git ls-files .env", "grep -A 3 .env .gitignore", "rg -g '*.ts' process.env src", "rg -tpy -C 2 .env src"),
 ]
 
 

@@ -33,11 +33,11 @@ def brought(commands: Sequence[Command], parts: Sequence[Simple]) -> Iterator[tu
     written = any(part.writes for part in parts) or any(program(command) == "tee" for command in commands)
     brings = _COPIERS | _PRINTERS if written else _COPIERS
     words = [word for command in commands if program(command) in brings for word in command[1:]]
-    words += [word for part in parts if written for word in part.targets]
+    words += [word for part in parts for word in part.targets]
     for word in dict.fromkeys(words):
         text = word.value or word.raw.translate(_QUOTES)
         for folder in dict.fromkeys(folders[:MOST]):
-            if found := _INSTALLED.fullmatch(posixpath.join(folder, text)):
+            if found := _INSTALLED.fullmatch(posixpath.normpath(posixpath.join(folder, text))):
                 yield (None, False) if word.value is None and _MAGIC.search(found[1]) else (found[1], True)
         if word.value is None:
             for name, said in located.items():

@@ -25,6 +25,9 @@ _RUNNERS = listed(
     " fakeroot fd fdfind find flock hatch ionice kubectl ltrace nice nohup nox npx nsenter parallel pipenv pkexec"
     " pnpx podman poetry proot rlwrap runuser rush script setarch setsid ssh start-stop-daemon stdbuf strace su sudo"
     " systemd-run taskset time timeout tox toybox trap unbuffer unshare uv uvx watch xargs xvfb-run"
+    " bwrap capsh chronic cpulimit cross-env eatmydata faketime firejail ld.so ld-linux.so.2 ld-linux-x86-64.so.2"
+    " ld-linux-aarch64.so.1 numactl perf prlimit proxychains proxychains4 qemu-aarch64 qemu-x86_64 rr setpriv torify"
+    " torsocks valgrind"
 )
 """They run the command that follows in their arguments."""
 
@@ -55,6 +58,8 @@ _BY_SUBCOMMAND = {
     for name in names.split()
 }
 """Programs that run the command in their arguments only behind one of these words."""
+_OF_PNPM = listed("ln rm install test patch link fetch import env init kill")
+"""Its own words that other programs are named by, too."""
 _TEXTUAL = listed(
     "script flock su runuser sg watch parallel rush ssh entr expect tmux screen xterm xvfb-run nix-shell nix crontab"
     " hyperfine vi vim nvim view ex ed emacs kak trap mapfile readarray complete bind npx bunx pnpx npm pnpm yarn bun"
@@ -75,10 +80,17 @@ _CALL = re.compile(
 )
 _TICKS = re.compile(r"`([^`]+)`")
 _PIPED = re.compile(r"\"([^\"]+)\"\s*\||\|\s*\"(?P<quoted>[^\"]+)\"")
-_AWK_RUNS = re.compile(r"system|\||getline|@load|@include")
+_AWK_RUNS = re.compile(r"system|\||getline|@load|@include|@\w+\s*\(")
+_AWK_ELSEWHERE = re.compile(r"-[fEieloWD].*|--(?:deb|ex|fil|in|lo|so).*", re.DOTALL)
+"""Options by which awk takes its program, or a part of it, from elsewhere."""
+_AWK_VALUED = listed("-v -F --assign --field-separator")
 _SED_RUNS = re.compile(r"(?:^|[\s;{}\d$/!])e(?:\s+([^\n]*)|[;}]|$)|s(.)(?:(?!\2).)*\2(?:(?!\2).)*\2[a-zA-Z0-9]*e")
 _SPLIT_STRING = re.compile(r"(?:--split-string(?:=|\Z)|-[a-zA-Z]*S)(.*)", re.DOTALL)
-_CODE = re.compile(r"-[a-zA-Z]*[ceEpr].*|--(?:eval|print|command|execute|expression)(?:=.*)?|-ex|eval|\+.*", re.DOTALL)
+_CODE = re.compile(
+    r"-[a-zA-Z]*[ceEpr].*|--(?:eval|print|command|execute|expression|require|import|loader)(?:=.*)?"
+    r"|-ex|eval|timeit|-[BRF]|\+.*|/dev/(?:stdin|fd/0)|/proc/self/fd/0",
+    re.DOTALL,
+)
 _TEXT = re.compile(r"[\s;&|<>()$`'\"]")
 _OTHER_RULES = re.compile(r"-[a-zA-Z0-9]*[fE].*|--(?:fi|mak|ev).*", re.DOTALL)
 _SCRIPT_FILE = re.compile(r"-[a-zA-Z]*f.*|--fi.*", re.DOTALL)
@@ -88,6 +100,12 @@ _SUBSTITUTED = re.compile(r"-(?:I|i|J).*|--replace.*|-[a-zA-Z0-9]*I.*", re.DOTAL
 _INSTALLED = re.compile(r"[^/]*|(?:/usr)?(?:/local)?/s?bin/[^/]+")
 """A program that is not the workspace's own."""
 _GIT_KEY = re.compile(r"[\w.*/-]+")
+_GIT_RUNS = re.compile(
+    r"core\.(?:fsmonitor|pager|editor|sshcommand|askpass|gitproxy|hookspath)|include\.path|includeif\..*|pager\..*"
+    r"|sequence\.editor|diff\.external|.*\.(?:textconv|command|driver|clean|smudge|process|helper|program|cmd)",
+    re.IGNORECASE,
+)
+"""Settings of git whose value is a program, or leads to such settings."""
 
 
 @dataclass(slots=True)
@@ -125,7 +143,7 @@ class _Expansion:
             return
         first = command[0].value
         self._hide(first is None or SUBSCRIPT.search(first))
-        tails = [command]
+        tails = [command, *_run_as_script(command)]
         if runs_its_words(command):
             self._hide(len(command) > MAX_TAILS or any(word.value is None for word in command[1:]))
             tails += [command[index:] for index in range(1, min(len(command), MAX_TAILS))]
@@ -220,11 +238,15 @@ class _Expansion:
             key, _, given = (value or "").partition("=")
             if before != "-c" or not _GIT_KEY.fullmatch(key) or not given:
                 continue
-            if key.casefold().startswith("alias.") and not given.startswith("!"):
-                yield f"git {given}"
+            if key.casefold().startswith("alias."):
+                yield given[1:] if given.startswith("!") else f"git {given}"
             else:
+                elsewhere = key.casefold().startswith("include")
+                elsewhere = elsewhere or not _INSTALLED.fullmatch(given.lstrip("!").split(" ")[0])
+                self._hide(elsewhere and _GIT_RUNS.fullmatch(key))
                 yield from self._guessed(given.lstrip("!"))
-        self._hide(any(value and value.startswith("--config-env") for value in values))
+        # `ext::` in the place of an address is a command.
+        self._hide(any(value and ("ext::" in value or value.startswith("--config-env")) for value in values))
 
     def _sed_script(self, values: Sequence[str | None]) -> Iterator[str | None]:
         script = next((value for value in values if value is None or not value.startswith("-")), None)
@@ -240,8 +262,9 @@ class _Expansion:
         operands = [value for value in values if value is None or not value.startswith("-")]
         code = [*values, *part.inputs]
         if name.endswith("awk"):
-            code = operands[:1] if "-f" not in values else []
-            runs = not code or code[0] is None or _AWK_RUNS.search(code[0])
+            script = _awk_program(values)
+            code = code if script is None else [script]
+            runs = script is None or _AWK_RUNS.search(script)
         else:
             runs = not operands or any(value is not None and _CODE.fullmatch(value) for value in values)
         self._hide(runs)
@@ -279,6 +302,20 @@ class _Expansion:
             yield from self._guessed(following.lstrip("!"))
 
 
+def _awk_program(values: Sequence[str | None]) -> str | None:
+    """The program among awk's arguments; None where it is not there, or not known."""
+    valued = False
+    for at, value in enumerate(values):
+        if value is None or (not valued and _AWK_ELSEWHERE.fullmatch(value)):
+            return None
+        if value == "--" and not valued:
+            return values[at + 1] if at + 1 < len(values) else None
+        if not valued and not value.startswith("-"):
+            return value
+        valued = not valued and value in _AWK_VALUED
+    return None
+
+
 def runs_its_input(command: tuple[Word, ...]) -> bool:
     """Whether what the program reads is code, or names that the shell goes on with."""
     name = program(command)
@@ -301,6 +338,15 @@ def runs_its_words(command: tuple[Word, ...]) -> bool:
         if not word.value.startswith("-") and not (before is not command[0] and (before.value or "").startswith("-")):
             return False
     return False
+
+
+def _run_as_script(command: tuple[Word, ...]) -> Iterator[tuple[Word, ...]]:
+    """What stands in the place of a script's name and is run all the same: `npm run env -- x`, `pnpm x`."""
+    name, values = program(command), [word.value for word in command[:3]]
+    if name in _BY_SUBCOMMAND and values[1:] in (["run", "env"], ["run-script", "env"]):
+        yield from (command[at:] for at in range(2, min(len(command), MAX_TAILS)))
+    elif name == "pnpm" and len(command) > 1 and values[1] not in _OF_PNPM:
+        yield command[1:]
 
 
 def _joined(values: Sequence[str | None]) -> str | None:

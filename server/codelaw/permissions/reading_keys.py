@@ -22,10 +22,19 @@ _BY_NAME = listed("ls stat test [ file du echo touch mkdir rm rmdir chmod cd whi
 """Programs that show or change nothing of what stands in the files they are given."""
 _CARRIERS = listed("xargs parallel read mapfile readarray sh bash zsh dash")
 """Programs that take names from what others print."""
+_GIT_BY_NAME = listed("check-attr check-ignore ls-files rm")
+"""Subcommands that tell nothing of what stands in the files they are given."""
 _MESSAGES = listed("-m -am --message --title --body --description --notes")
 _SPEAKERS = listed("git gh hub glab")
 _OWN_PATTERN = re.compile(r"-[a-zA-Z]*[ef].*|--(?:reg|file|pre).*", re.DOTALL)
 _SEARCHERS = listed("grep egrep fgrep rg ag ack")
+_LONG_VALUED = r"--(?:after-context|before-context|context|glob|iglob|max-count|type|type-not)"
+_VALUED = {
+    name: re.compile(rf"-[^\W\d_{letters}]*[{letters}]|{_LONG_VALUED}")
+    for names, letters in (("grep egrep fgrep", "ABCDdefm"), ("rg", "ABCEMTdefgjmrt"))
+    for name in names.split()
+}
+"""Options of theirs whose value stands apart."""
 _MAGIC = re.compile(r"[*?\[]")
 _USUAL = (
     *(".env", ".env.local", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials", ".htpasswd"),
@@ -63,7 +72,8 @@ def keys_read(command: str, parts: Sequence[Simple] | None, allow: Sequence[Rule
     looked = None if parts is None else list(_that_read(command, parts))
     for count, (name, _, _) in enumerate(named_by(command, looked, {"/": ""})):
         base = posixpath.basename(name)
-        if count > MAX_NAMES or ((keeps_keys(base) or _may_keep(base)) and not allowed_by_name(allow, name)):
+        kept = keeps_keys(base) or keeps_keys(_MAGIC.sub("x", base)) or _may_keep(base.casefold())
+        if count > MAX_NAMES or (kept and not allowed_by_name(allow, name)):
             return base
     return None
 
@@ -74,14 +84,18 @@ def _that_read(command: str, parts: Sequence[Simple]) -> Iterator[Simple]:
     carried = carried or "$(" in command or "`" in command
     for part in parts:
         first, words, name = part.command[:1], part.command[1:], program(part.command)
-        if name in _BY_NAME and not has_risky_flag(part.command, 1):
+        told = (words[0].value in _GIT_BY_NAME) if name == "git" and words else name in _BY_NAME
+        if told and (name == "git" or not has_risky_flag(part.command, 1)):
             first, words = (), (words if carried else ())
         elif name in _SPEAKERS:
             words = tuple(word for before, word in pairwise(part.command) if not _is_message(before, word))
         elif name == "cp" and len(words) == len(("from", "to")) and not words[0].raw.startswith("-"):
             words = words[:1]
         elif name in _SEARCHERS and not any(_OWN_PATTERN.fullmatch(word.raw) for word in words):
-            pattern = next((word for word in words if not word.raw.startswith("-")), None)
+            beside = zip(part.command, words, strict=False)
+            valued = _VALUED.get(name)
+            apart = (word for before, word in beside if valued is None or not valued.fullmatch(before.raw))
+            pattern = next((word for word in apart if not word.raw.startswith("-")), None)
             words = tuple(word for word in words if word is not pattern)
         targets = part.targets if "<>" in part.text else [one for one in part.targets if one not in part.writes]
         inputs = part.inputs if runs_its_input(part.command) else ()

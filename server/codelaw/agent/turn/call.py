@@ -19,6 +19,7 @@ from codelaw.domain.events import CallStatus, ToolCallEvent
 from codelaw.domain.permissions import ApprovalQuestion, Decision
 from codelaw.domain.results import failure
 from codelaw.domain.safety.key_files import keeps_keys
+from codelaw.domain.safety.own_tags import not_piped
 from codelaw.domain.safety.unseen import title
 from codelaw.permissions.options import home
 from codelaw.permissions.policy import CallFacts
@@ -28,7 +29,7 @@ from codelaw.tools.changing.snapshots import kept
 from codelaw.tools.paths import located
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from codelaw.agent.turn.approval import Verdict
@@ -194,13 +195,24 @@ class CallRun:
         record = self.run.record
         if record.parent:
             return False
-        own = {*candidates(self.run.typed)}
+        own = {*candidates(not_piped(self.run.typed))}
         own.update(path for one in record.record if one.metadata.note == "steer" for path in candidates(one.content))
-        called = {path for one in record.question.metadata.fragments for path in candidates(one.text)}
-        for path in own | ({*candidates(record.question.content)} - called):
-            with suppress(ToolFailure):
-                if (await located(self.run.environment.workspace, path)).shown == shown:
-                    return True
+        if await self._lead_to(shown, {path for path in own if keeps_keys(path)}):
+            return True
+        # What is attached stands beside what others' texts mention, and what a word of the user's leads to by a link.
+        others = {path for one in record.question.metadata.fragments for path in candidates(one.text)}
+        others.update(own, candidates(self.run.typed))
+        return not await self._lead_to(shown, others) and await self._lead_to(
+            shown, {*candidates(record.question.content)}
+        )
+
+    async def _lead_to(self, shown: str, paths: Collection[str]) -> bool:
+        """Whether one of some mentioned paths is that file."""
+        for path in paths:
+            for start in ("", *(f"{folder.name}/" for folder in self.run.environment.workspace.folders)):
+                with suppress(ToolFailure):
+                    if (await located(self.run.environment.workspace, f"{start}{path}")).shown == shown:
+                        return True
         return False
 
     async def _strictest(self) -> Decision:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import re
 import select
 import signal
 import stat
@@ -17,6 +18,7 @@ from codelaw.cli.conversation.talk import Talk
 from codelaw.cli.exits import CANCELLED, FAILED, USAGE
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import RED, Screen
+from codelaw.domain.safety.key_files import keeps_keys
 from codelaw.domain.safety.own_tags import PIPED, disarmed
 
 Json = dict[str, Any]
@@ -55,6 +57,7 @@ def chat(server: Server, arguments: argparse.Namespace) -> int:
 
 MOST_BYTES = 4_000_000
 """Of a pipe. A message may have fewer characters; the server says how many."""
+_MENTION = re.compile(r"@(?:\"([^\"\n]+)\"|([a-zA-Z0-9/._-]+))")
 PATIENCE_SECONDS = 2.0
 """After this time without a byte the person learns what is waited for."""
 _INSTEAD = "Put it into a file of the workspace and mention that with @."
@@ -81,11 +84,16 @@ def message(words: list[str]) -> str | None:
         if words and not (asked and not text):
             return text
         raise UnusableInput("There is no message: no TEXT is given, and standard input is empty.")
-    if not text.strip() and (sys.stdin.isatty() or "://" not in piped):
+    if not text.strip() and (sys.stdin.isatty() or not _names(piped)):
         return piped
-    # An address in it is named by whoever wrote it, and not by the user (T-8).
+    # An address in it is named by whoever wrote it, and not by the user (T-8); so is a file that holds keys (S-8).
     block = f"<{PIPED}>\n{_within(piped).rstrip(chr(10))}\n</{PIPED}>"
     return f"{text}\n\n{block}" if text.strip() else block
+
+
+def _names(piped: str) -> bool:
+    """Whether a text names an address, or mentions a file that is made to hold keys."""
+    return "://" in piped or any(keeps_keys((one[1] or one[2]).rstrip(".")) for one in _MENTION.finditer(piped))
 
 
 def _within(piped: str) -> str:

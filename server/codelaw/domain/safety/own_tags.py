@@ -27,6 +27,7 @@ DISTINCT = tuple(name for name in OURS if "-" in name or name == "remembered")
 
 PIPED = "stdin"
 """The tag around what was piped into a message."""
+_PIPED = re.compile(rf"<{PIPED}>.*?(?:</{PIPED}>|\Z)", re.DOTALL)
 _OPENING = re.compile(
     "(?:[<\uff1c\ufe64]|&(?:amp;){0,8}(?:lt|#0{0,8}60|#x0{0,8}3c)(?![0-9a-z]);?)"
     f"(?=[\\s/{HIDDEN}]{{0,32}}(?:[aefhlprst&\\\\]|[^\\x00-\\x7f]))",
@@ -51,6 +52,11 @@ def replaced(text: str, names: tuple[str, ...], instead: Callable[[str], str]) -
         pieces += [text[at:start], instead(text[start:end])]
         at = end
     return "".join((*pieces, text[at:])) if pieces else text
+
+
+def not_piped(text: str) -> str:
+    """A message without what was piped into it, which names nothing for the user."""
+    return _PIPED.sub(" ", text)
 
 
 def disarmed(text: str, names: tuple[str, ...] = OURS) -> str:

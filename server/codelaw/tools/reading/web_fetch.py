@@ -13,14 +13,13 @@ from pydantic import Field
 
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.results import ToolResult
-from codelaw.domain.safety.own_tags import PIPED
+from codelaw.domain.safety.own_tags import not_piped
 from codelaw.ports.abilities import Web
 from codelaw.tools.base import Arguments, Preview, Tool, ToolEnvironment, applying, cut_result
 
 LONGEST_URL = 2_000
 MOST_URLS = 1_000
 _URL = re.compile(r"https?://[^\s<>\"'`\\^{}|\x00-\x20\x7f]{1,2000}", re.IGNORECASE)
-_PIPED = re.compile(rf"<{PIPED}>.*?(?:</{PIPED}>|\Z)", re.DOTALL)
 _BEHIND = ".,;:!?)]}’”»、。，；：！？）】」』"
 """What may follow an address in a sentence, and does not belong to it."""
 _UNSEEN = frozenset({"script", "style", "template", "noscript", "svg", "math", "iframe", "object", "head"})
@@ -46,7 +45,7 @@ def named(texts: Iterable[str]) -> frozenset[str]:
     """
     found: set[str] = set()
     for text in texts:
-        for match in _URL.finditer(_PIPED.sub(" ", text)):
+        for match in _URL.finditer(not_piped(text)):
             found |= {spelled(match[0]), spelled(match[0].rstrip(_BEHIND))}
             if len(found) >= MOST_URLS:
                 return frozenset(found)
