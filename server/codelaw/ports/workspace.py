@@ -69,15 +69,11 @@ class ObeyedFiles(Protocol):
         ...
 
     async def removed(self, path: str) -> FileText | None:
-        """What goes on to count of a file that is not there, because a command has removed it; else None.
-
-        Raises:
-            ToolFailure: as `Workspace.locate`.
-        """
+        """What goes on to count of a file that is not there or cannot be read, because of a command; else None."""
         ...
 
     async def counts(self, path: str) -> bool:
-        """Whether a file counts as it is, or each file of a folder; also what is none, and whose content is no text."""
+        """Whether a file counts as it is, or each file of a folder; also what is none, and was none before."""
         ...
 
     async def unseen(self) -> Sequence[UnseenChange]:

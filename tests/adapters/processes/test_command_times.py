@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -36,6 +38,11 @@ def ws(tmp_path: Path) -> Path:
 def times_of(own: Path) -> CommandTimes:
     """As a server has them, or another one."""
     return CommandTimes(own, USUAL)
+
+
+def git(folder: Path, *words: str) -> None:
+    who = ["-c", "user.name=A User", "-c", "user.email=a@user.example", "-c", "init.defaultBranch=main"]
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
 
 
 def pause() -> None:
@@ -181,3 +188,72 @@ def test_a_clock_that_is_set_back_hides_nothing(own: Path, ws: Path, monkeypatch
     times.end(noted)
     (ws / "a").write_text("a")
     assert times.changed_by(ws / "a") is not None, "until the clock is there again"
+
+
+def branch_with_a_law(ws: Path) -> None:
+    """A ref that a command makes by itself, for another one to check out."""
+    git(ws, "checkout", "-qb", "evil")
+    (ws / "CODE_LAW.md").write_text("evil\n")
+    git(ws, "add", "-A")
+    git(ws, "commit", "-qm", "evil")
+    git(ws, "checkout", "-q", "main")
+
+
+@pytest.fixture
+def repository(ws: Path) -> Path:
+    git(ws, "init", "-q")
+    (ws / "a.txt").write_text("a\n")
+    git(ws, "add", "-A")
+    git(ws, "commit", "-qm", "one")
+    return ws
+
+
+def knows(times: CommandTimes, ws: Path) -> bool:
+    """Whether what the command has committed was there before the next command, as far as is known."""
+    noted = times.begin([ws])
+    times.end(noted)
+    return noted.before.holds(ws / "CODE_LAW.md", b"evil\n")
+
+
+def test_what_a_command_of_a_killed_server_has_committed(own: Path, repository: Path):
+    if (child := os.fork()) == 0:
+        times_of(own).begin([repository])
+        branch_with_a_law(repository)
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert not knows(times_of(own), repository)
+    assert not knows(times_of(own), repository)
+
+
+def test_what_a_command_of_another_server_commits_meanwhile(own: Path, repository: Path):
+    one, other = times_of(own), times_of(own)
+    noted = one.begin([repository])
+    branch_with_a_law(repository)
+    assert not knows(other, repository)
+    one.end(noted)
+    assert not knows(other, repository)
+    assert not knows(one, repository)
+    git(repository, "checkout", "-qb", "mine")
+    (repository / "CODE_LAW.md").write_text("mine\n")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "mine")
+    noted = other.begin([repository])
+    assert noted.before.holds(repository / "CODE_LAW.md", b"mine\n"), "what the user commits is known"
+    assert noted.before.holds(repository / "a.txt", b"a\n")
+    other.end(noted)
+
+
+def test_who_saves_a_file_beside_what_a_command_has_made(own: Path, ws: Path):
+    times = times_of(own)
+    (ws / "lib").mkdir()
+    (ws / "lib/AGENTS.md").write_text("old\n")
+    command(times, ws, "lib/built")
+    assert times.changed_by(ws / "lib/AGENTS.md") is not None, "its folder may be another one"
+    with (ws / "lib/AGENTS.md").open("a") as file:
+        file.write("more\n")  # as editors do: the folder stays as it is
+    assert times.changed_by(ws / "lib/AGENTS.md") is None
+    pause()
+    noted = times.begin([ws])
+    (ws / "lib").rename(ws / "moved")
+    times.end(noted)
+    assert times.changed_by(ws / "moved/AGENTS.md") is not None

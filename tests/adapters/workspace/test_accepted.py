@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import mmap
+import os
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,9 +15,16 @@ from pathlib import Path
 import pytest
 
 from codelaw.adapters.processes.quarantine.command_times import TICK, CommandTimes
+from codelaw.adapters.texts import MAX_BYTES, Raw
+from codelaw.adapters.workspace import obeyed
 from codelaw.adapters.workspace.accepted import LARGEST_KEPT, AcceptedTexts
 from codelaw.adapters.workspace.disk import DiskWorkspace
+from codelaw.agent.turn.laws import find_law
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.files import Located
 from codelaw.domain.safety.redaction import Redaction
+from codelaw.permissions.policy import denied_to
+from codelaw.permissions.rules import parse
 from tests.attacks.world import USUAL
 from tests.fakes.desk import folder
 from tests.fakes.documents import FakeDocuments
@@ -31,8 +41,8 @@ class Desk:
         self.documents = FakeDocuments()
         self.times = CommandTimes(base / "own/quarantine", USUAL)
         (base / "own").mkdir(exist_ok=True)
-        accepted = AcceptedTexts(base / "own/accepted", self.times, Redaction())
-        self.workspace = DiskWorkspace([folder(self.root)], self.documents, accepted=accepted)
+        self.accepted = AcceptedTexts(base / "own/accepted", self.times, Redaction())
+        self.workspace = DiskWorkspace([folder(self.root)], self.documents, accepted=self.accepted)
 
     async def command(self, does: Callable[[], object]) -> None:
         def run() -> None:
@@ -181,3 +191,105 @@ async def test_few_are_kept_and_a_cut_one_is_none(desk: Desk, monkeypatch: pytes
     assert await after.text("d") == "d"
     await after.command(writes(desk, "new", "c"))
     assert await after.text("c") is None
+
+
+OUT_OF_FORCE: dict[str, Callable[[Path], object]] = {
+    "a folder": lambda path: path.mkdir(),
+    "a link out": lambda path: path.symlink_to("/etc/passwd"),
+    "a link to nothing": lambda path: path.symlink_to("nowhere"),
+    "a link to itself": lambda path: path.symlink_to(path.name),
+    "a pipe": os.mkfifo,
+    "no text": lambda path: path.write_bytes(b"\0"),
+    "too large": lambda path: (path.touch(), os.truncate(path, MAX_BYTES + 1)),
+    "a denied file": lambda path: path.symlink_to(".env"),
+}
+
+
+@pytest.mark.parametrize("what", OUT_OF_FORCE)
+async def test_what_cannot_be_read_puts_no_law_out_of_force(desk: Desk, what: str):
+    path = desk.root / "AGENTS.md"
+    path.write_text("beside\n")
+    (desk.root / ".env").write_text("KEY=1\n")
+    denied = denied_to("Read", "reads", [parse("Read(.env)")])
+
+    async def stands(of: Desk) -> bool:
+        return "beside" in (await find_law(of.workspace, denied, ["AGENTS.md"])).text
+
+    assert await stands(desk)
+    await desk.command(lambda: (path.unlink(), OUT_OF_FORCE[what](path)))
+    assert await stands(desk)
+    after = Desk(desk.base)
+    assert await stands(after)
+    assert await after.answer(accepted=True) == 1
+    assert not await stands(after), "the user has let it"
+    assert not await stands(Desk(desk.base))
+    assert await after.answer(accepted=True) == 0
+
+
+async def test_the_program_of_a_hook_that_becomes_a_link_is_too_large_or_gone(desk: Desk):
+    program = desk.root / "check.sh"
+
+    def becomes(made: Callable[[], object]) -> Callable[[], object]:
+        return lambda: (program.unlink(), made())
+
+    for made in (
+        lambda: program.symlink_to("/usr/bin/true"),
+        lambda: (program.touch(), os.truncate(program, 60 << 20)),
+        str,
+    ):
+        program.unlink(missing_ok=True)
+        program.write_text("exit 2\n")
+        assert await desk.workspace.obeyed.counts(str(program))
+        await desk.command(becomes(made))
+        assert not await desk.workspace.obeyed.counts(str(program))
+    program.symlink_to("/usr/bin/true")
+    assert await desk.workspace.obeyed.counts(str(program)), "the user's own link"
+
+
+def mapped(path: Path) -> None:
+    """Written without a system call that writes."""
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as memory:
+        assert memory[:1]  # the page is there, so that writing it is no fault
+        memory[:4] = b"evil"
+
+
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="there is no file system in memory")
+async def test_a_mapped_file_whose_time_stays():
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as base:
+        desk = Desk(Path(base).resolve())
+        path = desk.root / "CODE_LAW.md"
+        path.write_text("old\n")
+        assert await desk.text() == "old\n"
+        path.chmod(0o600)  # another time, and the same text
+        assert await desk.text() == "old\n"
+        await desk.command(lambda: mapped(path))
+        assert await desk.text() == "old\n"
+
+
+async def test_what_follows_a_write_of_ours_at_the_same_time_is_not_ours(desk: Desk):
+    def both() -> None:
+        asyncio.run(desk.workspace.write(desk.workspace.locate("AGENTS.md"), "ours\n", over=None))
+        path = desk.root / "AGENTS.md"
+        path.write_text("theirs\n")
+        desk.accepted.wrote({path: "ours\n"})  # as one that was faster than our look at the time
+
+    await desk.command(both)
+    assert await desk.text("AGENTS.md") is None
+
+
+async def test_a_text_that_appears_while_it_is_read_is_looked_at(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+    real, path = obeyed.read_raw, desk.root / "AGENTS.md"
+
+    def late(place: Located) -> Raw:
+        try:
+            return real(place)
+        finally:
+            path.write_text("evil\n")
+
+    monkeypatch.setattr(obeyed, "read_raw", late)
+
+    def looks() -> None:
+        with pytest.raises(ToolFailure):
+            asyncio.run(desk.workspace.obeyed.read("AGENTS.md"))
+
+    await desk.command(looks)

@@ -11,12 +11,14 @@ import json
 import logging
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from codelaw.adapters.processes.quarantine.command_times import CommandTimes
-from codelaw.adapters.texts import beginning, visible
+from codelaw.adapters.texts import Raw, beginning, decoded, visible
+from codelaw.adapters.texts import digest as text_digest
+from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Located, UnseenChange
 from codelaw.domain.safety.redaction import Redaction
 
@@ -26,6 +28,8 @@ LARGEST_KEPT = 1 << 20
 _HEAD = 1 << 19
 """Bytes of what stands before a text, and of seals in it."""
 _WRITES = 256
+_UNREAD = "unread"
+"""In the place of a digest."""
 
 _log = logging.getLogger(__name__)
 
@@ -37,6 +41,8 @@ class _Record:
     digest: str
     content: bytes | None
     """None where it is not kept."""
+    changed: int = 0
+    """When the file was changed last, in nanoseconds."""
     gone: bool = False
     """A command has removed the file, and the user has not seen it."""
 
@@ -50,29 +56,41 @@ class AcceptedTexts:
         self._times = times
         self._redaction = redaction
         self._lock = threading.Lock()
-        self._digests: dict[Path, str] = {}
-        """Of what counts on the disk, by how the file is looked for."""
+        self._digests: dict[Path, tuple[str, int]] = {}
+        """Of what counts on the disk, by how the file is looked for, and when it was changed."""
         self.shown: dict[Path, str] = {}
         """The digests of the texts that counted last, of open documents, too."""
-        self._written: dict[Path, int] = {}
-        """By real path when we have written a file last, on the user's behalf, in nanoseconds."""
+        self._written: dict[Path, tuple[int, str]] = {}
+        """By real path of what we have written on the user's behalf: when, in nanoseconds, and the text's digest."""
         self._pending: dict[Path, UnseenChange] = {}
         self._refused: set[UnseenChange] = set()
         self._pruned = False
 
     def counts(self, path: Path, place: Located, content: bytes) -> bool:
         """Whether the content that was just read of a file counts; `path` is how it is looked for."""
-        digest = hashlib.sha256(content).hexdigest()
+        digest, changed = hashlib.sha256(content).hexdigest(), _changed(place.path)
         with self._lock:
-            if self._digests.get(path) != digest:
+            if self._digests.get(path) != (digest, changed):
                 record = self._record(path)  # another server may have accepted it
-                if (record is None or record.digest != digest) and self._is_command_made(path, place, content):
+                if (record is None or record.digest != digest) and self._is_command_made(path, place, content, record):
                     before = None if record is None else record.content
                     self._pending[path] = UnseenChange(path, place.shown, _text(before), _text(content))
                     return False
-                self._accept(path, content, digest)
+                self._accept(path, content, digest, changed)
             self._pending.pop(path, None)
             return True
+
+    def counts_unread(self, path: Path, shown: str) -> bool:
+        """Whether what is there and cannot be read counts so: a command may have put a link or a folder there."""
+        with self._lock:
+            record, changed = self._record(path), _changed(path)
+            let = record is not None and record.digest == _UNREAD and record.changed == changed
+            if let or self._times.changed_by(path, as_far=True) is None:
+                self._pending.pop(path, None)
+                return True
+            before = None if record is None else record.content
+            self._pending[path] = UnseenChange(path, shown, _text(before), None)
+            return False
 
     def last(self, path: Path) -> bytes | None:
         """What goes on to count of a file whose content does not; None: nothing does."""
@@ -89,7 +107,7 @@ class AcceptedTexts:
                 self._forget(path)
                 return None
             if not record.gone:
-                self._keep(path, record.digest, record.content, gone=True)
+                self._keep(path, record, gone=True)
             self._pending[path] = UnseenChange(path, shown, _text(record.content), None)
             return record.content
 
@@ -106,38 +124,44 @@ class AcceptedTexts:
                 self._refused.add(change)
             elif content is None:
                 self._forget(change.path)
+                if changed := _changed(change.path):
+                    self._keep(change.path, _Record(_UNREAD, None, changed))
             else:
-                self._accept(change.path, content, hashlib.sha256(content).hexdigest())
+                digest = hashlib.sha256(content).hexdigest()
+                self._accept(change.path, content, digest, _changed(change.path, follow=True))
             if accepted:
                 self._pending.pop(change.path, None)
 
-    def wrote(self, paths: Sequence[Path]) -> None:
-        """We have just written files on the user's behalf; the paths are real."""
+    def wrote(self, texts: Mapping[Path, str]) -> None:
+        """We have just written these texts on the user's behalf; the paths are real."""
         with self._lock:
-            for path in paths:
-                with contextlib.suppress(OSError):
-                    self._written[path] = path.lstat().st_ctime_ns
+            for path, text in texts.items():
+                self._written[path] = _changed(path), text_digest(text)
             while len(self._written) > _WRITES:
                 del self._written[next(iter(self._written))]
 
-    def _is_command_made(self, path: Path, place: Located, content: bytes) -> bool:
+    def _is_command_made(self, path: Path, place: Located, content: bytes, record: _Record | None) -> bool:
         try:
-            before = self._times.changed_by(path)
-            if before is None or place.path.lstat().st_ctime_ns == self._written.get(place.path):
-                return False
+            before, changed = self._times.changed_by(path), place.path.lstat().st_ctime_ns
         except OSError:
             return True  # it is gone or moves just now
+        if before is None:
+            # On tmpfs a mapped file is written without a new time.
+            return record is not None and record.changed == changed
+        written = self._written.get(place.path)
+        if written is not None and written[0] == changed and written[1] == _digest_of_text(content, place):
+            return False
         return not before.holds(place.path, content)
 
     def _is_command_removed(self, path: Path, content: bytes) -> bool:
         before = self._times.changed_by(path, gone=True)
         return before is not None and not (before.holds(path, content) and before.left(path))
 
-    def _accept(self, path: Path, content: bytes, digest: str) -> None:
-        self._digests[path] = digest
+    def _accept(self, path: Path, content: bytes, digest: str, changed: int) -> None:
+        self._digests[path] = digest, changed
         record = self._record(path)
-        if record is None or record.digest != digest or record.gone:
-            self._keep(path, digest, content)
+        if record is None or record.digest != digest or record.gone or record.changed != changed:
+            self._keep(path, _Record(digest, content, changed))
 
     def _forget(self, path: Path) -> None:
         self._digests.pop(path, None)
@@ -154,13 +178,16 @@ class AcceptedTexts:
             said = json.loads(head)
         except ValueError:
             return None  # there is none, or it was cut with the machine's power
-        text = self._redaction.opened(content.decode("utf-8", "surrogateescape")) if said["whole"] else None
-        return _Record(said["digest"], None if text is None else _bytes(text), said["gone"])
+        whole = said["whole"] and said["digest"] != _UNREAD
+        text = self._redaction.opened(content.decode("utf-8", "surrogateescape")) if whole else None
+        return _Record(said["digest"], None if text is None else _bytes(text), said.get("changed", 0), said["gone"])
 
-    def _keep(self, path: Path, digest: str, content: bytes, *, gone: bool = False) -> None:
+    def _keep(self, path: Path, record: _Record, *, gone: bool = False) -> None:
+        content = record.content or b""
         whole = len(content) <= LARGEST_KEPT
         kept = self._redaction.sealed(content.decode("utf-8", "surrogateescape")) if whole else ""
-        head = json.dumps({"path": str(path), "digest": digest, "whole": whole, "gone": gone}).encode("ascii")
+        said = {"path": str(path), "digest": record.digest, "whole": whole, "gone": gone, "changed": record.changed}
+        head = json.dumps(said).encode("ascii")
         file = self._file(path)
         new = file.with_name(f".{file.name}.{os.urandom(4).hex()}")
         try:
@@ -180,6 +207,20 @@ class AcceptedTexts:
                 by_age = sorted(((entry.stat().st_mtime, entry.path) for entry in entries), reverse=True)
             for _, file in by_age[MOST_RECORDS:]:
                 Path(file).unlink(missing_ok=True)
+
+
+def _changed(path: Path, *, follow: bool = False) -> int:
+    """When a file was changed last, in nanoseconds; 0 where there is none."""
+    try:
+        return path.stat(follow_symlinks=follow).st_ctime_ns
+    except OSError:
+        return 0
+
+
+def _digest_of_text(content: bytes, place: Located) -> str:
+    with contextlib.suppress(ToolFailure):
+        return decoded(Raw(content, 0, 0, 0, 0), place).digest
+    return ""
 
 
 def _bytes(text: str) -> bytes:

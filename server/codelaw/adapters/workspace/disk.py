@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import posixpath
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -158,14 +158,14 @@ class DiskWorkspace:
         own = [buffer.uri for buffer in dirty if self._is_ours(buffer)]
         if own and self._editor is not None and self._editor.saves:
             await self._editor.save(own)
-            await self._wrote([buffer.path for buffer in self._open() if buffer.uri in own and buffer.path])
+            await self._wrote({one.path: one.text for one in self._open() if one.uri in own and one.path})
             dirty = await self._unsaved()
         self._live.edited = {buffer.uri: self._live.edited[buffer.uri] for buffer in dirty if self._is_ours(buffer)}
         return [self.shown(str(buffer.path)) for buffer in dirty]
 
-    async def _wrote(self, paths: Sequence[Path]) -> None:
+    async def _wrote(self, texts: Mapping[Path, str]) -> None:
         if self._accepted is not None:
-            await asyncio.to_thread(self._accepted.wrote, paths)
+            await asyncio.to_thread(self._accepted.wrote, texts)
 
     def _is_ours(self, buffer: Buffer) -> bool:
         """Whether what is unsaved in it began with an edit of ours; once the user has saved, it is theirs."""
@@ -184,7 +184,7 @@ class DiskWorkspace:
         async with self._writing:
             buffer = self._buffer(located)
             written = await asyncio.to_thread(_write, located, text, over, buffer, self._naming)
-            await self._wrote([located.path])
+            await self._wrote({located.path: text})
             if buffer is not None:
                 self._live.outdated[located.path] = buffer.version
             return written

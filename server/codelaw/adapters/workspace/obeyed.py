@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from pathlib import Path
 from codelaw.adapters.texts import Raw, decoded, read_raw
 from codelaw.adapters.workspace.accepted import AcceptedTexts
 from codelaw.adapters.workspace.overlay import text_of
-from codelaw.adapters.workspace.walk import absolute
+from codelaw.adapters.workspace.walk import absolute, place_of
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileText, UnseenChange
 from codelaw.ports.workspace import Workspace
@@ -38,14 +39,19 @@ class AcceptedFiles:
             with suppress(ToolFailure):
                 raw = read_raw(place)
         if self.accepted is None or raw is None:
+            if self.accepted is not None and buffer is None and place.path.is_absolute():
+                read_raw(place)  # a text that is there only now would be looked at by nobody
+                raise ToolFailure("NOT_FOUND", f"{place.shown} is changed while it is read.")
             return text_of(place, buffer)
-        found = decoded(raw, place) if buffer is None else text_of(place, buffer)
         spelt = absolute(path, self.workspace.folders)
-        if self.accepted.counts(spelt, place, raw.content):
+        counts, last = self.accepted.counts(spelt, place, raw.content), self.accepted.last(spelt)
+        before = None if counts or last is None else decoded(replace(raw, content=last), place)
+        if buffer is None and not counts:
+            return before
+        found = decoded(raw, place) if buffer is None else text_of(place, buffer)
+        if counts:
             self.accepted.shown[spelt] = found.digest
             return found
-        last = self.accepted.last(spelt)
-        before = None if last is None else decoded(replace(raw, content=last), place)
         # An editor that has loaded what the command made shows it, and nobody has said so yet.
         kept = buffer is not None and found.digest in (self.accepted.shown.get(spelt), before and before.digest)
         return found if kept else before
@@ -54,9 +60,11 @@ class AcceptedFiles:
         return await asyncio.to_thread(self._removed, path)
 
     def _removed(self, path: str) -> FileText | None:
-        place, spelt = self.workspace.locate(path), absolute(path, self.workspace.folders)
-        last = None if self.accepted is None else self.accepted.removed(spelt, place.shown)
-        return None if last is None else decoded(Raw(last, 0, 0, 0, 0), place)
+        if self.accepted is None:
+            return None
+        spelt = absolute(path, self.workspace.folders)
+        last = None if self._file_counts(self.accepted, spelt) else self.accepted.last(spelt)
+        return None if last is None else decoded(Raw(last, 0, 0, 0, 0), place_of(spelt, self.workspace.folders))
 
     async def counts(self, path: str) -> bool:
         return await asyncio.to_thread(self._counts, Path(path))
@@ -66,10 +74,18 @@ class AcceptedFiles:
         if path.is_dir():
             unseen = [one for one in _files(path) if not self._counts(one)] if path not in roots else []
             return not unseen
-        with suppress(ToolFailure):
-            place, spelt = self.workspace.locate(str(path)), absolute(str(path), self.workspace.folders)
-            return self.accepted is None or self.accepted.counts(spelt, place, read_raw(place).content)
-        return True  # there is nothing that could be obeyed
+        return self.accepted is None or self._file_counts(self.accepted, absolute(str(path), self.workspace.folders))
+
+    def _file_counts(self, accepted: AcceptedTexts, spelt: Path) -> bool:
+        shown = self.workspace.shown(str(spelt))
+        if not os.path.lexists(spelt):
+            return accepted.removed(spelt, shown) is None
+        try:
+            place = self.workspace.locate(str(spelt))
+            content = read_raw(place).content
+        except ToolFailure:
+            return accepted.counts_unread(spelt, shown)
+        return accepted.counts(spelt, place, content)
 
     async def unseen(self) -> Sequence[UnseenChange]:
         return () if self.accepted is None else await asyncio.to_thread(self._unseen, self.accepted)

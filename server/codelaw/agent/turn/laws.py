@@ -6,7 +6,7 @@ import logging
 import posixpath
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -284,13 +284,20 @@ class _LawReader:
                     return [law]
                 left.remove(name)
             if wanted not in names and (text := await self.workspace.obeyed.removed(self.path(wanted))) is not None:
-                place = await located(self.workspace, self.path(wanted))
-                return [FolderLaw(self.folder, self.inside, wanted, place, text)]
+                return [FolderLaw(self.folder, self.inside, wanted, self._place(wanted), text)]
         return []
 
     async def law(self, name: str, names: Sequence[str]) -> FolderLaw | None:
         """The file of that name, readable or not; None where a command made it and the user has not seen it."""
         others = tuple(other for other in names if other != name and laws.choose([other], name))
+        found = await self._law(name, others)
+        if found is not None and found.text is None:
+            # What a command has put there to put the law out of force does not count either.
+            text = await self.workspace.obeyed.removed(self.path(name))
+            return found if text is None else replace(found, place=self._place(name), text=text, problem="")
+        return found
+
+    async def _law(self, name: str, others: tuple[str, ...]) -> FolderLaw | None:
         place: Located | None = None
         try:
             place = await located(self.workspace, self.path(name))
@@ -303,6 +310,10 @@ class _LawReader:
             return None if text is None else FolderLaw(self.folder, self.inside, name, place, text, others=others)
         except ToolFailure as failure:
             return self.unread(name, failure, place, others)
+
+    def _place(self, name: str) -> Located:
+        """Where a file lies, whatever it leads to."""
+        return _place(self.workspace, self.folder, self.folder.root / self.inside / name)
 
     def _is_kept_back(self, name: str, place: Located, *, linked: bool) -> bool:
         """Whether a rule denies the file; a CODE_LAW.md itself is the law whatever may be read (S-1)."""

@@ -14,6 +14,7 @@ import json
 import logging
 import math
 import os
+import stat
 import threading
 import time
 from bisect import bisect_right
@@ -61,7 +62,6 @@ class CommandTimes:
         self.refs = Refs(folder, environment)
         self._folder = folder / "times"
         self._lock = threading.RLock()
-        self._running = 0
         self._ended: tuple[object, dict[Path, list[Ran]]] = None, {}
         """By the stamp of the file, what it says of each folder."""
         self._before: dict[str, RefsBefore] = {}
@@ -73,7 +73,7 @@ class CommandTimes:
             OSError: it cannot be written down.
         """
         with self._lock:  # no other begins meanwhile
-            before = self.refs.before(folders, alone=not self._running)
+            before = self.refs.before(folders, [self._refs_before(said["refs"]) for said in self._live()])
             refs = json.dumps(before.written()).encode()
             name = hashlib.sha256(refs).hexdigest()[:24]
             if name not in self._before:
@@ -82,16 +82,13 @@ class CommandTimes:
                 place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 _write(place, refs)
             said = {"folders": [*map(str, folders)], "begun": time.time(), "refs": name}
-            noted = NotedCommand(begin_note(self._folder / "running", said), said, before)
-            self._running += 1
-        return noted
+            return NotedCommand(begin_note(self._folder / "running", said), said, before)
 
     def end(self, noted: NotedCommand) -> None:
         """The command has ended, and nothing of it runs any more."""
         with self._lock:
             with contextlib.suppress(OSError):
                 self.refs.after(noted.before)
-            self._running -= 1
             try:
                 self._close(noted.said)
             except OSError as error:
@@ -99,23 +96,27 @@ class CommandTimes:
             else:
                 noted.note.end()
 
-    def changed_by(self, path: Path, *, gone: bool = False) -> RefsBefore | None:
+    def changed_by(self, path: Path, *, gone: bool = False, as_far: bool = False) -> RefsBefore | None:
         """What the refs held before the first command that may have made a file what it is; None where none has.
 
         `path` is absolute, and how the file is looked for: each folder and link on the way may be a command's, too.
-        With `gone` it is about a file that is not there any more.
+        With `gone` it is about a file that is not there any more, with `as_far` about the way as far as it leads.
 
         Raises:
-            OSError: it is gone by now.
+            OSError: it is gone by now; never with `gone` or `as_far`.
         """
         with self._lock:
             times = self._times()
         found: list[Ran] = []
-        for step, changed in _removed(path) if gone else _steps(path):
+        steps = [*(_removed(path) if gone else _as_far(path) if as_far else _steps(path))]
+        # Who saves a file has seen it, whatever a command has put beside it before.
+        saved = 0.0 if gone or as_far else steps[-1][1].st_ctime - TICK
+        for step, facts in steps:
             for root, ran in times.items():
                 if root in step.parents or (gone and root == step):
-                    at = bisect_right(ran, changed + TICK, key=lambda one: one[0]) - 1
-                    if at >= 0 and changed <= ran[at][1]:
+                    at = bisect_right(ran, facts.st_ctime + TICK, key=lambda one: one[0]) - 1
+                    older = stat.S_ISDIR(facts.st_mode) and at >= 0 and ran[at][1] < saved
+                    if at >= 0 and facts.st_ctime <= ran[at][1] and not older:
                         found.append(ran[at])
         return self._refs_before(min(found)[2]) if found else None
 
@@ -133,17 +134,9 @@ class CommandTimes:
     def _times(self) -> Mapping[Path, list[Ran]]:
         """By folder, when commands ran in it or still run."""
         now: dict[Path, list[Ran]] = {}
-        for file in sorted((self._folder / "running").glob("[0-9a-f]*")):
-            said = _said(file)
-            if not said:
-                continue  # it has ended just now
-            try:
-                with unheld(file):  # its server is dead: until now it may have gone on
-                    self._close(said)
-                    file.unlink(missing_ok=True)
-            except OSError:
-                for root in said["folders"]:
-                    now.setdefault(Path(root), []).append((said["begun"], math.inf, said["refs"]))
+        for said in self._live():
+            for root in said["folders"]:
+                now.setdefault(Path(root), []).append((said["begun"], math.inf, said["refs"]))
         try:
             facts = (self._folder / "ended").stat()
         except FileNotFoundError:
@@ -155,6 +148,22 @@ class CommandTimes:
             return self._ended[1]
         known = self._ended[1]
         return {root: _joined([*known.get(root, ()), *now.get(root, ())]) for root in {**known, **now}}
+
+    def _live(self) -> list[Mapping[str, Any]]:
+        """What is written down of the commands that run, of any server; those of dead ones have ended by now."""
+        live: list[Mapping[str, Any]] = []
+        for file in sorted((self._folder / "running").glob("[0-9a-f]*")):
+            said = _said(file)
+            if not said:
+                continue  # it has ended just now
+            try:
+                with unheld(file):  # its server is dead: until now it may have gone on
+                    self.refs.after(self._refs_before(said["refs"]))
+                    self._close(said)
+                    file.unlink(missing_ok=True)
+            except OSError:
+                live.append(said)
+        return live
 
     def _read(self) -> dict[Path, list[Ran]]:
         found: dict[Path, list[Ran]] = {}
@@ -223,8 +232,8 @@ def _fewest(ran: Sequence[Ran]) -> list[Ran]:
     return _joined((ran[at - 1][1] if at in nearest else one[0], *one[1:]) for at, one in enumerate(ran))
 
 
-def _steps(path: Path) -> Iterator[tuple[Path, float]]:
-    """Each name on the way to a file, over links as they lead, and when what it names was changed last.
+def _steps(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """Each name on the way to a file, over links as they lead, and what the file system says of it.
 
     Raises:
         OSError: one of them is not there.
@@ -236,7 +245,7 @@ def _steps(path: Path) -> Iterator[tuple[Path, float]]:
             at = at.parent
             continue
         step = at / part
-        yield step, step.lstat().st_ctime
+        yield step, step.lstat()
         if not step.is_symlink():
             at = step
             continue
@@ -247,7 +256,12 @@ def _steps(path: Path) -> Iterator[tuple[Path, float]]:
         waiting += [part for part in target.parts[::-1] if part != target.anchor]
 
 
-def _removed(path: Path) -> Iterator[tuple[Path, float]]:
+def _as_far(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    with contextlib.suppress(OSError):
+        yield from _steps(path)
+
+
+def _removed(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
     """The folder in which a name is missing, or that is the nearest to it."""
     folder = next(one for one in path.parents if one.is_dir())
-    yield folder, folder.lstat().st_ctime
+    yield folder, folder.lstat()

@@ -26,6 +26,8 @@ from codelaw.adapters.texts import small_text
 
 MOST_REFS = 300
 """Of one repository, the one that is checked out first."""
+MOST_IDS = 2 * MOST_REFS + 1
+"""Of what they name, packed ones and the head among them."""
 LARGEST_PACKED = 4 << 20
 LARGEST_ANSWER = 32 << 20
 LARGEST_FILE = 1 << 20
@@ -55,19 +57,21 @@ class Refs:
         """What they named only after one, of any session: that a command has committed it makes nothing known."""
         self._lock = threading.Lock()
 
-    def before(self, folders: Sequence[Path], *, alone: bool = True) -> RefsBefore:
-        """Note what the refs name now; where other commands run, what is new may be theirs and makes nothing known."""
+    def before(self, folders: Sequence[Path], running: Sequence[RefsBefore] = ()) -> RefsBefore:
+        """Note what the refs name now; what is new since before a command that is `running` may be its own."""
         found = stores(folders)
         ids: dict[Path, tuple[str, ...]] = {}
         for holder, git, common in found:
+            others = [one for one in running if any(each[2] == common for each in one.found)]
             now = self._look(git, common)
             with self._lock:
                 made, known = self._made_in(common), self._known.setdefault(common, {})
-                if not alone:
+                if others:
+                    known |= dict.fromkeys(one for one in _held(others, common) if one not in made)
                     self._note(common, [one for one in now if one not in known])
                 fresh = [one for one in now if one not in made]
                 known |= dict.fromkeys(fresh)
-                ids[holder] = tuple(dict.fromkeys([*fresh, *reversed(known)]))[:MOST_REFS]
+                ids[holder] = tuple(dict.fromkeys([*fresh, *reversed(known)]))[:MOST_IDS]
                 for one in [*known][: -4 * MOST_REFS]:
                     del known[one]
         return RefsBefore(self, found, ids, folders)
@@ -78,7 +82,8 @@ class Refs:
             now = self._look(git, common)
             with self._lock:
                 known = self._known.setdefault(common, {})
-                self._note(common, [one for one in now if one not in known])
+                held = set(_held([before], common))
+                self._note(common, [one for one in now if one not in known and one not in held])
 
     def _made_in(self, common: Path) -> set[str]:
         with contextlib.suppress(FileNotFoundError):
@@ -236,6 +241,17 @@ class RefsBefore:
         with contextlib.suppress(OSError):  # what git cannot be asked is not known
             for one, kind, content in self.refs.objects(common / "objects", wanted, self.folders) if wanted else ():
                 self._objects[one] = kind, content
+
+
+def _held(commands: Sequence[RefsBefore], common: Path) -> list[str]:
+    """What the refs of a repository named before some commands."""
+    return [
+        one
+        for command in commands
+        for holder, _, other in command.found
+        for one in command.ids.get(holder, ())
+        if other == common
+    ]
 
 
 def _packed(file: Path) -> list[str]:
