@@ -66,6 +66,10 @@ def test_what_a_server_is_started_from(root: Path):
 
 def test_skills_and_links(root: Path):
     assert found(root, skills={"paths": ["docs/skills", "~/ws/more", "/srv/skills"]}) == {"docs/skills", "more"}
+    (root / ".claude").mkdir()
+    (root / ".claude/skills").symlink_to("../shared")
+    assert found(root) == {"shared", ".claude/skills"}
+    (root / ".claude/skills").unlink()
     (root / "AGENTS.md").symlink_to("docs/law.md")
     (root / "CONVENTIONS.md").symlink_to("rules.json")
     (root / "README.md").symlink_to("src/a.py")

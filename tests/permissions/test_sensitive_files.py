@@ -36,6 +36,7 @@ OBEYED = [
     *(".profile", ".exrc", ".dir-locals.el", ".dir-locals-2.el", ".helix/languages.toml", "sub/.zed/settings.json"),
     *(".devcontainer/devcontainer.json", ".devcontainer.json", ".claude/settings.json", ".cursor/mcp.json"),
     *("all.code-workspace", "sub/All.Code-Workspace", ".VSCode/tasks.json", ".vscode./x", ".vscode /x", ".vscode. ./x"),
+    *(".qwen/settings.json", ".kilocode/mcp.json", "crush.json", ".amazonq/mcp.json", ".junie/mcp/mcp.json"),
     *(".EnvRC", ".env\u200brc", ".en\ufeffvrc", ".vſcode/x", ".hus\u212ay/x", ".vscode::$INDEX_ALLOCATION/x"),
 ]
 
@@ -94,6 +95,19 @@ NAMED = [
     *("rm -rf .git", "mv a .git", "echo x > .git/hooks/post-checkout", "touch .codelaw/config.toml"),
     *("echo ref > HEAD", "cp x HEAD", "echo $((1)) > .envrc", "echo $((1)) > .vs''code/x", "awk 1 x > .envrc"),
     *("dd of=.envrc", "curl -o.envrc http://x"),
+    *(
+        "cd .github && cd workflows && cp ../../a ci.yml",
+        "(cd .github; mkdir workflows)",
+        "cd .github; cp -r ../x workflows/",
+    ),
+    *(
+        "cp -r x/workflows .github",
+        "mv x .github/",
+        "cp -t .github -r x",
+        "cp x .github/work*/ci.yml",
+        "cp x .github/*/y",
+    ),
+    *("ls .envrc | xargs sed -i s/a/b/", "echo AGENTS.md | xargs -I{} cp x {}", "cat AGENTS.md | xargs"),
 ]
 
 
@@ -119,7 +133,8 @@ UNNAMED = [
     *("rsync -a --exclude .git a b", "cd .vscode && ls", "jq . .vscode/settings.json", "test -f .envrc && cat .envrc"),
     *("[ -f .envrc ]", "echo .envrc", "rm -f .git/index.lock", "gh api user --jq .login"),
     *("git clone https://host/x/y.git", "cp a b/c.profile", "npm test", "make x", "rm -rf *", "diff a .bashrc"),
-    "sed -n 1,5p .envrc",
+    *("sed -n 1,5p .envrc", "cd .github && cp x dependabot.yml", "ls .github | xargs cat", "git add .github"),
+    *("ls .envrc | xargs cat", "grep -rl x .github/workflows | xargs -n 1 wc -l", "mkdir -p .github/ISSUE_TEMPLATE"),
 ]
 
 

@@ -23,6 +23,12 @@ OWN = Path(WORKSPACE_FILE).parent
 _ENTRIES = ("__main__.py", "__init__.py", "index.js")
 """What is run of a folder that is given to an interpreter."""
 _MOST_LINKS = 200
+_OBEYED = tuple(
+    f"{top}{kind}"
+    for top in (".agents", ".claude", ".github", ".codelaw")
+    for kind in ("", "/skills", "/commands", "/agents", "/prompts", "/workflows")
+)
+"""Folders in which a link may stand, as from `.claude/skills` to where another agent has them."""
 
 
 def deciding_files(
@@ -59,16 +65,16 @@ def _files(files: CommandFiles, roots: Sequence[Path]) -> Iterator[Path]:
 
 
 def _links(root: Path, law: Mapping[str, str]) -> Iterator[Path]:
-    """The links that lie where something is obeyed, at the top and in our own folder."""
+    """The links that lie where something is obeyed, at the top and in the folders that are looked into."""
     own = root / OWN
     yield from (place for place in (own, root / WORKSPACE_FILE) if place.is_symlink())
-    for folder in (root, own):
+    for folder in (root, own, *(root / name for name in _OBEYED)):
         try:
             with os.scandir(folder) as entries:
                 links = [Path(entry.path) for entry in entries if entry.is_symlink()][:_MOST_LINKS]
         except OSError:
             continue
-        yield from (link for link in links if folder == own or obeyed([link.name]) or folded(link.name) in law)
+        yield from (link for link in links if folder != root or obeyed([link.name]) or folded(link.name) in law)
 
 
 def _shown(path: Path, folders: Sequence[Folder]) -> Iterator[str]:

@@ -33,6 +33,7 @@ _GIT_DATA = re.compile(
 _PIECE = re.compile(r"[\s;&|<>()$`'\"=,:@!]+")
 _LIKELY = re.compile(r"[.*?\[]|jenkinsfile", re.IGNORECASE)
 """What the names that are looked for have."""
+_OPTION = re.compile(r"-|\d+$")
 _UNQUOTED = str.maketrans("", "", "\\'\"")
 _MAGIC = re.compile(r"[*?\[]")
 _BLANK = re.compile(r"\s")
@@ -49,6 +50,8 @@ READERS = listed(
 )
 """Programs that change no file they are given, unless a flag says so."""
 _MOVERS = frozenset({"cd", "pushd"})
+_HOLDERS = frozenset(first for first, _, rest in (name.partition("/") for name in TABLE) if rest)
+"""Folders in which others obey some."""
 _GIT_READERS = listed(
     "add annotate blame cat-file check-attr check-ignore commit describe diff diff-files diff-index diff-tree"
     " for-each-ref grep log ls-files ls-remote ls-tree name-rev push range-diff reflog rev-list rev-parse shortlog"
@@ -118,18 +121,46 @@ def _mentions(command: str, parts: Sequence[Simple] | None) -> Iterator[tuple[st
     if parts is None:
         yield from _obeyed_pieces([command.replace("\\\n", "").translate(_UNQUOTED)])
     moved = changes = False
+    at, feeds = ".", any(map(_hands_on, parts or ()))
     for part in parts or ():
         reads = only_reads(part.command)
+        if program(part.command) in _MOVERS and len(part.command) > 1:
+            at = posixpath.normpath(posixpath.join(at, part.command[1].value or "."))
+            moved = moved or _obeyed_piece(at) is not None
+        elif not reads or part.writes:
+            yield from _held(part, at)
         changes = changes or not reads or bool(part.writes)
         yield from _named(part.writes, writes=True)
         for said in filter(None, map(_writes_settings, expansion(part).commands)):
             yield from ((path, said) for path in about(part.text) or [""])
-        yield from _named(part.assignments if reads else part.words, writes=program(part.command) in _WRITERS)
+        quiet = reads and not feeds
+        yield from _named(part.assignments if quiet else part.words, writes=program(part.command) in _WRITERS)
         moved = moved or (program(part.command) in _MOVERS and any(_named(part.command)))
     if changes and moved:
         yield "", "a command is run in a folder that other programs obey"
     if changes:
         yield from _obeyed_pieces(LOOP.findall(command))
+
+
+def _hands_on(part: Simple) -> bool:
+    """Whether a command gives names that it reads to one that may change them."""
+    if program(part.command) != "xargs":
+        return False
+    rest = part.command[1:]
+    while rest and _OPTION.match(rest[0].raw):
+        rest = rest[1:]
+    return not rest or not only_reads(rest)
+
+
+def _held(part: Simple, at: str) -> Iterator[tuple[str, str]]:
+    """The folders in a command's words that hold what others obey, and what lies in one that it runs in."""
+    inside = folded(posixpath.basename(at)) in _HOLDERS
+    for word in (*part.words, *part.writes):
+        value = (word.value or "").rstrip("/")
+        if inside and value and (said := _obeyed_piece(posixpath.join(posixpath.basename(at), value))):
+            yield posixpath.join(at, value), said
+        if folded(posixpath.basename(value)) in _HOLDERS:
+            yield value, f"other programs obey what lies in {value}"
 
 
 def only_reads(command: tuple[Word, ...]) -> bool:
@@ -227,6 +258,9 @@ def _obeyed_piece(piece: str) -> str | None:
             return f"other programs obey {found}"
         if name == ".git" and not (len(parts) > at + 1 and _GIT_DATA.fullmatch(folded(parts[at + 1]))):
             return "git obeys what lies in .git"
+        above = folded(parts[at - 1]) if at else ""
+        if above in _HOLDERS and _MAGIC.search(part) and (meant := _meant(f"{above}/{name}")):
+            return f"{part} may be {meant}, which other programs obey"
         if name.startswith((".", "[")) and _MAGIC.search(part) and (meant := _meant(name)):
             return f"{part} may be {meant}, which other programs obey"
     return None

@@ -61,11 +61,18 @@ kept runs    | Kiro | .kiro/
 kept runs    | Windsurf | .windsurf/
 kept runs    | Continue | .continue/
 kept runs    | Aider | .aider.conf.yml
+kept runs    | Qwen Code | .qwen/
+kept runs    | Kilo Code | .kilocode/
+kept runs    | Amazon Q | .amazonq/
+kept runs    | Junie | .junie/
+kept runs    | Trae | .trae/
+kept runs    | Crush | crush.json .crush.json
 kept runs    | Cline | .clinerules/hooks/
 kept runs    | Copilot | .github/hooks/
 kept runs    | Whatever starts MCP servers | .mcp.json
 asked told   | codelaw | code_law.md
 asked told   | An agent | agents.md agents.override.md claude.md claude.local.md gemini.md .goosehints .agents/
+asked told   | An agent | qwen.md agent.md
 asked told   | An agent | .github/prompts/ .github/skills/ .github/agents/ .github/instructions/ .github/chatmodes/
 asked told   | Copilot | .github/copilot-instructions.md
 asked told   | Cline | .clinerules
