@@ -80,14 +80,14 @@ async def test_what_a_command_made_comes_back_when_the_user_says_so(bench: Bench
     await bench.turn("go", replies=[bench.act("Bash", {"command": COMMAND}), bench.finish("ok")])
     (question,) = bench.user.asked
     assert question.always_asked
-    assert question.title == "Bring back .exrc, .idea, which the command has made"
-    assert question.text == ".exrc\nthem\n.idea/x.xml\nmine"
+    assert question.title == "Bring back .idea, .exrc, which the command has made"
+    assert question.text == ".idea/x.xml\nmine\n.exrc\nthem"
     assert [option.kind for option in question.options] == ["allow_once", "reject"]
     assert (bench.root / ".idea/x.xml").exists() == (bench.root / ".exrc").exists() == allowed
     assert (bench.root / "runs").read_text() == "ran\n"
     reported = json.dumps(bench.sent(), ensure_ascii=False)
-    assert ("The user let .exrc, .idea come back." in reported) == allowed
-    assert ("The user did not let .exrc, .idea come back." in reported) == (not allowed)
+    assert ("The user let .idea, .exrc come back." in reported) == allowed
+    assert ("The user did not let .idea, .exrc come back." in reported) == (not allowed)
     assert ("what for" in reported) == (not allowed)
     kept = sorted(path.name for path in bench.home.rglob("quarantine/kept/*/*") if path.name != "about.json")
     assert kept == ([] if allowed else [".exrc", ".idea"])

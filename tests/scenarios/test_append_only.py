@@ -79,6 +79,7 @@ async def a_whole_chat(vendor: LoopbackVendor, root: Path, start: Start, dialect
     skill(root, "first")
     known = options(vendor, dialect, model)
     async with start(options=known) as client:
+        client.answers["codelaw/approval/request"] = lambda _: {"optionId": "once"}  # the law is asked about
         await client.request("codelaw/memory/save", {"text": "The user likes tea", "category": "preference"})
         vendor.play(
             todos(dialect, "in_progress", "pending"),

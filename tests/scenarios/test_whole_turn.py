@@ -35,9 +35,9 @@ async def test_twelve_steps_with_an_edit_a_command_and_a_steer(start: Start, ven
         act("Grep", '{"pattern": "BIGMARK"}'),
         act("Read", '{"path": "calc.py"}'),
         act("Read", '{"path": "test_calc.py"}'),
-        act("Bash", '{"command": "python3 test_calc.py"}'),
+        act("Bash", '{"command": "python3 -B test_calc.py"}'),
         act("Edit", '{"path": "calc.py", "old_string": "a - b", "new_string": "a + b"}'),
-        act("Bash", '{"command": "python3 test_calc.py"}'),
+        act("Bash", '{"command": "python3 -B test_calc.py"}'),
         act("Read", '{"path": "calc.py"}'),
         act("Grep", '{"pattern": "a \\\\+ b", "path": "calc.py"}'),
         finish("`calc.py:2` adds now."),
@@ -58,11 +58,11 @@ async def test_twelve_steps_with_an_edit_a_command_and_a_steer(start: Start, ven
         result = (await client.wait_for(future))["result"]
         assert (result["stopReason"], result["steps"]) == ("finished", 12)
         assert result["answer"] == "`calc.py:2` adds now."
-        assert [change["kind"] for change in result["changes"]] == ["modified"]
+        assert [change["kind"] for change in result["changes"]] == ["modified"], result["changes"]
         assert (root / "calc.py").read_text() == "def add(a, b):\n    return a + b\n"
         assert [params["tool"] for params in asked] == ["Bash", "Edit", "Bash"]
         assert "-    return a - b\n+    return a + b" in asked[1]["preview"]["diff"]
-        assert asked[0]["preview"]["command"] == "python3 test_calc.py"
+        assert asked[0]["preview"]["command"] == "python3 -B test_calc.py"
 
         last = vendor.messages[11].json
         places = order(

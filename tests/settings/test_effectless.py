@@ -102,6 +102,8 @@ def test_every_setting_that_a_message_names_exists():
         "models.json",
         "embedding.weight",
         "memory.max",
+        "agents.md",
+        "agents.override.md",
     }  # files
     named = said()
     assert len(named) > 20, "the search finds nothing"
