@@ -64,6 +64,9 @@ def test_what_has_a_part_in_it(tmp_path: Path):
     (out / "linked").symlink_to(ws / "bin/guard")
     (ws / "leads-out").symlink_to(out / "bin/guard")
     (out / "bin/by-link").symlink_to(ws / "bin/guard")
+    (out / "bin/by-links").symlink_to(ws / "leads-out")
+    (out / "by-folder").symlink_to(ws / "bin-out")
+    (ws / "bin-out").symlink_to(out / "bin")
 
     def counts(command: str, path: str = str(out / "bin")) -> bool:
         return not not_counted(command, ws, [ws], path)
@@ -86,3 +89,26 @@ def test_what_has_a_part_in_it(tmp_path: Path):
     assert not counts("guard $RULES")
     assert not counts("git log -1 --format=%s | grep -q fine && echo yes")
     assert not counts("guard", path=f"{tmp_path}/ws2:{ws}/bin")
+    assert not counts("by-links"), "a link of the workspace leads on"
+    assert not counts("guard", path=str(out / "by-folder"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("python3.13t -m guard", "python3-dbg -m guard", "ipython -m guard", "ruby3.2 -r./guard {out}/other.rb"),
+        *("bun {out}/other.ts", "tsx {out}/other.ts", "Rscript {out}/other.R", "lua5.4 {out}/other.lua", "java Guard"),
+        *("awk -f guard", "jq -nf guard", "sed -nfguard", "awk --file=guard"),
+    ],
+)
+def test_what_an_interpreter_loads_that_may_be_made(tmp_path: Path, command: str):
+    ws, out = tmp_path / "ws", tmp_path / "out"
+    ws.mkdir()
+    out.mkdir()
+    assert not_counted(command.format(out=out), ws, [ws], "/usr/bin:/bin")
+
+
+@pytest.mark.parametrize("command", ["python3 -I {out}/guard.py", "awk -f {out}/guard", "node {out}/guard.js --x 1"])
+def test_what_lies_elsewhere_counts(tmp_path: Path, command: str):
+    (tmp_path / "ws").mkdir()
+    assert not not_counted(command.format(out=tmp_path / "out"), tmp_path / "ws", [tmp_path / "ws"], "/usr/bin:/bin")

@@ -49,6 +49,9 @@ def root(tmp_path: Path) -> Path:
     made = tmp_path / "work"
     (made / "tools").mkdir(parents=True)
     (made / "tools/server.py").write_text("")
+    for place in (made / ".env", tmp_path / ".env"):
+        place.write_text("A=b\n")
+    (tmp_path / "linked").symlink_to(made / ".env")
     return made
 
 
@@ -72,6 +75,10 @@ DATA = {"command": "npx", "args": ["-y", "files", "${workspaceFolder}"]}
         (DATA, "workspace", True),
         ({"command": "x", "cwd": "work"}, "user", True),
         ({"command": "x"}, "user", None),
+        ({"command": "x", "envFile": ".env"}, "user", None),
+        ({"command": "x", "envFile": "work/.env"}, "user", True),
+        ({"command": "x", "envFile": "linked"}, "client", True),
+        ({"command": "x", "envFile": "work/.env", "sandbox": False}, "user", None),
     ],
 )
 def test_which_servers_of_the_settings_start_in_the_sandbox(

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-MOST_LINKS = 40
-"""Links that one path may lead over, as the kernel has it."""
+from codelaw.ports.leading import leads_over
+
 _KEPT = frozenset({"LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT"})
 """What is passed on as it is: it names no program and no file that a program would load."""
 _PATHS = ("PATH", "LD_LIBRARY_PATH")
@@ -91,43 +91,5 @@ def own_environment(environment: Mapping[str, str], folders: Sequence[Path] = ()
 
 def outside(entries: str, folders: Sequence[Path]) -> list[str]:
     """The entries of a search path that are absolute and lead over none of `folders`; touches the disk."""
-    roots = _roots(folders)
     kept = [entry for entry in entries.split(os.pathsep) if os.path.isabs(entry)]  # noqa: PTH117
-    return [entry for entry in kept if not _leads_over(entry, roots)]
-
-
-def leads_over(path: str, folders: Sequence[Path]) -> bool:
-    """Whether a path, or what any link on its way leads to, lies in one of `folders`; touches the disk."""
-    return _leads_over(path, _roots(folders))
-
-
-def _roots(folders: Sequence[Path]) -> tuple[str, ...]:
-    """The workspace folders as written and as they really are."""
-    both = [form for folder in folders for form in (os.path.abspath(folder), os.path.realpath(folder))]  # noqa: PTH100
-    return tuple(dict.fromkeys(both))
-
-
-def _leads_over(path: str, roots: Sequence[str]) -> bool:
-    """Whether a path, or what any link on its way leads to, lies below one of `roots`."""
-    left = MOST_LINKS
-    waiting = [part for part in reversed(path.split("/")) if part not in ("", ".")]
-    at = ""
-    while waiting:
-        part = waiting.pop()
-        if part == "..":
-            at = at.rpartition("/")[0]
-            continue
-        below = f"{at}/{part}"
-        if any(below == root or below.startswith(root.rstrip("/") + "/") for root in roots):
-            return True
-        try:
-            target = os.readlink(below)  # noqa: PTH115
-        except (OSError, ValueError):
-            at = below  # no link, or nothing at all
-            continue
-        left -= 1
-        if left < 0:
-            return True
-        at = "" if target.startswith("/") else at
-        waiting += [part for part in reversed(target.split("/")) if part not in ("", ".")]
-    return False
+    return [entry for entry in kept if not leads_over(entry, folders)]

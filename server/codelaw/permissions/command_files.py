@@ -31,16 +31,20 @@ _SPEAKS = listed("echo printf true false : exit return shift set")
 """Their words are no files."""
 _MOVES = listed("cd pushd")
 _INTERPRETER = re.compile(
-    r"python[\d.]*w?|pypy[\d.]*w?|node|nodejs|deno|bun|tsx|ts-node|ruby|perl[\d.]*|php[\d.]*|lua[\d.]*|luajit|tclsh"
-    r"|julia|rscript|elixir|guile|osascript"
+    r"(?:i?python|pypy|graalpy|micropython)[\d.]*t?w?(?:-dbg)?|node|nodejs|deno|bun|tsx|ts-node|ruby|perl[\d.]*|php[\d.]*"
+    r"|lua[\d.]*|luajit|tclsh|julia|rscript|r|elixir|guile|osascript"
 )
 """They run the file that is their first operand, load what lies in the folder, or run code in their arguments."""
 _NODE = listed("node nodejs deno bun tsx ts-node")
 _ENDINGS = ("", ".js", ".cjs", ".mjs", ".ts")
 _VALUED = listed("-W -X -r --require --import --loader --experimental-loader --env-file --conditions -I -M --preload")
 """Flags of interpreters whose value stands behind them."""
-_ALONE = listed("-y --yes -q --quiet -u -s -S -B -E -O -i -x --")
-"""Flags without a value; behind any other one may stand."""
+_ALONE = re.compile(
+    r"-[yquIsSBEOixPA]+|--|--(?:yes|quiet|silent|offline|isolated|allow-all)|--(?:no|enable|prefer|disable|trace-(?!event)"
+    r"|experimental-(?!loader|config|default))[\w-]*|-[^=]*=.*",
+    re.DOTALL,
+)
+"""Flags without a value behind them; behind any other one may stand."""
 _RUN = listed("-c -m -e --eval")
 """Behind one of these stands what is run, but of packages."""
 _CODE = re.compile(r"-[bBdEhiIOPqRsSuvxnlaw0]*[ceEpr]|--(?:eval|print)(?:=.*)?|eval", re.DOTALL)
@@ -56,7 +60,7 @@ _OF_THE_FOLDER = listed(
 """Programs that run, or tell, what the folder says in which they are started."""
 _OF_ANY_FOLDER = _OF_THE_FOLDER | listed(
     "deno bun pipx conda mamba micromamba env sudo doas su cd nodemon watchexec entr concurrently xargs find parallel"
-    " java"
+    " java uvicorn gunicorn hypercorn foreman honcho pm2 bb clojure lein kotlin scala groovy run-parts"
 )
 """Programs to which any folder may be one that they run something of."""
 _LOOKED_INTO: dict[str, tuple[str, ...]] = {
@@ -66,15 +70,36 @@ _LOOKED_INTO: dict[str, tuple[str, ...]] = {
     "cmd": (),
 }
 """Programs that run what is installed by the name of their first operand, and names in the folder that decide it."""
-_PROGRAMS = re.compile("|".join((_INTERPRETER.pattern, *map(re.escape, (*_SHELLS, *_OF_ANY_FOLDER, *_LOOKED_INTO)))))
+_ALSO_READ: dict[str, tuple[str, ...]] = {
+    "bun": ("bunfig.toml",),
+    "tsx": ("tsconfig.json",),
+    **dict.fromkeys(listed("r rscript"), (".Rprofile", ".Renviron")),
+    **dict.fromkeys(listed("lua luajit"), (".",)),
+}
+"""Interpreters, and what they load of the folder in which they are started, whatever they run."""
+_PYTHONS = ("py", "ipy", "graalpy", "micropy")
+_BEGIN = {"uv": "run", "pipx": "run", "deno": "run", "pnpm": "dlx", "yarn": "dlx", "bun": "x", "npm": "--"}
+"""Behind this word stands what they run, and then what is for that."""
+_JOINED = re.compile(r"-[rIM](?=.)")
+"""What interpreters load may stand right behind it."""
+_SCRIPTED = listed("awk gawk mawk nawk sed jq")
+"""They run the file that `-f` names."""
+_SCRIPT = re.compile(r"-[a-zA-Z]*f|--(?:file|from-file)")
+_CLASSES = ("-jar", "-cp", "-classpath", "--class-path")
+"""Without one of these Java looks for classes in the folder."""
+_PROGRAMS = re.compile(
+    "|".join((_INTERPRETER.pattern, *map(re.escape, (*_SHELLS, *_OF_ANY_FOLDER, *_LOOKED_INTO, *_SCRIPTED))))
+)
 """They count wherever they stand."""
-_SUFFIX = re.compile(r"\.(?:exe|cmd|bat|ps1|sh)$")
+_SUFFIX = re.compile(r"\.(?:exe|cmd|bat|ps1|sh)$|(?<=\w)(?:@|==).*$|(?<=node|ruby)-?\d[\d.]*$|(?<=make|pnpm)-\d[\d.]*$")
+"""What a program's name may end with, that of a package with its version."""
 _PLACES = re.compile(
-    r"(?:-C|--directory|--chdir|--cwd|--prefix|--project|--project-directory|--dir)(?:=(.*))?", re.DOTALL
+    r"(?:-C|--directory|--chdir|--cwd|--prefix|--project|--project-directory|--dir|--working-directory|--wd)(?:=(.*))?",
+    re.DOTALL,
 )
 _LOADING = re.compile(
-    r"(?:|CLASS|GO|GEM_|LUA_C?|DENO_)PATH|(?:BASH_)?ENV|ZDOTDIR|VIRTUAL_ENV|CONDA_PREFIX|HOME"
-    r"|(?:LD|DYLD|NODE|GIT|NPM_CONFIG|UV|PIP|BUNDLE|GEM|CARGO|PHP|BUN|XDG|COMPOSE)_\w+|(?:PYTHON|RUBY|PERL5)\w+"
+    r"(?:|CLASS|GO|GEM_|LUA_C?|DENO_|CD|NIX_|GCONV_)PATH|PERLLIB|INIT_CWD|R_LIBS\w*|OPENSSL_MODULES|(?:BASH_)?ENV|ZDOTDIR|VIRTUAL_ENV|CONDA_PREFIX|HOME"
+    r"|(?:LD|DYLD|NODE|GIT|NPM_CONFIG|UV|PIP|BUNDLE|GEM|CARGO|PHP|BUN|XDG|COMPOSE|PDM|JUST|POETRY|MISE|YARN|PNPM)_\w+|(?:PYTHON|RUBY|PERL5)\w+"
     r"|\w*(?:SHELL|OPTIONS|OPTS?|FLAGS|JAVA\w*_OPTIONS)",
     re.IGNORECASE,
 )
@@ -133,6 +158,8 @@ class _Files:
         self._around = around
         self._programs, self._loaded, self._named, self._folders = (_Found() for _ in range(4))
         self._unknown = ""
+        self._code = False
+        """It runs code in its arguments, which may go to any folder that they or its variables name."""
 
     def found(self) -> CommandFiles:
         if max(len(self._named) + len(self._loaded), len(self._folders)) > MOST_NAMES:
@@ -162,7 +189,7 @@ class _Files:
     def variable(self, name: str, value: str, places: Sequence[str]) -> None:
         pieces = [*self._pieces([value]), *(one or "." for one in value.split(":") if name == "PATH")]
         self._take(self._loaded if _LOADING.fullmatch(name) else self._named, pieces, places)
-        self._take(self._folders, pieces if _TEXT.search(value) else (), places)
+        self._take(self._folders, pieces if self._code or _TEXT.search(value) else (), places)
 
     def command(self, words: Sequence[str], places: Sequence[str], depth: int) -> None:
         """One command; what programs among its words may load counts for sure where it runs another."""
@@ -182,14 +209,22 @@ class _Files:
                 places = _joined([*places, *_under(places, match[1] or next(iter(words[at + 1 :]), ""))])
         self._take(self._named, self._pieces(words[1:]), places)
         for at, end in pairwise([*starts, len(words)]):
-            name, rest, near = names[at], words[at + 1 :], words[at + 1 : end + 1]
+            name, rest = names[at], words[at + 1 :]
+            near = _until_operand(name, words[at + 1 : end + 1])
             found = self._loaded if runs or not at or name == "compose" else self._folders
             self._take(found, _LOOKED_INTO.get(name, ()), places)
+            self._take(found, _ALSO_READ.get(name.rstrip("-.0123456789"), ()), places)
             if name in _SOURCES:
                 self._take(found, rest[:1], places)
                 self._doubt("it evaluates what it makes" if name == "eval" else "")
             elif name in _OF_THE_FOLDER:
                 self._take(found, [".", *(word for word in near if "/" in word or word.startswith("."))], places)
+            elif name in _SCRIPTED:
+                behind = (after for flag, after in pairwise(rest) if _SCRIPT.fullmatch(flag))
+                joined = (word.partition("=")[2] or word.partition("f")[2] for word in rest if word.startswith("-"))
+                self._take(found, [*behind, *joined], places)
+            elif name == "java" and not any(word.startswith(_CLASSES) for word in rest):
+                self._take(found, ["."], places)
             elif name not in _OF_ANY_FOLDER or _INTERPRETER.fullmatch(name):
                 self._operand(name, rest, places, self._folders if name in _LOOKED_INTO else found, depth)
             self._take(self._folders, self._pieces(near if name in _OF_ANY_FOLDER else ()), places)
@@ -199,10 +234,13 @@ class _Files:
 
         A further one is only perhaps run, in case that the first is the value of a flag.
         """
-        text, before = False, ""
+        text, before, python = False, "", name.startswith(_PYTHONS)
         for at, word in enumerate(rest):
+            if self._around is not None and name not in _LOOKED_INTO and _is_code(word, python=python):
+                self._code = True
+                self._take(self._folders, self._pieces(rest[at + 1 :]), places)
             self._take(self._folders, self._pieces([word]), places)
-            if name.startswith("py") and (match := _MODULE.fullmatch(word)):
+            if python and (match := _MODULE.fullmatch(word)):
                 module = (match[1] or next(iter(rest[at + 1 :]), "")).replace(".", "/")
                 self._take(found, [".", module, f"{module}.py"], places)
                 found = self._folders
@@ -213,7 +251,8 @@ class _Files:
             elif word == "-" and found is self._loaded:
                 break
             elif word.startswith(("-", "+")) or (name in _SHELLS and _OPTION.fullmatch(before)):
-                self._take(found, [word.partition("=")[2]], places)
+                joined = word[2:] if _JOINED.match(word) else ""
+                self._take(found, [word.partition("=")[2], joined, joined and f"{joined}.rb"], places)
                 text = text or (name in _SHELLS and re.fullmatch(r"-[a-zA-Z]*c", word) is not None)
             elif word in ("run", "x", "test", "start", "task") and name in ("deno", "bun"):
                 self._take(found, ["."], places)
@@ -222,7 +261,7 @@ class _Files:
                     self.line(self._filled(word), places, depth + 1)
                 else:
                     self._take(found, (word + ending for ending in _ENDINGS[: 5 if name in _NODE else 1]), places)
-                found = found if before in _VALUED else self._folders
+                found = found if before in _VALUED and not (python and before == "-I") else self._folders
                 if _is_operand(before) or (before in _RUN and name not in _LOOKED_INTO):
                     break
             before = word
@@ -243,7 +282,7 @@ class _Files:
 
     def _filled(self, text: str) -> str:
         around = self._around
-        return text if around is None else _FILLED.sub(lambda one: around.get(one[1] or one[2] or "HOME", ""), text)
+        return text if around is None else _FILLED.sub(lambda one: around.get(one[1] or one[2] or "HOME", "."), text)
 
     def _take(self, found: _Found, names: Iterable[str], places: Sequence[str]) -> None:
         for name in dict.fromkeys(names):
@@ -254,7 +293,21 @@ class _Files:
 
 def _is_operand(before: str) -> bool:
     """Whether a word behind `before` is no flag's value."""
-    return not before.startswith("-") or before in _ALONE
+    return not before.startswith("-") or _ALONE.fullmatch(before) is not None
+
+
+def _until_operand(name: str, words: Sequence[str]) -> Sequence[str]:
+    """The words behind a program's name that are for itself."""
+    if (begins := _BEGIN.get(name)) not in words:
+        return words
+    first = words.index(begins) + 1
+    own = enumerate(pairwise(words[first - 1 :]), first)
+    return words[: next((at + 1 for at, (a, b) in own if not b.startswith("-") and _is_operand(a)), len(words))]
+
+
+def _is_code(flag: str, *, python: bool) -> bool:
+    """Whether code stands behind a flag of an interpreter or a shell."""
+    return re.fullmatch(r"-[a-zA-Z]*c" if python else r"-[a-zA-Z]*[cep]|-E|--eval|--print", flag) is not None
 
 
 def _under(places: Sequence[str], name: str) -> list[str]:

@@ -80,6 +80,37 @@ RUN = [
     ("node|{home}/other/x.js", "", {"NODE_OPTIONS": "--no-warnings --require={ws}/server.js"}),
     ("tool", "", {"LD_PRELOAD": "{ws}/x.so"}),
     ("tool", "", {"STARTS": "{ws}/server.js"}),
+    # a program's name with a version
+    ("npx|-y|tsx@latest|{ws}/tools", "", {}),
+    ("npx|-y|pnpm@9.1|-C|{ws}|mcp", "", {}),
+    ("corepack|pnpm@9|--dir|{ws}|mcp", "", {}),
+    ("uvx|poetry==1.8|-C|{ws}|run|x", "", {}),
+    ("python3.13t|{ws}/tools", "", {}),
+    ("node18|{ws}", "", {}),
+    ("make-4|-C|{ws}", "", {}),
+    ("uvicorn|--app-dir|{ws}|s:app", "", {}),
+    # a program's name that leads there
+    ("env|linked", "", {}),
+    ("sh|-c|exec linked", "", {}),
+    # code and what stands behind it
+    ("sh|-c|cd $1 && exec make|_|{ws}", "", {}),
+    ('sh|-c|cd "$HOME"/ws && exec make', "", {}),
+    ('sh|-c|cd "w"s; make', "", {}),
+    ("sh|-c|D=$HOME; cd $D/ws; make", "", {}),
+    ("sh|-c|PATH=/a:/usr:/usr/bin:/bin:/sbin:/usr/lib:/etc:/var; cd other; cd ..; cd ./ws; make", "", {}),
+    ("python3|-c|import sys; sys.path.insert(0, sys.argv[1]); import server|{ws}", "", {}),
+    ("python3|-c|import os; os.chdir(os.environ['AT']); import server", "", {"AT": "{ws}"}),
+    ("node|-e|require(process.argv[1])|{ws}", "", {}),
+    ("python3|-m|ws.tools.server", "", {}),
+    ("python3|-mws.tools", "", {}),
+    ("sh|-c|python3 -um ws.tools.server", "", {}),
+    # behind a program that goes there first
+    ("systemd-run|--user|--working-directory={ws}|make", "", {}),
+    ("mcp-proxy|--cwd|{ws}|--|uv|run|x", "", {}),
+    ("pdm|run|x", "", {"PDM_PROJECT": "{ws}"}),
+    ("sh|-c|cd tools; make", "", {"CDPATH": "{ws}"}),
+    ("uv|run|--with|{ws}|x", "", {}),
+    ("uv|run|make|-C|{ws}", "", {}),
 ]
 DATA = [
     ("npx|-y|@modelcontextprotocol/server-filesystem|{ws}", "", {}),
@@ -100,6 +131,19 @@ DATA = [
     ("make|-C|{home}/other", "", {}),
     ("sh|-c|exec npx -y something", "", {}),
     ("tool|{ws}-other/file.py", "", {}),
+    ("node|--no-warnings|{home}/other/x.js|{ws}", "", {}),
+    ("node|--max-old-space-size=4096|{home}/other/x.js|{ws}", "", {}),
+    ("npx|-y|--prefer-offline|server-filesystem|{ws}", "", {}),
+    ("npx|--yes|--loglevel=error|server-filesystem@1.2|{ws}", "", {}),
+    ("uvx|--python=3.12|--offline|mcp-server-git|--repository|{ws}", "", {}),
+    ("python3|-OO|-E|{home}/other/server.py|{ws}", "", {}),
+    ("uv|run|--directory|{home}/other|server.py|{ws}", "", {}),
+    ("uv|tool|run|mcp-server-git|--repository|{ws}", "", {}),
+    ("deno|run|-A|npm:server-filesystem|{ws}", "", {}),
+    ("pnpm|dlx|server-filesystem|{ws}", "", {}),
+    ("npm|exec|--|server-filesystem|{ws}", "", {}),
+    ("docker|run|-v|{ws}:/app|node:20|node|/app/server.js", "", {}),
+    ("npx|-y|server-filesystem", "", {"ALLOWED_PATH": "{ws}"}),
 ]
 
 

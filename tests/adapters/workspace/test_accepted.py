@@ -164,6 +164,34 @@ async def test_a_large_text_and_one_with_a_key(desk: Desk):
     assert await workspace.obeyed.read("AGENTS.md") is None, "the old one is too large to go on"
 
 
+async def test_a_program_that_a_command_has_made_so_that_it_cannot_be_shown(desk: Desk):
+    guard, elsewhere = desk.root / "scripts/guard.py", desk.base / "elsewhere.py"
+    elsewhere.write_text("allow")
+    guard.parent.mkdir()
+    (desk.root / ".git").mkdir()
+    counts = desk.workspace.obeyed.counts
+
+    def linked(to: Path) -> Callable[[], object]:
+        def link() -> None:
+            guard.unlink()
+            guard.symlink_to(to)
+
+        return link
+
+    guard.symlink_to(elsewhere)
+    assert await counts(str(guard)), "the user's own link leads out of the workspace"
+    await desk.command(linked(elsewhere))
+    assert not await counts(str(guard))
+    guard.unlink()
+    guard.write_text("deny")
+    assert await counts(str(guard))
+    await desk.command(lambda: os.truncate(guard, MAX_BYTES + 1))
+    assert not await counts(str(guard)), "it is too large to be looked at"
+    (desk.root / ".git/guard.py").write_text("allow")
+    await desk.command(linked(desk.root / ".git/guard.py"))
+    assert not await counts(str(guard))
+
+
 async def test_a_program_in_a_folder(desk: Desk):
     (desk.root / "guard").mkdir()
     (desk.root / "guard/__main__.py").write_bytes(b"\0binary")

@@ -10,9 +10,9 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from codelaw.adapters.programs import leads_over
 from codelaw.domain.served import Program
 from codelaw.permissions.command_files import TOO_MANY, files_of_program
+from codelaw.ports.leading import leads_over
 
 _MOST_PLACES = 8
 

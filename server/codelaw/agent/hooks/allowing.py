@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from codelaw.permissions.command_files import files_of_line
+from codelaw.ports.leading import leads_over
 
 
 def not_counted(command: str, cwd: Path, folders: Sequence[Path], path: str) -> str:
@@ -31,7 +32,7 @@ def _first(entries: Iterable[str], name: str) -> str:
     return next((one for one in places if os.access(one, os.X_OK) and os.path.isfile(one)), "")  # noqa: PTH113
 
 
-def _inside(path: str, folders: Iterable[Path]) -> bool:
-    roots = [form for folder in folders for form in (str(folder), os.path.realpath(folder))]
-    spelt = (os.path.normpath(path), os.path.realpath(path))
-    return any(f"{one}/".startswith(f"{root.rstrip('/')}/") for one in spelt for root in roots)
+def _inside(path: str, folders: Sequence[Path]) -> bool:
+    """Whether a path, or what a link on its way leads to, is one of the folders or lies in one."""
+    # Some programs read `..` before they follow links.
+    return any(leads_over(spelt, folders) for spelt in (path, os.path.normpath(path)))

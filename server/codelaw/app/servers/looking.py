@@ -19,6 +19,7 @@ from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.safety.hosts import Network, reach
 from codelaw.domain.served import Program, ServerState
+from codelaw.ports.leading import leads_over
 from codelaw.settings.servers import written
 from codelaw.settings.servers.answers import LOST, Answers
 from codelaw.settings.servers.filling import NotFilled, Variables, env_file, filled, variables
@@ -167,8 +168,10 @@ def _network(server: WrittenServer, around: Variables, roots: Sequence[Path], sa
         return None
     if server.folder is None and sandbox.origin != "workspace":
         with suppress(NotFilled):
-            way = filled(server, around).way
-            if isinstance(way, Program) and not runs_from(way, roots, sandbox.environment):
+            way, held = filled(server, around).way, env_file(server, around)
+            # Variables start programs: who writes their file says which.
+            given = held is not None and leads_over(os.path.join(around.home, held), roots)  # noqa: PTH118 - links count
+            if isinstance(way, Program) and not given and not runs_from(way, roots, sandbox.environment):
                 return None
     network = server.table.get("network", True)
     return network if isinstance(network, bool) else tuple(network)
