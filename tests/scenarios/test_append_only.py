@@ -79,7 +79,7 @@ async def a_whole_chat(vendor: LoopbackVendor, root: Path, start: Start, dialect
     skill(root, "first")
     known = options(vendor, dialect, model)
     async with start(options=known) as client:
-        client.answers["codelaw/approval/request"] = lambda _: {"optionId": "once"}  # the law is asked about
+        client.answers["codelaw/approval/request"] = allow_once  # the law is asked about
         await client.request("codelaw/memory/save", {"text": "The user likes tea", "category": "preference"})
         vendor.play(
             todos(dialect, "in_progress", "pending"),
@@ -108,6 +108,10 @@ async def a_whole_chat(vendor: LoopbackVendor, root: Path, start: Start, dialect
         vendor.play(call(dialect, "LS", path="."), end(dialect, "five"))
         await send(client, "fifth", chat)
     return chat
+
+
+def allow_once(asked: dict[str, Any]) -> dict[str, str]:
+    return {"optionId": next(option["id"] for option in asked["options"] if option["kind"] == "allow_once")}
 
 
 def skill(root: Path, name: str) -> None:
