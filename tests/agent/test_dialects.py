@@ -145,8 +145,8 @@ async def test_what_native_refuses_as_well_ends_the_turn_with_its_category(bench
 
 
 async def test_a_child_is_spoken_to_as_its_own_model_wants(bench: Bench):
-    agents = bench.root / ".codelaw" / "agents"
-    agents.mkdir(parents=True)
+    agents = bench.home / "agents"
+    agents.mkdir(parents=True, exist_ok=True)
     (agents / "plain.md").write_text(f"---\ndescription: x\nmodel: {UNKNOWN}\n---\nBe brief.\n")
     await opened(bench)
     order = {"name": "Task", "input": {"kind": "plain", "prompt": "Look"}}
