@@ -24,6 +24,7 @@ HELD = frozenset(
         *("a link for .git that comes first", "a link for .git where there was none"),
         *("a link for .git, turned elsewhere", "a link for the rules, turned elsewhere"),
         *("a link that the settings wait for", "a new .envrc", "a new .husky/pre-commit", "a new .idea/workspace.xml"),
+        "a new .vscode in a folder that is locked then",
         *("a new .mcp.json", "a new .pre-commit-config.yaml", "a new .vscode/tasks.json"),
         *("a race for a name that is masked", "a rebase that runs", "a repository inside that the index knows"),
         *("a repository inside, added", "a repository that hides the one above", "a repository where a link leads"),

@@ -70,7 +70,8 @@ NEW: tuple[Attack, ...] = commands(
     {
         f"a new {name}": f"mkdir -p $(dirname {name}); echo x > {name}; echo x > n; mv n {name}"
         for name in (".vscode/tasks.json", ".idea/workspace.xml", ".husky/pre-commit", ".envrc", ".mcp.json", ".pre-commit-config.yaml")
-    },
+    }
+    | {"a new .vscode in a folder that is locked then": "mkdir .vscode; echo x > .vscode/tasks.json; chmod 555 ."},
     start="a place for files that others obey",
 )  # fmt: skip
 OUTSIDE: tuple[Attack, ...] = commands(

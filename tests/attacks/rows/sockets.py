@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from tests.attacks.deeds import row
 from tests.attacks.row import Action, Attack, NotRun, commands
@@ -21,9 +22,12 @@ APPEARED = (
 )
 LISTENS = """
 import os, socket, sys
-kind, name, reached, moves = sys.argv[1:]
+kind, name, reached, moves, given = sys.argv[1:]
 one = socket.socket(socket.AF_UNIX, getattr(socket, kind))
 one.bind(name)
+if given:
+    os.link(name, given)
+    os.unlink(name)
 if kind != "SOCK_DGRAM":
     one.listen()
 if moves:
@@ -58,12 +62,14 @@ SOCKETS = commands(
 
 
 @contextmanager
-def listening(world: World, kind: str, folder: Path, name: str, *, apart: bool, moves: bool) -> Iterator[None]:
+def listening(
+    world: World, kind: str, folder: Path, name: str, *, apart: bool, moves: bool, given: str
+) -> Iterator[None]:
     """Somebody else's program, at a socket that it bound by `name` in `folder`; in a network of its own or not.
 
-    Where it is reached it says so by a file in `out`. Raises `NotRun` where it cannot be.
+    With `given` that is the name of the socket by now.     Where it is reached it says so by a file in `out`. Raises `NotRun` where it cannot be.
     """
-    line = [sys.executable, "-c", LISTENS, kind, name, str(world.out / "reached"), "moves" if moves else ""]
+    line = [sys.executable, "-c", LISTENS, kind, name, str(world.out / "reached"), "moves" if moves else "", given]
     before = ["unshare", "--user", "--map-current-user", "--net"] if apart else []
     if apart and not shutil.which("unshare"):
         raise NotRun("bubblewrap has no unshare beside it")
@@ -78,15 +84,17 @@ def listening(world: World, kind: str, folder: Path, name: str, *, apart: bool, 
             server.kill()
 
 
-def reaching(kind: str, at: str, name: str, *, apart: bool = False, moves: bool = False, late: bool = False) -> Action:
+def reaching(
+    kind: str, at: str, name: str, *, apart: bool = False, moves: bool = False, late: bool = False, given: str = ""
+) -> Action:
     """Connects to a socket that lies `at` a folder, bound by `name`; `late`: while the command runs."""
 
     async def act(world: World) -> list[str]:
         folder = Path(at.format(**world.words()))
         folder.mkdir(parents=True, exist_ok=True)
-        words = {**world.words(), "kind": kind, "path": folder / Path(name.format(**world.words())).name}
+        words = {**world.words(), "kind": kind, "path": folder / (given or Path(name.format(**world.words())).name)}
         waiting = "touch ready; while [ ! -e go ]; do sleep 0.02; done; " if late else ""
-        opened = listening(world, kind, folder, name.format(**world.words()), apart=apart, moves=moves)
+        opened = listening(world, kind, folder, name.format(**world.words()), apart=apart, moves=moves, given=given)
         async with locked_in(world) as processes:
             if not late:
                 opened.__enter__()
@@ -109,7 +117,7 @@ def reaching(kind: str, at: str, name: str, *, apart: bool = False, moves: bool 
     return act
 
 
-def reach(title: str, kind: str, at: str, name: str, **more: bool) -> Attack:
+def reach(title: str, kind: str, at: str, name: str, **more: Any) -> Attack:
     known = APPEARED if more.get("late") else ""
     says = f"connects ({kind}) to what a program listens at by the name {name} in {at}, {more or 'as usual'}"
     return row(title, "out", reaching(kind, at, name, **more), says, "bubblewrap", meanwhile=known)
@@ -120,6 +128,7 @@ NAMED = (
     reach("a socket by a relative name, of datagrams", "SOCK_DGRAM", "{out}/run", "relative"),
     reach("a socket by a relative name, of packets", "SOCK_SEQPACKET", "{out}/run", "relative"),
     reach("a socket by a relative name that goes up", "SOCK_STREAM", "{out}/run", "../run/relative"),
+    reach("a socket that was renamed", "SOCK_STREAM", "{out}/run", "{out}/run/bound", given="now"),
     reach("a socket in another network", "SOCK_STREAM", "{out}/run", "{out}/run/apart", apart=True),
     reach("a socket in another network, of datagrams", "SOCK_DGRAM", "{out}/run", "{out}/run/apart", apart=True),
     reach("a socket in another network by a relative name", "SOCK_STREAM", "{out}/run", "apart", apart=True),

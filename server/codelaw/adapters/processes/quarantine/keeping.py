@@ -125,18 +125,19 @@ class Keeping:
             OSError: it cannot be moved, and lies where it lay.
         """
         entry = self.folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(4).hex()}"
-        try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            entry.mkdir(mode=0o700)
-            with folder_at(entry) as into:
-                _move(parent, name, into, name)
-        except OSError:
-            shutil.rmtree(entry, ignore_errors=True)
-            if mode_at(parent, name) is None:
-                return None
-            other = f"{TAKEN}{os.urandom(4).hex()}"
-            os.rename(name, other, src_dir_fd=parent, dst_dir_fd=parent)
-            return path.with_name(other)
+        with _writable(parent):
+            try:
+                self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                entry.mkdir(mode=0o700)
+                with folder_at(entry) as into:
+                    _move(parent, name, into, name)
+            except OSError:
+                shutil.rmtree(entry, ignore_errors=True)
+                if mode_at(parent, name) is None:
+                    return None
+                other = f"{TAKEN}{os.urandom(4).hex()}"
+                os.rename(name, other, src_dir_fd=parent, dst_dir_fd=parent)
+                return path.with_name(other)
         with suppress(OSError):  # then it cannot be brought back
             (entry / "about.json").write_text(json.dumps({"path": str(path), "at": time.time()}), "ascii")
         return entry / name
@@ -180,6 +181,22 @@ class Keeping:
                 text = "(no text, or a long one)" if content is None else content[:SHOWN_CHARACTERS]
             found[file.relative_to(place.parent).as_posix()] = text
         return found
+
+
+@contextmanager
+def _writable(folder: int) -> Generator[None]:
+    """An open folder can be written meanwhile, also where a command has locked it to keep what it made there."""
+    mode = stat.S_IMODE(os.fstat(folder).st_mode)
+    locked = mode & stat.S_IRWXU != stat.S_IRWXU
+    if locked:
+        with suppress(OSError):  # it is somebody else's, and others may write it
+            os.fchmod(folder, mode | stat.S_IRWXU)
+    try:
+        yield
+    finally:
+        if locked:
+            with suppress(OSError):
+                os.fchmod(folder, mode)
 
 
 def _part(top: Path) -> None:

@@ -1,8 +1,9 @@
 """Where sockets of other programs lie, which a command could connect to wherever it sees them (S-4).
 
 No mount stops a connect, so each socket has to be hidden. The kernel tells the names by which sockets were bound, for
-each network apart: one that is relative, or a container's, need not lead anywhere from here. So the workspace is looked
-through as well. A socket that nobody listens at any more is left: who starts its server again has to remove it.
+each network apart: one that is relative, or a container's, need not lead anywhere from here, and a socket may have
+another name by now. So the folders of these names and the workspace are looked through as well. A socket that nobody
+listens at any more is left: who starts its server again has to remove it.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ class Sockets:
         relative = [name for name in dict.fromkeys([*own, *self._others]) if name[:1] not in ("/", "@")]
         guesses = [f"{work}/{name}" for work in self._work for name in relative][:MOST_GUESSES]
         guesses += [name for name in self._others if name.startswith("/")]
+        around = dict.fromkeys(name.rpartition("/")[0] for name in (*found, *guesses))
+        guesses += [name for folder in around for name in self._listed(folder)[1]]
         guesses += [name for folder in folders if inside for name in self._inside(folder)]
         found += [os.path.normpath(one) for one in guesses if answers(one)]
         every = map(Path, dict.fromkeys(found))
@@ -73,11 +76,15 @@ class Sockets:
     def _inside(self, folder: Path) -> Iterator[str]:
         waiting, left = deque([str(folder)]), MOST_FOLDERS
         while waiting and (left := left - 1) >= 0:
-            at = waiting.popleft()
-            with suppress(OSError):
-                inner, sockets = self._seen.look(at, "", lambda at=at: _listed(at), follow=False)
-                waiting += inner
-                yield from sockets
+            inner, sockets = self._listed(waiting.popleft())
+            waiting += inner
+            yield from sockets
+
+    def _listed(self, folder: str) -> tuple[list[str], list[str]]:
+        try:
+            return self._seen.look(folder, "", lambda: _listed(folder), follow=False)
+        except OSError:
+            return [], []
 
 
 def answers(path: str) -> bool:
@@ -103,7 +110,7 @@ def answers(path: str) -> bool:
 def _names(file: str) -> list[str]:
     """Names in a list of the kernel's, each once."""
     try:
-        lines = Path(file).read_text("utf-8", "surrogateescape").splitlines()[1:MOST_SOCKETS]
+        lines = Path(file).read_text("utf-8", "surrogateescape").split("\n")[1:MOST_SOCKETS]
     except OSError:
         return []
     return list(dict.fromkeys(name[0] for line in lines if (name := line.split(maxsplit=7)[7:])))
