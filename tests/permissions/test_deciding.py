@@ -54,6 +54,7 @@ def test_other_files_are_judged_by_the_rules(path: str):
     "command",
     [
         *("echo x > CONVENTIONS.md", "sed -i s/a/b/ sub/conventions.md", "cp x scripts/check.py && ./scripts/check.py", "rm /ws/scripts/check.py"),
+        *("cd -P scripts && echo x > check.py", "cd -- scripts; rm check.py", "pushd scripts; rm check.py"),
         *("cd scripts && echo x > check.py", "cd scripts; tee check.py < x", "sh -c 'echo x > scripts/check.py'"),
         *("python3 -c 'open(\"scripts/check.py\", \"w\")'", "./gen --out=scripts/check.py", "./run cat scripts/check.py", "chmod 777 scripts/check.py"),
         *("git checkout x -- scripts/check.py", "black --write scripts/check.py", "mv x docs/skills", "touch scripts/{check,x}.py"),

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 
 from codelaw.permissions.expand_command import runs_its_words
-from codelaw.permissions.shell import Word, listed, program, read
+from codelaw.permissions.shell import Word, goes_to, listed, program, read
 
 MOST_NAMES = 2_000
 """Paths of one command; of one with more it cannot be said what it reads (S-6)."""
@@ -29,7 +29,6 @@ _SHELLS = listed("sh bash zsh dash ksh mksh ash fish pwsh powershell")
 _SOURCES = listed("source . eval")
 _SPEAKS = listed("echo printf true false : exit return shift set")
 """Their words are no files."""
-_MOVES = listed("cd pushd")
 _INTERPRETER = re.compile(
     r"(?:i?python|pypy|graalpy|micropython)[\d.]*t?w?(?:-dbg)?|node|nodejs|deno|bun|tsx|ts-node|ruby|perl[\d.]*|php[\d.]*"
     r"|lua[\d.]*|luajit|tclsh|julia|rscript|r|elixir|guile|osascript"
@@ -182,8 +181,8 @@ class _Files:
             self._take(self._named, (word.value or "" for word in part.targets), here)
             self._certain(part.command)
             words = [word.value or "" for word in part.command]
-            if program(part.command) in _MOVES and len(words) > 1:
-                here = _joined([*here, *_under(here, words[1])])
+            if to := goes_to(part.command):
+                here = _joined([*here, *_under(here, to.value or "")])
             self.command(words[: 1 if program(part.command) in _SPEAKS else None], here, depth)
 
     def variable(self, name: str, value: str, places: Sequence[str]) -> None:

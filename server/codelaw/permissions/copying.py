@@ -9,14 +9,12 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
-from codelaw.permissions.shell import Simple, Word, listed, program
+from codelaw.permissions.shell import Simple, Word, goes_to, listed, program, unquoted
 
 _COPIERS = listed("cp mv ln link install dd rsync scp")
 _PRINTERS = listed("cat tac head tail tee base64 xxd")
 _LOCATORS = listed("which whereis type command realpath readlink")
-_MOVERS = listed("cd pushd")
 _INSTALLED = re.compile(r"(?:\w+=)?/(?:.+/)?s?bin/([^/]+)", re.DOTALL)
-_QUOTES = str.maketrans("", "", "\\'\"")
 _MAGIC = re.compile(r"[*?\[{$`]")
 MOST = 100
 """Folders that a line goes to and names that it makes; of one with more it is not certain what it runs (S-6)."""
@@ -29,13 +27,13 @@ def brought(commands: Sequence[Command], parts: Sequence[Simple]) -> Iterator[tu
     A name is None where it is a pattern. `commands` is all that the line comes down to.
     """
     located = {word.value: part.text for part in parts if program(part.command) in _LOCATORS for word in part.command}
-    folders = ["", *(command[1].value or "" for command in commands if program(command) in _MOVERS and command[1:])]
+    folders = ["", *(place.value or "" for place in map(goes_to, commands) if place)]
     written = any(part.writes for part in parts) or any(program(command) == "tee" for command in commands)
     brings = _COPIERS | _PRINTERS if written else _COPIERS
     words = [word for command in commands if program(command) in brings for word in command[1:]]
     words += [word for part in parts for word in part.targets]
     for word in dict.fromkeys(words):
-        text = word.value or word.raw.translate(_QUOTES)
+        text = word.value or unquoted(word.raw)
         for folder in dict.fromkeys(folders[:MOST]):
             if found := _INSTALLED.fullmatch(posixpath.normpath(posixpath.join(folder, text))):
                 yield (None, False) if word.value is None and _MAGIC.search(found[1]) else (found[1], True)

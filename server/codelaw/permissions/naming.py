@@ -8,17 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
-from typing import Literal
 
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.safety.deciding import DecidingFiles
 from codelaw.domain.safety.globs import alternatives, translate
 from codelaw.permissions.risky_flags import has_risky_flag
-from codelaw.permissions.rules import Rule
+from codelaw.permissions.rules import Refusal, Rule
 from codelaw.permissions.sensitive_files import LOOP, READERS, only_reads
-from codelaw.permissions.shell import Simple, Word, listed, program
+from codelaw.permissions.shell import Simple, Word, goes_to, listed, program, unquoted
 
-Verdict = tuple[Literal["deny", "ask"], Rule]
 Name = tuple[str, bool, bool | None]
 """A path as it would be shown, whether just that is named, and whether it is written (None: perhaps)."""
 
@@ -59,7 +57,7 @@ _WRITERS = listed(
 
 def denied_name(
     command: str, parts: Sequence[Simple] | None, deny: Sequence[Rule], roots: Mapping[str, str]
-) -> Verdict | None:
+) -> Refusal | None:
     """The rule by which a command must not run, or has to be asked about, for a path that it names.
 
     `roots` are the workspace's folders: the absolute path, and what shown paths in it begin with. What is named
@@ -68,7 +66,7 @@ def denied_name(
     rules = [rule for rule in deny if rule.tool in ("Read", "Edit") and not rule.blanket]
     if not rules:
         return None
-    near: Verdict | None = None
+    near: Refusal | None = None
     count = 0
     for name, literal, writes in named_by(command, parts, roots):
         if len(name) > LONGEST_PATH:
@@ -97,7 +95,7 @@ def decided_name(
     if not deciding.names and not deciding.paths:
         return ""
     seen = parts and [
-        _run(part) for part in parts if part.writes or program(part.command) == "cd" or not only_reads(part.command)
+        _run(part) for part in parts if part.writes or goes_to(part.command) or not only_reads(part.command)
     ]
     names = islice(named_by(command, seen, roots), MAX_NAMES + 1)
     for count, (name, literal, writes) in enumerate(names):
@@ -117,7 +115,7 @@ def _run(part: Simple) -> Simple:
 
 def named_by(command: str, parts: Sequence[Simple] | None, roots: Mapping[str, str]) -> Iterator[Name]:
     """Every path that a command names; `roots` are as for `denied_name`, and `parts` None where it cannot be read."""
-    joined = command.replace("\\\n", "").translate(str.maketrans("", "", "\\'\""))
+    joined = unquoted(command.replace("\\\n", ""))
     for words in [joined] if parts is None else LOOP.findall(command):
         yield from ((piece, False, None) for piece in dict.fromkeys(_PIECE.split(words)))
     places = [root for root in list(roots)[:1] if root]
@@ -125,8 +123,8 @@ def named_by(command: str, parts: Sequence[Simple] | None, roots: Mapping[str, s
         for target in part.targets:
             yield from _word(target, places, roots, writes=target in part.writes)
         name = program(part.command)
-        if name == "cd" and len(part.command) > 1 and (to := part.command[1].value):
-            places += [posixpath.normpath(posixpath.join(place, to)) for place in places]
+        if to := goes_to(part.command):
+            places += [posixpath.normpath(posixpath.join(place, to.value or "")) for place in places]
             places = list(dict.fromkeys(places))[:MAX_FOLDERS]
         writes = _use(part.command)
         message = False
@@ -150,7 +148,7 @@ def _use(command: tuple[Word, ...]) -> bool | None:
 def _word(word: Word, places: Iterable[str], roots: Mapping[str, str], *, writes: bool | None) -> Iterator[Name]:
     text = word.value
     if text is None:
-        plain = re.sub(r"[\\'\"]", "", _ESCAPED.sub(_spelt, word.raw)).removeprefix("~+/")
+        plain = unquoted(_ESCAPED.sub(_spelt, word.raw)).removeprefix("~+/")
         pieces = _PIECE.split(plain) if _MAGIC.search(plain) is None else [plain]
         if "$" in plain:
             pieces += [piece.partition("/")[2] for piece in pieces]

@@ -20,7 +20,7 @@ from codelaw.permissions.offers import keeps_to_offer
 from codelaw.permissions.reading_keys import allowed_by_name, keys_read, why_asked
 from codelaw.permissions.refusing import DenyRules
 from codelaw.permissions.risky_flags import has_risky_flag
-from codelaw.permissions.rules import SERVED, Rule
+from codelaw.permissions.rules import SERVED, Rule, strictest
 from codelaw.permissions.sensitive_files import obeyed_by_command, obeyed_path
 from codelaw.permissions.shell import Simple, read
 
@@ -190,11 +190,10 @@ def _judge_command(command: str, rules: Rules, default: Default, *, sandboxed: b
             return Decision("deny", "deny", rule.text)
     parts = read(command)
     named = denied_name(command, parts, rules.deny, rules.roots)
-    verdicts = [named or ("pass", None), DenyRules(deny).judge(parts or ())]
-    denied = next((rule for verdict, rule in verdicts if verdict == "deny" and rule is not None), None)
-    if denied is not None:
-        return Decision("deny", "deny", denied.text)
-    near = next((rule for _, rule in verdicts if rule is not None), None)
+    refusal = strictest([named, DenyRules(deny).judge(parts or ())])
+    if refusal is not None and refusal[0] == "deny":
+        return Decision("deny", "deny", refusal[1].text)
+    near = refusal and refusal[1]
     decision = _permitted(command, parts, rules, default, sandboxed=sandboxed, near=near)
     if decision.action == "deny":
         return decision

@@ -9,19 +9,17 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Literal
 
 from codelaw.permissions.copying import brought, runs_what_it_makes
 from codelaw.permissions.expand_command import Expansion, expansion, runs_none_of_its_words
-from codelaw.permissions.rules import MAX_RULES, Rule
+from codelaw.permissions.rules import MAX_RULES, Refusal, Rule, strictest
 from codelaw.permissions.sensitive_files import only_reads
-from codelaw.permissions.shell import Simple, Word, listed, program, read
+from codelaw.permissions.shell import Simple, Word, listed, program, read, unquoted
 
 MAX_LOOKS = 200
 """Names of denied programs in one command that are looked at; one with more may mean them (S-6)."""
 LONGEST = 1_000
 """Characters behind such a name in which the other words of a rule are looked for."""
-Refusal = tuple[Literal["deny", "ask", "pass"], Rule | None]
 
 _ONLY_NAMES = listed(
     "alias apk apropos apt apt-get aptitude brew chmod chown cp dnf dpkg export gem info kill killall ln man mkdir mv"
@@ -34,7 +32,6 @@ _MESSAGES = frozenset(["-m", "--message", "--title", "--body", "--description", 
 _BEGUN = re.compile(r"(?:^|[;&|(){}!=:\"'`\n])[ \t]*([^\s;&|(){}!=:\"'`<>,]+)")
 """A word of a text that may be a program: at its begin, or behind what a shell or a setting has before one."""
 _APART = re.compile(r"[\s;&|(){}!=\"'`<>,]+")
-_QUOTES = str.maketrans("", "", "\\'\"")
 _INSTALLED = re.compile(r"(?:/.*)?/s?bin/([^/]+)|([^/]+)")
 """A program by its name alone or where programs lie."""
 
@@ -51,19 +48,14 @@ class DenyRules:
             for name in _names(words[0]) if words else ():
                 self._by_program.setdefault(name, []).append(number)
 
-    def judge(self, parts: Sequence[Simple]) -> Refusal:
-        """Whether a rule hits one of the parts or anything they run, or may hit what cannot be seen; the first.
-
-        One that hits comes before one that may.
-        """
+    def judge(self, parts: Sequence[Simple]) -> Refusal | None:
+        """The first rule that hits one of the parts or anything they run, else the first that may."""
         if not self._rules:
-            return "pass", None
+            return None
         expanded = [(part, expansion(part)) for part in parts]
-        verdicts = [*(self._judge(part, inner) for part, inner in expanded), self._made([one for _, one in expanded])]
-        denied = next((verdict for verdict in verdicts if verdict[0] == "deny"), None)
-        return denied or next((verdict for verdict in verdicts if verdict[0] == "ask"), ("pass", None))
+        return strictest([*(self._judge(*one) for one in expanded), self._made([inner for _, inner in expanded])])
 
-    def _made(self, expanded: Sequence[Expansion]) -> Refusal:
+    def _made(self, expanded: Sequence[Expansion]) -> Refusal | None:
         """What of the line's programs it brings to another name, and whether it runs what it has made."""
         commands = [command for one in expanded for command in one.commands]
         parts = [part for one in expanded for part in one.parts]
@@ -75,9 +67,9 @@ class DenyRules:
                 if certain and len(words) == 1:
                     return "deny", rule
                 near = near or rule
-        return ("ask", near) if near else ("pass", None)
+        return ("ask", near) if near else None
 
-    def _judge(self, part: Simple, inner: Expansion) -> Refusal:
+    def _judge(self, part: Simple, inner: Expansion) -> Refusal | None:
         candidates = inner.commands
         near = next((rule for rule, words in self._rules if words and inner.hidden), None)
         programs = {program(candidate).casefold() for candidate in candidates}
@@ -91,7 +83,7 @@ class DenyRules:
                     return "deny", rule
                 near = near or (rule if _may_mean(words, candidate) else None)
         near = near or self._perhaps(part, candidates)
-        return ("ask", near) if near else ("pass", None)
+        return ("ask", near) if near else None
 
     def _perhaps(self, part: Simple, candidates: Sequence[tuple[Word, ...]]) -> Rule | None:
         """A rule that speaks of what a program may run that nobody knows: `setpriv rm x`, `capsh -- -c 'rm x'`."""
@@ -119,7 +111,7 @@ class DenyRules:
 
         Quotes inside of the name hide it from nobody: `split --filter='cu""rl x'`.
         """
-        for spelt in dict.fromkeys((text, text.translate(_QUOTES))):
+        for spelt in dict.fromkeys((text, unquoted(text))):
             for begun in _BEGUN.finditer(spelt):
                 name = _INSTALLED.fullmatch(begun[1])
                 numbers = self._by_program.get((name[1] or name[2]).casefold(), ()) if name else ()

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codelaw.permissions.shell import Word, listed, program
+from codelaw.permissions.shell import Word, listed, program, unquoted
 from codelaw.permissions.variables import makes_run
 
 LEAST_LONG = 4
@@ -280,7 +280,7 @@ def _is_risky(command: tuple[Word, ...], at: int, known: Risky) -> bool:
     value = command[at].value
     if value is None:
         raw = command[at].raw
-        return known.any_word or known.has(re.sub(r"[\\'\"]", "", raw)) or not _NO_OPTION.fullmatch(raw)
+        return known.any_word or known.has(unquoted(raw)) or not _NO_OPTION.fullmatch(raw)
     bundle = program(command) == "git" and _GIT_SHORT.fullmatch(value)
     return known.has(value) or bool(bundle and not _GIT_WITHOUT_SHORT.fullmatch(command[1].value or ""))
 

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Literal
 from urllib.parse import unquote
 
 from codelaw.domain.errors import ToolFailure
@@ -216,6 +217,15 @@ class Rule:
                     return True
                 spelling = posixpath.dirname(spelling)  # noqa: PLW2901 - upwards
         return False
+
+
+Refusal = tuple[Literal["deny", "ask"], Rule]
+"""Denied by a rule, or asked about because the rule may be meant."""
+
+
+def strictest(refusals: Iterable[Refusal | None]) -> Refusal | None:
+    """The first that denies, else the first."""
+    return min(filter(None, refusals), key=lambda refusal: refusal[0] != "deny", default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from codelaw.domain.safety.globs import alternatives, translate
 from codelaw.domain.safety.sensitive_files import TABLE, about, folded, obeyed
 from codelaw.permissions.expand_command import expansion
 from codelaw.permissions.risky_flags import has_risky_flag
-from codelaw.permissions.shell import Simple, Word, listed, program, read
+from codelaw.permissions.shell import Simple, Word, goes_to, listed, program, read, unquoted
 
 MOST_NAMED = 200
 """Paths of one command that are opened; what it names beyond is asked about when it fails there."""
@@ -34,7 +34,6 @@ _PIECE = re.compile(r"[\s;&|<>()$`'\"=,:@!]+")
 _LIKELY = re.compile(r"[.*?\[]|jenkinsfile", re.IGNORECASE)
 """What the names that are looked for have."""
 _OPTION = re.compile(r"-|\d+$")
-_UNQUOTED = str.maketrans("", "", "\\'\"")
 _MAGIC = re.compile(r"[*?\[]")
 _BLANK = re.compile(r"\s")
 LOOP = re.compile(r"\bfor\s+\w+\s+in\s([^;\n]*)")
@@ -49,7 +48,6 @@ READERS = listed(
     " b3sum realpath readlink basename dirname test [ cd pushd popd pwd echo true false : column fold sed delta"
 )
 """Programs that change no file they are given, unless a flag says so."""
-_MOVERS = frozenset({"cd", "pushd"})
 _HOLDERS = frozenset(first for first, _, rest in (name.partition("/") for name in TABLE) if rest)
 """Folders in which others obey some."""
 _GIT_READERS = listed(
@@ -110,8 +108,8 @@ def named_paths(command: str) -> tuple[str, ...]:
     names = [path for path, _ in _mentions(command, parts) if path]
     folders = ["."]
     for part in parts or ():
-        if program(part.command) in _MOVERS and len(part.command) > 1 and (value := part.command[1].value):
-            folders.append(posixpath.join(folders[-1], value))
+        if to := goes_to(part.command):
+            folders.append(posixpath.join(folders[-1], to.value or "."))
     paths = (posixpath.normpath(posixpath.join(folder, name)) for folder in folders[:9] for name in names)
     return tuple(dict.fromkeys(paths))[:MOST_NAMED]
 
@@ -119,14 +117,14 @@ def named_paths(command: str) -> tuple[str, ...]:
 def _mentions(command: str, parts: Sequence[Simple] | None) -> Iterator[tuple[str, str]]:
     """What other programs obey and a command is seen to change: a path, where it is one, and what is said of it."""
     if parts is None:
-        yield from _obeyed_pieces([command.replace("\\\n", "").translate(_UNQUOTED)])
+        yield from _obeyed_pieces([unquoted(command.replace("\\\n", ""))])
     moved = changes = False
     at, feeds = ".", any(map(_hands_on, parts or ()))
     for part in parts or ():
         reads = only_reads(part.command)
-        if program(part.command) in _MOVERS and len(part.command) > 1:
-            at = posixpath.normpath(posixpath.join(at, part.command[1].value or "."))
-            moved = moved or _obeyed_piece(at) is not None
+        if to := goes_to(part.command):
+            at = posixpath.normpath(posixpath.join(at, to.value or "."))
+            moved = moved or _obeyed_piece(at) is not None or any(_named([to]))
         elif not reads or part.writes:
             yield from _held(part, at)
         changes = changes or not reads or bool(part.writes)
@@ -135,7 +133,6 @@ def _mentions(command: str, parts: Sequence[Simple] | None) -> Iterator[tuple[st
             yield from ((path, said) for path in about(part.text) or [""])
         quiet = reads and not feeds
         yield from _named(part.assignments if quiet else part.words, writes=program(part.command) in _WRITERS)
-        moved = moved or (program(part.command) in _MOVERS and any(_named(part.command)))
     if changes and moved:
         yield "", "a command is run in a folder that other programs obey"
     if changes:
@@ -220,7 +217,7 @@ def _named(words: Sequence[Word], *, writes: bool = False) -> Iterator[tuple[str
         if before or excluding:
             excluding = excluding and "=" not in word.raw
             continue
-        texts += [word.raw.translate(_UNQUOTED), value]
+        texts += [unquoted(word.raw), value]
         if value.startswith("-") and not value.startswith("--"):
             texts.append(value[2:])
     yield from _obeyed_pieces(texts)

@@ -10,6 +10,7 @@ import posixpath
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 MAX_LENGTH = 20_000
@@ -43,6 +44,7 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _DESCRIPTOR = re.compile(r"[0-9]+-?|-")
 _PLAIN_FILE = re.compile(r"[\w./][\w./-]*", re.ASCII)
 _DELIMITER = re.compile(r"([\w.-]+)|\\([\w.-]+)|'([\w.-]+)'|\"([\w.-]+)\"", re.ASCII)
+_QUOTES = str.maketrans("", "", "\\'\"")
 _HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 _T = TypeVar("_T")
 
@@ -102,6 +104,17 @@ def program(command: tuple[Word, ...]) -> str:
 def listed(text: str) -> frozenset[str]:
     """The words of a table, which are easier to look over side by side."""
     return frozenset(text.split())
+
+
+def unquoted(text: str) -> str:
+    """A text without quotes and backslashes."""
+    return text.translate(_QUOTES)
+
+
+def goes_to(command: tuple[Word, ...]) -> Word | None:
+    """The word that says where `cd` or `pushd` goes; None where there is none, and for any other command."""
+    words = pairwise(command if program(command) in ("cd", "pushd") else ())
+    return next((word for before, word in words if before.raw == "--" or not word.raw.startswith("-")), None)
 
 
 def read(command: str) -> tuple[Simple, ...] | None:
