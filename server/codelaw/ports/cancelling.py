@@ -39,6 +39,19 @@ async def to_the_end(work: Awaitable[T]) -> T:
     raise asyncio.CancelledError
 
 
+async def outlasted(work: Coroutine[Any, Any, T]) -> tuple[T, bool]:
+    """What comes of work that no cancel breaks off, and whether one came.
+
+    Raises:
+        CancelledError: one came, and the work has failed.
+    """
+    task = asyncio.ensure_future(work)
+    cancelled = await outlast(task)
+    if cancelled and task.exception() is not None:
+        raise asyncio.CancelledError
+    return task.result(), cancelled
+
+
 AGAIN_SECONDS = 1.0
 """After which a cancel is given again, to work that has gone on: whatever took it must not hold the chat."""
 

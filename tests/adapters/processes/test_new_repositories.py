@@ -47,6 +47,7 @@ def settled(nested: NewRepositories) -> list[Path]:
         taken.append(path)
 
     assert nested.settle(aside) == []
+    nested.close()
     return taken
 
 

@@ -11,7 +11,6 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
 
 from codelaw.adapters.crash_journal.crash_journal import MARK, CrashJournal
 from codelaw.adapters.crash_journal.guardian_child import end_marked
@@ -24,7 +23,7 @@ from codelaw.adapters.processes.sandbox import Confined, Sandbox, SandboxMeans
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import OutputStream, ProcessResult
 from codelaw.domain.safety.hosts import Network
-from codelaw.ports.cancelling import outlast
+from codelaw.ports.cancelling import outlasted
 from codelaw.ports.workspace import OutputListener
 
 STDOUT_ENDS = (12_000, 12_000)
@@ -38,8 +37,6 @@ STRAY_LOOKS = 2
 """Through all processes, for those that a call has left behind: in the midst of an exec one has no environment."""
 KILL_SECONDS = 1.0
 """Between SIGKILL and giving up."""
-
-T = TypeVar("T")
 
 TRIES = 3
 """How often a sandbox is set up of which a part went, or came, while it was: a socket, a folder of another command."""
@@ -211,7 +208,7 @@ class LocalProcesses:
                     given=given.encode("utf-8", "replace"),
                 )
                 # The whole group is to be ended, also where a cancel comes while it is started.
-                child, cancelled = await _to_the_end(starting)
+                child, cancelled = await outlasted(starting)
                 try:
                     if cancelled or await self._guard(child):
                         raise asyncio.CancelledError
@@ -223,7 +220,7 @@ class LocalProcesses:
                 finally:
                     # Also after a normal end: nothing that the command left behind outlives its call, and the guardian
                     # does not know a number that becomes another's.
-                    _, cancelled = await _to_the_end(self._end(child, mark))
+                    _, cancelled = await outlasted(self._end(child, mark))
                     if cancelled:
                         raise asyncio.CancelledError
         except (OSError, ValueError) as error:
@@ -263,7 +260,7 @@ class LocalProcesses:
         if self._leftovers is None or self._means.kind == "bubblewrap":
             return False
         # To its end: else the group could be let go of before it is guarded, and be guarded for ever.
-        _, cancelled = await _to_the_end(asyncio.to_thread(self._leftovers.guard, child.pid))
+        _, cancelled = await outlasted(asyncio.to_thread(self._leftovers.guard, child.pid))
         return cancelled
 
     async def _end(self, child: Child, mark: str) -> None:
@@ -321,15 +318,6 @@ def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
     # A proxy's or a registry's address may carry a password or a token.
     kept = {name: value for name, value in kept.items() if not re.search(r"://[^/@\s]+@", value)}
     return {**kept, "TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
-
-
-async def _to_the_end(work: Coroutine[Any, Any, T]) -> tuple[T, bool]:
-    """What comes of work that no cancel breaks off, and whether one came."""
-    task = asyncio.ensure_future(work)
-    cancelled = await outlast(task)
-    if cancelled and task.exception() is not None:
-        raise asyncio.CancelledError
-    return task.result(), cancelled
 
 
 async def _until(

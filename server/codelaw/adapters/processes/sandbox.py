@@ -32,7 +32,7 @@ from codelaw.adapters.programs import own_programs
 from codelaw.domain.chats import Notice
 from codelaw.domain.safety.hosts import HostRule, Network
 from codelaw.domain.safety.sensitive_files import at_once
-from codelaw.ports.cancelling import outlast
+from codelaw.ports.cancelling import outlasted
 from codelaw.ports.editor import Editor
 
 PORT = 30_128
@@ -100,6 +100,8 @@ def _python() -> str:
 
 _log = logging.getLogger(__name__)
 
+Entered = tuple[Confined, Callable[[], None]]
+"""A command as it is to be started, and what is to be called when it has ended."""
 LOOKS = 5
 """How often a workspace that changes meanwhile is drawn, before the command is refused."""
 
@@ -177,7 +179,7 @@ class Sandbox:
         async with self._proxy.way(hosts) if hosts is not None else nullcontext() as way:
             too_often, loop = asyncio.Event(), asyncio.get_running_loop()
 
-            def enter() -> tuple[Confined, Callable[[], None]]:
+            def enter() -> Entered:
                 folders = [*self._folders()]
                 with self._drawing:  # what was seen of the workspace is for one at a time
                     profile = build_profile(
@@ -204,20 +206,10 @@ class Sandbox:
                 stop = partial(loop.call_soon_threadsafe, too_often.set)
                 return self._enter(means, profile, argv, inside, folders=folders, way=way, stop=stop)
 
-            entering = asyncio.ensure_future(asyncio.to_thread(_retried, enter))
-            try:
-                confined, leave = await asyncio.shield(entering)
-            except asyncio.CancelledError:
-                await outlast(entering)
-                if entering.exception() is None:
-                    await asyncio.shield(asyncio.to_thread(entering.result()[1]))
-                raise
-            confined.too_often = too_often
-            try:
+            async with _entered(partial(_retried, enter)) as confined:
+                confined.too_often = too_often
                 yield confined
-            finally:
-                await asyncio.shield(asyncio.to_thread(leave))
-                confined.refused = way.refused if way is not None else ()
+            confined.refused = way.refused if way is not None else ()
 
     @asynccontextmanager
     async def open_around(self, argv: list[str], environment: dict[str, str]) -> AsyncGenerator[Confined]:
@@ -227,19 +219,13 @@ class Sandbox:
             OSError: that cannot be written down.
         """
 
-        def begin() -> Callable[[], None]:
+        def enter() -> Entered:
             times = self.watch().times
-            return partial(times.end, times.begin([Path(os.path.realpath(folder)) for folder in self._folders()]))
+            noted = times.begin([Path(os.path.realpath(folder)) for folder in self._folders()])
+            return Confined(argv, environment), partial(times.end, noted)
 
-        beginning = asyncio.ensure_future(asyncio.to_thread(begin))
-        cancelled = await outlast(beginning)
-        end = beginning.result()
-        try:
-            if cancelled:
-                raise asyncio.CancelledError
-            yield Confined(argv, environment)
-        finally:
-            await asyncio.shield(asyncio.to_thread(end))
+        async with _entered(enter) as confined:
+            yield confined
 
     async def close(self) -> None:
         """Remove the private folders; no command may run any more."""
@@ -282,7 +268,7 @@ class Sandbox:
         folders: Sequence[Path],
         way: ProxyWay | None,
         stop: Callable[[], object],
-    ) -> tuple[Confined, Callable[[], None]]:
+    ) -> Entered:
         watch = self.watch()
         running = watch.begin(profile, [Path(os.path.realpath(folder)) for folder in folders], stop)
         try:
@@ -307,7 +293,7 @@ class Sandbox:
         environment: Mapping[str, str],
         *,
         way: ProxyWay | None,
-    ) -> tuple[Confined, Callable[[], None]]:
+    ) -> Entered:
         if means.kind == "bubblewrap":
             # What npm has downloaded is laid back read-only, and it fails where it cannot add to that.
             environment = {"npm_config_cache": f"{TEMPORARY[0]}/npm", **environment}
@@ -340,7 +326,19 @@ def _confined(
     return confined
 
 
-def _retried(enter: Callable[[], tuple[Confined, Callable[[], None]]]) -> tuple[Confined, Callable[[], None]]:
+@asynccontextmanager
+async def _entered(enter: Callable[[], Entered]) -> AsyncGenerator[Confined]:
+    """What `enter` gives, in a thread; left again whatever comes, a cancel while it is entered too."""
+    (confined, leave), cancelled = await outlasted(asyncio.to_thread(enter))
+    try:
+        if cancelled:
+            raise asyncio.CancelledError
+        yield confined
+    finally:
+        await asyncio.shield(asyncio.to_thread(leave))
+
+
+def _retried(enter: Callable[[], Entered]) -> Entered:
     """Enter, once more where the workspace has changed while it was drawn.
 
     Raises:

@@ -14,13 +14,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from codelaw.adapters.processes.path_fds import folder_below, folder_of_name
-from codelaw.adapters.processes.quarantine.command_times import CommandTimes, NotedCommand
+from codelaw.adapters.processes.quarantine.command_times import CommandTimes
 from codelaw.adapters.processes.quarantine.keeping import SLACK, Keeping, Note, begin_note, dead_notes, last_change
 from codelaw.adapters.processes.quarantine.names import Found, Name, strays
 from codelaw.adapters.processes.quarantine.refs import RefsBefore
@@ -49,7 +50,7 @@ class WatchedCommand:
     """One command that runs."""
 
     profile: Profile
-    noted: NotedCommand
+    before: RefsBefore
     roots: dict[Path, int]
     names: list[Name]
     soon: list[tuple[str, Name]]
@@ -58,13 +59,11 @@ class WatchedCommand:
     note: Note
     stop: Callable[[], object]
     """Ends the command."""
+    held: ExitStack = field(default_factory=ExitStack)
+    """Ends the watch over it."""
     taken: list[SetAside] = field(default_factory=list[SetAside])
     """Whatever was taken away while it ran, by whichever command it was made."""
     said: list[str] = field(default_factory=list[str])
-
-    @property
-    def before(self) -> RefsBefore:
-        return self.noted.before
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,34 +100,35 @@ class Watch:
             ChangedError: one of the names has come into being since it was looked for.
             OSError: it cannot be written down.
         """
+        with ExitStack() as held:
+            running = self._begin(profile, folders, stop, held)
+            with self._lock:
+                self._running.append(running)
+                held.callback(self._forget, running)
+                self._start()
+                self._hold_still(running)
+            running.held = held.pop_all()
+        return running
+
+    def _begin(
+        self, profile: Profile, folders: Sequence[Path], stop: Callable[[], object], held: ExitStack
+    ) -> WatchedCommand:
         noted = self.times.begin(folders)
-        opened = {root: folder_of_name(root) for root in {*(one.root for one in profile.watched), *folders}}
-        roots = {root: descriptor for root, descriptor in opened.items() if descriptor is not None}
+        held.callback(self.times.end, noted)
+        roots: dict[Path, int] = {}
+        for root in {*(one.root for one in profile.watched), *folders}:
+            if (descriptor := folder_of_name(root)) is not None:
+                held.callback(os.close, descriptor)
+                roots[root] = descriptor
         names = [Name(one, roots[one.root]) for one in profile.watched if one.root in roots]
         tops = [path for path in folders if path in roots and not is_bare(roots[path])]
         names += [Name(WatchedName(path / "HEAD", path), roots[path], bare=True) for path in dict.fromkeys(tops)]
-        nested = NewRepositories(folders)
+        nested = held.enter_context(closing(NewRepositories(folders)))
         written = [(str(name.watched.root), name.parts, name.bare) for name in names]
-        try:
-            note = begin_note(
-                self._notes, {"names": written, "refs": noted.before.written(), "nested": nested.written()}
-            )
-        except BaseException:
-            nested.close()
-            _close(roots)
-            self.times.end(noted)
-            raise
+        note = begin_note(self._notes, {"names": written, "refs": noted.before.written(), "nested": nested.written()})
+        held.callback(note.end)
         soon = [(name.sign, name) for name in names if name.watched.soon]
-        running = WatchedCommand(profile, noted, roots, names, soon, nested=nested, note=note, stop=stop)
-        with self._lock:
-            self._running.append(running)
-            try:
-                self._start()
-                self._hold_still(running)
-            except BaseException:
-                self._end(running)
-                raise
-        return running
+        return WatchedCommand(profile, noted.before, roots, names, soon, nested=nested, note=note, stop=stop)
 
     def settle(self, running: WatchedCommand) -> Settled:
         """Take away what the command has left, and say what there is to say."""
@@ -145,7 +145,7 @@ class Watch:
                     other.names = [
                         name for name in other.names if name not in known or not os.path.lexists(name.watched.path)
                     ]
-            self._end(running)
+            running.held.close()
             fresh = [one for one in running.taken if one.kept not in self._claimed]
             self._claimed.update(one.kept for one in fresh)
         newest = {one.path: one for one in fresh}
@@ -264,14 +264,11 @@ class Watch:
     def _opened_elsewhere(self, running: WatchedCommand, path: Path) -> bool:
         return any(within(path, other.profile.opened) for other in self._running if other is not running)
 
-    def _end(self, running: WatchedCommand) -> None:
-        self._running.remove(running)
-        for one in [one for one in self._pending if one[0] is running]:
-            del self._pending[one]
-        running.note.end()
-        running.nested.close()
-        _close(running.roots)
-        self.times.end(running.noted)
+    def _forget(self, running: WatchedCommand) -> None:
+        with self._lock:
+            self._running.remove(running)
+            for one in [one for one in self._pending if one[0] is running]:
+                del self._pending[one]
 
     # After a server that was killed
 
@@ -285,15 +282,9 @@ class Watch:
                     yield from self._swept(name, before, alive)
                 finally:
                     os.close(root)
-        yield from self._swept_repositories(NewRepositories.read(said.get("nested", {})), alive)
-
-    def _swept_repositories(self, nested: NewRepositories, alive: float) -> Iterator[Notice]:
         notices: list[Notice] = []
-
-        def aside(folder: int, name: str, path: Path) -> None:
-            notices.extend(self._kept(folder, name, path, alive))
-
-        nested.settle(aside)
+        with closing(NewRepositories.read(said.get("nested", {}))) as nested:
+            nested.settle(lambda folder, name, path: notices.extend(self._kept(folder, name, path, alive)))
         yield from notices
 
     def _swept(self, name: Name, before: RefsBefore, alive: float) -> Iterator[Notice]:
@@ -326,8 +317,3 @@ def _workspaces(running: WatchedCommand) -> Iterator[Name]:
 
 def _is_workspace(entry: str) -> bool:
     return entry.lower().endswith(tuple(ENDINGS))
-
-
-def _close(roots: Mapping[Path, int]) -> None:
-    for descriptor in roots.values():
-        os.close(descriptor)

@@ -37,7 +37,7 @@ _Place = tuple[str, str, str]
 
 
 class NewRepositories:
-    """The repositories in some folders, as they are before a command; to be settled once, in the end."""
+    """The repositories in some folders, as they are before a command; to be closed in the end."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         """Touches the disk."""
@@ -68,19 +68,16 @@ class NewRepositories:
     def settle(self, aside: Callable[[int, str, Path], None]) -> list[str]:
         """Give repositories that are new or changed, and would run something, to `aside`; says what went wrong."""
         said: list[str] = []
-        try:
-            for (folder, name, entry), stamp in self._look():
-                path = Path(folder, name, entry)
-                if self._before.get((folder, name, entry)) == stamp:
-                    continue
-                try:
-                    with folder_below(self._open[Path(folder)], name.split("/")) as descriptor:
-                        if _runs(path, os.stat(entry, dir_fd=descriptor, follow_symlinks=False).st_mode):
-                            aside(descriptor, entry, path)
-                except OSError as error:
-                    said.append(f"codelaw: remove {path}: git obeys it ({error.strerror}).")
-        finally:
-            self.close()
+        for (folder, name, entry), stamp in self._look():
+            path = Path(folder, name, entry)
+            if self._before.get((folder, name, entry)) == stamp:
+                continue
+            try:
+                with folder_below(self._open[Path(folder)], name.split("/")) as descriptor:
+                    if _runs(path, os.stat(entry, dir_fd=descriptor, follow_symlinks=False).st_mode):
+                        aside(descriptor, entry, path)
+            except OSError as error:
+                said.append(f"codelaw: remove {path}: git obeys it ({error.strerror}).")
         return said
 
     def _look(self) -> Iterator[tuple[_Place, _Stamp]]:
