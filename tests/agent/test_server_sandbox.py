@@ -22,10 +22,12 @@ from tests.fakes.servers import FakeServers
 OFF = {"tools": {"bash": {"sandbox": "off"}}}
 
 
-def found(root: Path, of_workspace: dict[str, Any], own: dict[str, Any], sandbox: ServerSandbox) -> ServerSurvey:
+def found(
+    root: Path, of_workspace: dict[str, Any], own: dict[str, Any], sandbox: ServerSandbox, origin: str = "user"
+) -> ServerSurvey:
     (root / ".mcp.json").write_text(json.dumps({"mcpServers": of_workspace}))
     settings = load_settings(environ={}, client={"mcp": {"servers": own}}).value
-    around = Variables({}, root.parent, root)
+    around = Variables({}, root.parent, root, origin=origin)
     known = Answers()
     return looked(settings, [Folder("w", root, root.as_uri())], around, known, restricted=False, sandbox=sandbox)
 
@@ -33,7 +35,7 @@ def found(root: Path, of_workspace: dict[str, Any], own: dict[str, Any], sandbox
 def reaches(root: Path, entry: dict[str, Any], origin: str | None) -> object:
     """What a server reaches from within the sandbox; `origin` None: `.mcp.json` names it."""
     of_workspace, own = ({"it": entry}, {}) if origin is None else ({}, {"it": entry})
-    survey = found(root, of_workspace, own, ServerSandbox(origin=origin or "user", rules=("a rule",)))
+    survey = found(root, of_workspace, own, ServerSandbox(rules=("a rule",)), origin or "user")
     if origin is None:
         assert "it" in survey.kept, survey
         return survey.inside.get("it")
@@ -107,11 +109,11 @@ def test_each_program_that_a_workspaces_file_names_does(root: Path, entry: dict[
 def test_a_workspaces_file_that_would_let_a_server_out_is_told(root: Path) -> None:
     survey = found(root, {"it": {**RUNS, "sandbox": False}}, {}, ServerSandbox())
     assert [notice.message for notice in survey.notices] == [
-        ".mcp.json: the server 'it': not known and left aside: `sandbox`."
+        ".mcp.json: the server 'it': `sandbox = false` counts in your own settings file alone."
     ]
-    survey = found(root, {}, {"it": {**RUNS, "sandbox": False}}, ServerSandbox(origin="workspace"))
+    survey = found(root, {}, {"it": {**RUNS, "sandbox": False}}, ServerSandbox(), "workspace")
     assert [notice.message for notice in survey.notices] == [
-        "The server it: `sandbox = false` counts in your own settings file alone."
+        "settings: the server 'it': `sandbox = false` counts in your own settings file alone."
     ]
 
 
@@ -126,6 +128,13 @@ def test_files_are_no_part_of_the_consent_to_what_can_do_nothing_with_them(root:
     entry = {"it": {"command": "python3", "args": ["tools/server.py"], "network": False}}
     assert found(root, entry, {}, ServerSandbox()).servers[0].pins == ()
     assert found(root, entry, {}, ServerSandbox(lacking="it is missing")).servers[0].pins
+
+
+def test_a_server_of_which_a_variable_is_not_set_is_listed_once(root: Path) -> None:
+    entry = {"it": {"command": "x", "args": ["${userHome}", "${NOT_SET}"]}}
+    survey = found(root, {}, entry, ServerSandbox())
+    assert [server.name for server in survey.servers] == ["it"]
+    assert survey.kept["it"].message == "The variable NOT_SET is not set."
 
 
 async def test_where_there_is_no_full_sandbox_each_start_is_asked_about(bench: Bench, servers: FakeServers) -> None:

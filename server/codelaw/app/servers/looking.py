@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -51,8 +51,6 @@ class ServerSandbox:
     """Why there is no full sandbox; empty where there is."""
     rules: tuple[str, ...] = ()
     """What keeps files from it."""
-    origin: str = "user"
-    """Whose the servers of the settings are."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     """What programs get beside their own variables."""
     once: OnceAnswers = field(default_factory=OnceAnswers)
@@ -100,7 +98,7 @@ def variables_around(
         own if own.is_absolute() else home,
         folders[0].root if folders else None,
         withheld=withheld_variables(effective.value, environment),
-        settings_of_workspace=effective.origins.get("mcp.servers") == "workspace",
+        origin=effective.origins.get("mcp.servers", ""),
     )
 
 
@@ -114,7 +112,7 @@ def looked(
     sandbox: ServerSandbox,
 ) -> ServerSurvey:
     """Read what names servers. Touches the disk."""
-    readings = [written.read_table(settings.mcp.servers, written.SETTINGS)]
+    readings = [written.read_table(settings.mcp.servers, written.SETTINGS, own=around.origin == "user")]
     for name, key in FILES:
         for folder in folders:
             shown = f"{folder.name}/{name}" if len(folders) > 1 else name
@@ -129,13 +127,13 @@ def looked(
     inside: dict[str, str] = {}
     roots = [folder.root for folder in folders]
     for one in whole.servers:
+        server = one
         try:
-            server = _with_pins(_with_variables(one, around), around, sandbox)
-            server = replace(server, variables=variables(server, around))
-            servers.append(server)
+            server = _whole(one, around, sandbox)
             network = _network(server, around, roots, sandbox)
             if network is not None:
-                inside[server.name] = _said(network, sandbox)
+                held = f"It runs in the sandbox: it only reads the workspace, and reaches {reach(network)}."
+                inside[server.name] = ONCE.format(lacking=sandbox.lacking) if sandbox.lacking else held
             answer = sandbox.once.number(server) if network is not None and sandbox.lacking else None
             lets = known.lets(server) if answer is None else answer > 0
             kept_back = _kept_back(server, known, inside.get(server.name, ""), restricted=restricted, lets=lets)
@@ -150,11 +148,9 @@ def looked(
                 if kept_back.state == "needs_trust" and known.declined.get(server.key) != server.digest:
                     asking.add(server.name)
         except (NotFilled, ServerFailure) as problem:
-            if one not in servers:
-                servers.append(one)
             kept[one.name] = ServerState(one.name, "failed", message=str(problem))
-    notices = (*whole.notices, *_not_let_out(servers, sandbox.origin))
-    return ServerSurvey(tuple(servers), tuple(specs), kept, notices, asking=frozenset(asking), inside=inside)
+        servers.append(server)
+    return ServerSurvey(tuple(servers), tuple(specs), kept, whole.notices, asking=frozenset(asking), inside=inside)
 
 
 def _network(server: WrittenServer, around: Variables, roots: Sequence[Path], sandbox: ServerSandbox) -> Network | None:
@@ -163,10 +159,9 @@ def _network(server: WrittenServer, around: Variables, roots: Sequence[Path], sa
     What a workspace's file names runs inside, and so does what runs files of one, wherever it is named, unless the
     user's own file says otherwise.
     """
-    own = server.folder is None and sandbox.origin == "user"
-    if "command" not in server.table or (own and server.table.get("sandbox") is False):
+    if "command" not in server.table or server.table.get("sandbox") is False:
         return None
-    if server.folder is None and sandbox.origin != "workspace":
+    if not around.of_workspace(server):
         with suppress(NotFilled):
             way, held = filled(server, around).way, env_file(server, around)
             # Variables start programs: who writes their file says which.
@@ -177,44 +172,25 @@ def _network(server: WrittenServer, around: Variables, roots: Sequence[Path], sa
     return network if isinstance(network, bool) else tuple(network)
 
 
-def _said(network: Network, sandbox: ServerSandbox) -> str:
-    if sandbox.lacking:
-        return ONCE.format(lacking=sandbox.lacking)
-    return f"It runs in the sandbox: it only reads the workspace, and reaches {reach(network)}."
+def _whole(server: WrittenServer, around: Variables, sandbox: ServerSandbox) -> WrittenServer:
+    """With all that an answer of the user's is for: its `envFile`, its workspace's files, and what variables stand for.
 
-
-def _not_let_out(servers: Sequence[WrittenServer], origin: str) -> Iterator[Notice]:
-    for server in servers if origin != "user" else ():
-        if server.folder is None and server.table.get("sandbox") is False:
-            message = f"The server {server.name}: `sandbox = false` counts in your own settings file alone."
-            yield Notice("info", written.PROBLEM, message)
-
-
-def _with_variables(server: WrittenServer, around: Variables) -> WrittenServer:
-    """With what its `envFile` holds."""
-    if "envFile" not in server.table:
-        return server
-    path = env_file(server, around)
-    text = None if path is None else small_text(path, LONGEST_FILE)
-    if text is None:
-        message = "Its envFile cannot be read, or lies outside of the folder."
-        raise NotFilled(message)
-    return written.with_env_file(server, text)
-
-
-def _with_pins(server: WrittenServer, around: Variables, sandbox: ServerSandbox) -> WrittenServer:
-    """With the files of its workspace that it is started from, as far as its words are known by now.
-
-    Whoever rewrites one that runs in the sandbox and reaches no network has gained nothing.
+    Of files only those that it is started from, as far as its words are known by now.
     """
+    if "envFile" in server.table:
+        path = env_file(server, around)
+        text = None if path is None else small_text(path, LONGEST_FILE)
+        if text is None:
+            message = "Its envFile cannot be read, or lies outside of the folder."
+            raise NotFilled(message)
+        server = written.with_env_file(server, text)
+    # Whoever rewrites a file of one that runs in the sandbox and reaches no network has gained nothing.
     harmless = server.table.get("network") is False and not sandbox.lacking
-    if server.folder is None or "command" not in server.table or harmless:
-        return server
-    try:
-        way = filled(server, around).way
-    except NotFilled:
-        return server
-    return replace(server, pins=pins(way, server.folder)) if isinstance(way, Program) else server
+    if server.folder is not None and not harmless:
+        with suppress(NotFilled):
+            way = filled(server, around).way
+            server = replace(server, pins=pins(way, server.folder)) if isinstance(way, Program) else server
+    return replace(server, variables=variables(server, around))
 
 
 def _kept_back(

@@ -151,7 +151,6 @@ class SessionServers:
         sandbox = ServerSandbox(
             lacking="" if held.trusted else held.lacking,
             rules=(*(str(folder.root) for folder in folders), *held.withheld.key),
-            origin=self._settings.effective.origins.get("mcp.servers", ""),
             environment=self._clean,
             once=self._once,
         )

@@ -35,8 +35,12 @@ class Variables:
     """The first of the workspace, for servers that no workspace names."""
     withheld: frozenset[str] = frozenset()
     """Names of variables that no workspace's server is given: they hold keys of codelaw's own."""
-    settings_of_workspace: bool = False
-    """The servers of the settings are those of a workspace's file, which the user trusts."""
+    origin: str = "user"
+    """Whose the servers of the settings are, as `EffectiveSettings.origins` has it."""
+
+    def of_workspace(self, server: WrittenServer) -> bool:
+        """Whether a workspace names the server: in a file of its own, or in its settings, which the user trusts."""
+        return server.folder is not None or self.origin == "workspace"
 
 
 def filled(server: WrittenServer, around: Variables) -> ServerSpec:
@@ -131,8 +135,7 @@ class _Filling:
                 return folder.name
             case _:
                 pass
-        of_workspace = self.server.folder is not None or self.around.settings_of_workspace
-        if of_workspace and name in self.around.withheld:
+        if name in self.around.withheld and self.around.of_workspace(self.server):
             message = (
                 f"It wants {name}, a key that codelaw uses itself, and a file of a workspace is given none. Name the "
                 "server in your own settings if it shall have it."

@@ -114,8 +114,10 @@ def read_file(text: str | None, key: str, source: str, folder: Path) -> WrittenS
     return read_table(cast("dict[str, Any]", table), source, folder)
 
 
-def read_table(table: Mapping[str, Any], source: str, folder: Path | None = None) -> WrittenServers:
-    """The servers of a table by name."""
+def read_table(
+    table: Mapping[str, Any], source: str, folder: Path | None = None, *, own: bool = False
+) -> WrittenServers:
+    """The servers of a table by name; only one that is the user's `own` lets a program out of the sandbox."""
     servers: list[WrittenServer] = []
     notices: list[Notice] = []
     for name, entry in list(table.items())[:MOST_SERVERS]:
@@ -129,8 +131,9 @@ def read_table(table: Mapping[str, Any], source: str, folder: Path | None = None
             notices.append(Notice("warning", PROBLEM, f"{shown} is left out: {problem}."))
             continue
         unknown = [visible_line(key)[:_SHOWN_NAME] for key in given if key not in _FIELDS | _TELLS_NOTHING]
-        if folder is not None and kept.pop("sandbox", None) is not None:
-            unknown.append("sandbox")  # only the user's own settings let a program out of it
+        if not own and kept.pop("sandbox", None) is False:
+            message = f"{shown}: `sandbox = false` counts in your own settings file alone."
+            notices.append(Notice("info", PROBLEM, message))
         if unknown:
             named = ", ".join(f"`{key}`" for key in unknown[:5])
             notices.append(Notice("info", PROBLEM, f"{shown}: not known and left aside: {named}."))
@@ -142,7 +145,9 @@ def read_table(table: Mapping[str, Any], source: str, folder: Path | None = None
 
 def problem_of(table: Mapping[str, Any]) -> str:
     """What is wrong with a table of the user's own settings, which is read strictly (S-1); empty where nothing is."""
-    reported = (notice.message.removeprefix(f"{SETTINGS}: ") for notice in read_table(table, SETTINGS).notices)
+    reported = (
+        notice.message.removeprefix(f"{SETTINGS}: ") for notice in read_table(table, SETTINGS, own=True).notices
+    )
     return next(reported, "").removesuffix(".")
 
 
