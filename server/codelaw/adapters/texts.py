@@ -115,6 +115,19 @@ def beginning(path: Path, most: int) -> bytes | None:
         os.close(descriptor)
 
 
+def write_whole(file: Path, content: bytes) -> None:
+    """Write a file of ours in one step, for this user alone; whoever reads it meets all of it.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    new = file.with_name(f".{file.name}.{os.urandom(4).hex()}")
+    descriptor = os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as writing:
+        writing.write(content)
+    new.replace(file)
+
+
 def _check(facts: os.stat_result, shown: str) -> None:
     if stat.S_ISDIR(facts.st_mode):
         raise ToolFailure("IS_DIRECTORY", f"{shown} is a folder: use LS.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
@@ -15,6 +14,7 @@ from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull,
 from pydantic import AnyUrl, BaseModel, ValidationInfo, ValidatorFunctionWrapHandler, field_validator
 
 from codelaw.adapters.mcp.means import ASK, NeedsAuth, ServerMeans, login_file
+from codelaw.adapters.texts import write_whole
 from codelaw.domain.served import Address
 from codelaw.ports.servers import Browser
 
@@ -85,11 +85,7 @@ class KeptLogin:
 
     def _write(self) -> None:
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        part = self._file.with_suffix(f".{os.urandom(4).hex()}")
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(self.agreed.model_dump_json())
-        part.replace(self._file)
+        write_whole(self._file, self.agreed.model_dump_json().encode())
 
 
 @asynccontextmanager

@@ -12,11 +12,11 @@ import logging
 import os
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codelaw.adapters.processes.quarantine.command_times import CommandTimes
-from codelaw.adapters.texts import Raw, beginning, decoded, visible
+from codelaw.adapters.texts import Raw, beginning, decoded, visible, write_whole
 from codelaw.adapters.texts import digest as text_digest
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Located, UnseenChange
@@ -103,11 +103,12 @@ class AcceptedTexts:
             record = self._record(path)
             if record is None or record.content is None:
                 return None
-            if not record.gone and not self._is_command_removed(path, record.content):
-                self._forget(path)
-                return None
             if not record.gone:
-                self._keep(path, record, gone=True)
+                before = self._times.changed_by(path, gone=True)
+                if before is None or (before.holds(path, record.content) and before.left(path)):
+                    self._forget(path)
+                    return None
+                self._keep(path, replace(record, gone=True))
             self._pending[path] = UnseenChange(path, shown, _text(record.content), None)
             return record.content
 
@@ -153,10 +154,6 @@ class AcceptedTexts:
             return False
         return not before.holds(place.path, content)
 
-    def _is_command_removed(self, path: Path, content: bytes) -> bool:
-        before = self._times.changed_by(path, gone=True)
-        return before is not None and not (before.holds(path, content) and before.left(path))
-
     def _accept(self, path: Path, content: bytes, digest: str, changed: int) -> None:
         self._digests[path] = digest, changed
         record = self._record(path)
@@ -178,23 +175,18 @@ class AcceptedTexts:
             said = json.loads(head)
         except ValueError:
             return None  # there is none, or it was cut with the machine's power
-        whole = said["whole"] and said["digest"] != _UNREAD
-        text = self._redaction.opened(content.decode("utf-8", "surrogateescape")) if whole else None
+        text = self._redaction.opened(content.decode("utf-8", "surrogateescape")) if said["whole"] else None
         return _Record(said["digest"], None if text is None else _bytes(text), said.get("changed", 0), said["gone"])
 
-    def _keep(self, path: Path, record: _Record, *, gone: bool = False) -> None:
-        content = record.content or b""
-        whole = len(content) <= LARGEST_KEPT
-        kept = self._redaction.sealed(content.decode("utf-8", "surrogateescape")) if whole else ""
-        said = {"path": str(path), "digest": record.digest, "whole": whole, "gone": gone, "changed": record.changed}
-        head = json.dumps(said).encode("ascii")
-        file = self._file(path)
-        new = file.with_name(f".{file.name}.{os.urandom(4).hex()}")
+    def _keep(self, path: Path, record: _Record) -> None:
+        content = record.content
+        whole = content is not None and len(content) <= LARGEST_KEPT
+        kept = self._redaction.sealed(content.decode("utf-8", "surrogateescape")) if content and whole else ""
+        facts = {"digest": record.digest, "gone": record.gone, "changed": record.changed}
+        said = {"path": str(path), "whole": whole, **facts}
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with open(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600), "wb") as writing:  # noqa: PTH123
-                writing.write(head + b"\n" + _bytes(kept))
-            new.replace(file)
+            write_whole(self._file(path), json.dumps(said).encode("ascii") + b"\n" + _bytes(kept))
             self._prune()
         except OSError as error:
             _log.warning("what counts of %s is not kept for another server: %s", path, error)

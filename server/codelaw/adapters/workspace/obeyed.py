@@ -34,27 +34,27 @@ class AcceptedFiles:
 
     def _read(self, path: str) -> FileText | None:
         place = self.workspace.locate(path)
-        buffer, raw = self.workspace.buffers.at(place.path), None
-        if self.accepted is not None and place.path.is_absolute():
-            with suppress(ToolFailure):
-                raw = read_raw(place)
-        if self.accepted is None or raw is None:
-            if self.accepted is not None and buffer is None and place.path.is_absolute():
-                read_raw(place)  # a text that is there only now would be looked at by nobody
-                raise ToolFailure("NOT_FOUND", f"{place.shown} is changed while it is read.")
+        buffer = self.workspace.buffers.at(place.path)
+        if self.accepted is None or not place.path.is_absolute():
+            return text_of(place, buffer)
+        try:
+            raw = read_raw(place)
+        except ToolFailure:
+            if buffer is None:
+                raise
             return text_of(place, buffer)
         spelt = absolute(path, self.workspace.folders)
-        counts, last = self.accepted.counts(spelt, place, raw.content), self.accepted.last(spelt)
-        before = None if counts or last is None else decoded(replace(raw, content=last), place)
-        if buffer is None and not counts:
-            return before
-        found = decoded(raw, place) if buffer is None else text_of(place, buffer)
-        if counts:
+        if self.accepted.counts(spelt, place, raw.content):
+            found = decoded(raw, place) if buffer is None else text_of(place, buffer)
             self.accepted.shown[spelt] = found.digest
             return found
+        last = self.accepted.last(spelt)
+        before = None if last is None else decoded(replace(raw, content=last), place)
+        if buffer is None:
+            return before
         # An editor that has loaded what the command made shows it, and nobody has said so yet.
-        kept = buffer is not None and found.digest in (self.accepted.shown.get(spelt), before and before.digest)
-        return found if kept else before
+        found = text_of(place, buffer)
+        return found if found.digest in (self.accepted.shown.get(spelt), before and before.digest) else before
 
     async def removed(self, path: str) -> FileText | None:
         return await asyncio.to_thread(self._removed, path)

@@ -18,8 +18,8 @@ import stat
 import threading
 import time
 from bisect import bisect_right
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,8 @@ from typing import Any
 from codelaw.adapters.processes.path_fds import unheld
 from codelaw.adapters.processes.quarantine.keeping import Note, begin_note
 from codelaw.adapters.processes.quarantine.refs import Refs, RefsBefore
-from codelaw.adapters.texts import small_text
+from codelaw.adapters.processes.rules.listings import StampedCache
+from codelaw.adapters.texts import small_text, write_whole
 
 TICK = 0.02
 """Seconds by which the time of a change may lie before the clock's."""
@@ -62,8 +63,7 @@ class CommandTimes:
         self.refs = Refs(folder, environment)
         self._folder = folder / "times"
         self._lock = threading.RLock()
-        self._ended: tuple[object, dict[Path, list[Ran]]] = None, {}
-        """By the stamp of the file, what it says of each folder."""
+        self._ended = StampedCache[dict[Path, list[Ran]]]()
         self._before: dict[str, RefsBefore] = {}
 
     def begin(self, folders: Sequence[Path]) -> NotedCommand:
@@ -80,7 +80,7 @@ class CommandTimes:
                 self._keep(name, before)
                 place = self._folder / "refs" / name
                 place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                _write(place, refs)
+                write_whole(place, refs)
             said = {"folders": [*map(str, folders)], "begun": time.time(), "refs": name}
             return NotedCommand(begin_note(self._folder / "running", said), said, before)
 
@@ -108,7 +108,12 @@ class CommandTimes:
         with self._lock:
             times = self._times()
         found: list[Ran] = []
-        steps = [*(_removed(path) if gone else _as_far(path) if as_far else _steps(path))]
+        steps: list[tuple[Path, os.stat_result]] = []
+        if gone:  # told by the folder in which the name is missing, or that is the nearest to it
+            nearest = next(one for one in path.parents if one.is_dir())
+            steps = [(nearest, nearest.lstat())]
+        with contextlib.suppress(OSError) if as_far else nullcontext():
+            steps += () if gone else _steps(path)
         # Who saves a file has seen it, whatever a command has put beside it before.
         saved = 0.0 if gone or as_far else steps[-1][1].st_ctime - TICK
         for step, facts in steps:
@@ -138,15 +143,11 @@ class CommandTimes:
             for root in said["folders"]:
                 now.setdefault(Path(root), []).append((said["begun"], math.inf, said["refs"]))
         try:
-            facts = (self._folder / "ended").stat()
+            known = self._ended.look(str(self._folder / "ended"), "", self._read, follow=False)
         except FileNotFoundError:
             return now
-        stamp = facts.st_ino, facts.st_size, facts.st_mtime_ns
-        if self._ended[0] != stamp:
-            self._ended = stamp, self._read()
         if not now:
-            return self._ended[1]
-        known = self._ended[1]
+            return known
         return {root: _joined([*known.get(root, ()), *now.get(root, ())]) for root in {**known, **now}}
 
     def _live(self) -> list[Mapping[str, Any]]:
@@ -176,27 +177,18 @@ class CommandTimes:
     def _close(self, said: Mapping[str, Any]) -> None:
         """Write down when a command ran that has ended by now; a clock that was set meanwhile makes it longer."""
         file, (begun, ended) = self._folder / "ended", sorted((said["begun"], time.time()))
-        with self._alone():
+        with (self._folder / "lock").open("ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # no other server writes meanwhile
             with file.open("a", encoding="ascii") as lines:
                 lines.write("".join(json.dumps([root, begun, ended, said["refs"]]) + "\n" for root in said["folders"]))
                 large = lines.tell() > LARGEST
             if large:
                 kept = [(str(root), *one) for root, ran in self._read().items() for one in _fewest(ran)]
-                _write(file, "".join(f"{json.dumps(one)}\n" for one in kept).encode("ascii"))
+                write_whole(file, "".join(f"{json.dumps(one)}\n" for one in kept).encode("ascii"))
                 named = {said["refs"], *(name for *_, name in kept)}
                 for place in (self._folder / "refs").iterdir():
                     if place.name not in named:  # one of a command that runs is unknown then, and the user is asked
                         place.unlink(missing_ok=True)
-
-    @contextmanager
-    def _alone(self) -> Generator[None]:
-        """No other server writes meanwhile."""
-        descriptor = os.open(self._folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
 
 
 def _said(file: Path) -> Mapping[str, Any]:
@@ -205,13 +197,6 @@ def _said(file: Path) -> Mapping[str, Any]:
         return json.loads(small_text(file, _READ) or "{}")
     except ValueError:
         return {}
-
-
-def _write(file: Path, content: bytes) -> None:
-    """In one step."""
-    new = file.with_name(f".{file.name}.{os.urandom(4).hex()}")
-    new.write_bytes(content)
-    new.replace(file)
 
 
 def _joined(ran: Iterable[Ran]) -> list[Ran]:
@@ -245,8 +230,9 @@ def _steps(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
             at = at.parent
             continue
         step = at / part
-        yield step, step.lstat()
-        if not step.is_symlink():
+        facts = step.lstat()
+        yield step, facts
+        if not stat.S_ISLNK(facts.st_mode):
             at = step
             continue
         if (links := links + 1) > _MOST_LINKS:
@@ -254,14 +240,3 @@ def _steps(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
         target = step.readlink()
         at = Path(target.anchor) if target.anchor else at
         waiting += [part for part in target.parts[::-1] if part != target.anchor]
-
-
-def _as_far(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    with contextlib.suppress(OSError):
-        yield from _steps(path)
-
-
-def _removed(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """The folder in which a name is missing, or that is the nearest to it."""
-    folder = next(one for one in path.parents if one.is_dir())
-    yield folder, folder.lstat()

@@ -22,7 +22,7 @@ from typing import Any
 from codelaw.adapters.processes.rules.listings import StampedCache
 from codelaw.adapters.processes.rules.repositories import stores
 from codelaw.adapters.programs import find_program, own_environment
-from codelaw.adapters.texts import small_text
+from codelaw.adapters.texts import small_text, write_whole
 
 MOST_REFS = 300
 """Of one repository, the one that is checked out first."""
@@ -98,14 +98,13 @@ class Refs:
                 common, ids = json.loads(line)
                 self._made.setdefault(Path(common), set()).update(ids)
         if len(text) > LARGEST_PACKED // 2:
-            new = self._file.with_suffix(".new")
-            new.write_text("".join(f"{line}\n" for line in lines[len(lines) // 2 :]), "ascii")
-            new.replace(self._file)
+            write_whole(self._file, "".join(f"{line}\n" for line in lines[len(lines) // 2 :]).encode("ascii"))
 
     def _note(self, common: Path, ids: Sequence[str]) -> None:
         """Remember what may be a command's, for later sessions, too."""
-        fresh = [one for one in ids if one not in self._made_in(common)]
-        self._made[common].update(fresh)
+        made = self._made_in(common)
+        fresh = [one for one in ids if one not in made]
+        made.update(fresh)
         if fresh:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._file.open("a", encoding="ascii") as file:
