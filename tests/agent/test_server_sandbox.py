@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from codelaw.app.servers.looking import ServerSandbox, ServerSurvey, looked
+from codelaw.app.servers.session_servers import SessionServers
 from codelaw.domain.errors import Refusal
 from codelaw.domain.files import Folder
 from codelaw.domain.served import Program
@@ -187,6 +190,33 @@ async def test_a_rule_that_comes_later_begins_a_server_anew(bench: Bench, server
     await bench.session.servers.start()
     assert [spec.name for spec in servers.specs] in (["mine"], [])
     assert (*servers.specs,) != (before,)
+
+
+async def test_programs_of_a_folder_that_joins_the_workspace_are_not_found_any_more(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran, place = tmp_path / "ran", tmp_path / "bin"
+    place.mkdir()
+    (place / "desk-server").write_text(f"#!/bin/sh\necho x >> {ran}\n")
+    (place / "desk-server").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{place}{os.pathsep}{os.environ['PATH']}")
+    await reopen(bench, None, {"mcp": {"servers": {"desk": {"command": "desk-server"}}}})
+    ours = bench.session.servers
+    await ours.start()
+    await until_it_has_failed(ours)
+    assert ran.read_text() == "x\n"
+    bench.session.set_folders([Folder(name.name, name, name.as_uri()) for name in (bench.root, place)])
+    await ours.restart("desk")
+    assert "It cannot be started" in await until_it_has_failed(ours)
+    assert ran.read_text() == "x\n"
+
+
+async def until_it_has_failed(ours: SessionServers) -> str:
+    """Why its one server has."""
+    async with asyncio.timeout(60):
+        while (state := ours.states()[0]).state != "failed":
+            await asyncio.sleep(0.05)
+    return state.message
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.mcp.means import ServerMeans
+from codelaw.adapters.mcp.means import Fence, ServerMeans
 from codelaw.adapters.mcp.servers import McpServers
 from codelaw.domain.served import Address, Program, ServerAnswer, ServerQuestion, ServerSpec, ServerState
 
@@ -79,7 +79,8 @@ async def servers(reported: Told, tmp_path: Path) -> AsyncIterator[McpServers]:
 
 
 def made_servers(folder: Path, reported: Told, **means: object) -> McpServers:
-    return McpServers(replace(ServerMeans(cwd=folder, version="test", environment=dict(os.environ)), **means), reported)
+    fence = Fence(environment=dict(os.environ))
+    return McpServers(replace(ServerMeans(cwd=folder, version="test", fence=fence), **means), reported)
 
 
 def program(name: str, script: str, *args: str) -> ServerSpec:

@@ -19,12 +19,12 @@ import asyncio, os, sys
 from dataclasses import replace
 from pathlib import Path
 from codelaw.adapters.crash_journal.crash_journal import CrashJournal
-from codelaw.adapters.mcp.means import ServerMeans
+from codelaw.adapters.mcp.means import Fence, ServerMeans
 from codelaw.adapters.mcp.servers import McpServers
 from codelaw.domain.served import Program, ServerSpec
 
 async def main(script, folder):
-    means = ServerMeans(cwd=folder, environment=dict(os.environ), leftovers=CrashJournal(folder))
+    means = ServerMeans(cwd=folder, fence=Fence(environment=dict(os.environ)), leftovers=CrashJournal(folder))
     servers = McpServers(means, lambda state: print(state.state, flush=True))
     way = Program(sys.executable, (script, "does not end"), {"TEST_MARK": str(folder)})
     servers.begin([ServerSpec("stubborn", way, "test")])

@@ -31,7 +31,7 @@ async def processes(request: pytest.FixtureRequest, around: World, fenced: Fence
 
 
 async def running(around: World, processes: LocalProcesses, line: str, **more: Any) -> RunningProgram:
-    made = RunningProgram("it", ServerMeans(around.ws, environment=around.environment, fence=Fence(processes)))
+    made = RunningProgram("it", ServerMeans(around.ws, fence=Fence(processes, around.environment)))
     await made.start(Program("sh", ("-c", line), more.pop("env", {}), around.ws, **{"network": False, **more}))
     return made
 

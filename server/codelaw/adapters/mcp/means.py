@@ -25,9 +25,12 @@ FENCED = (
 
 @dataclass(slots=True)
 class Fence:
-    """What programs of a workspace start in; the session puts another in place where settings change."""
+    """What programs start in, each time; the session puts others in place when settings or folders change."""
 
     processes: LocalProcesses = field(default_factory=LocalProcesses)
+    """For those of a workspace."""
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Without keys (S-5), and without programs of a workspace (S-8)."""
 
     def hint(self, way: Program | Address) -> str:
         """What to say of a program that has failed: the sandbox may be why."""
@@ -43,8 +46,6 @@ class ServerMeans:
     """Where programs run that name no folder."""
     version: str = ""
     """Of codelaw, as servers are told."""
-    environment: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Of programs, without keys (S-5)."""
     start_seconds: float = 60.0
     """Until a server has told its tools; some are downloaded first."""
     login_seconds: float = 300.0

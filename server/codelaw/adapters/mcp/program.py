@@ -63,11 +63,12 @@ class RunningProgram:
             self._mark = f"{await asyncio.to_thread(self._leftovers.mark)}{self._mark}"
         cwd = program.cwd or self._means.cwd
         variables = {**program.env, "PWD": str(cwd), MARK: self._mark}
-        confined = Confined([program.command, *program.args], {**self._means.environment, **variables})
+        fence = self._means.fence
+        confined = Confined([program.command, *program.args], {**fence.environment, **variables})
         if program.network is not None:
-            self._hint = self._means.fence.hint(program)
-            around = self._means.fence.processes.confined(
-                confined.argv, cwd=cwd, environment=self._means.environment, server=program.network, variables=variables
+            self._hint = fence.hint(program)
+            around = fence.processes.confined(
+                confined.argv, cwd=cwd, environment=fence.environment, server=program.network, variables=variables
             )
             confined = await self._around.enter_async_context(around)
         read, write = os.pipe()

@@ -112,8 +112,6 @@ class SessionServers:
         self._servers = servers
         self.browser: Browser | None = None
         """Opens pages on which the user logs in to a server."""
-        self._clean: dict[str, str] = {}
-        """What programs get of the environment."""
         self._looked = ServerSurvey()
         self._begun: tuple[ServerSpec, ...] = ()
         self._once = OnceAnswers()
@@ -142,16 +140,16 @@ class SessionServers:
 
     def _look(self, settings: Settings) -> ServerSurvey:
         folders = self._workspace.folders
-        self._clean = child_environment(self._environment)
+        environment = child_environment(self._environment)
         # A workspace's own programs are none that the user has named (S-8).
-        safe = outside(self._clean.get("PATH", os.defpath), [folder.root for folder in folders])
-        self._clean["PATH"] = os.pathsep.join(safe)
+        safe = outside(environment.get("PATH", os.defpath), [folder.root for folder in folders])
+        self._fence.environment = environment = {**environment, "PATH": os.pathsep.join(safe)}
         known = remembered.read_answers(self._home)
         held = self._fence.processes
         sandbox = ServerSandbox(
             lacking="" if held.trusted else held.lacking,
             rules=(*(str(folder.root) for folder in folders), *held.withheld.key),
-            environment=self._clean,
+            environment=environment,
             once=self._once,
         )
         return looked(settings, folders, self._around(), known, restricted=self._settings.restricted, sandbox=sandbox)
@@ -371,7 +369,6 @@ class SessionServers:
         means = ServerMeans(
             cwd=self._home,
             version=codelaw.__version__,
-            environment=self._clean,
             tokens=self._home / LOGINS,
             browser=self.browser,
             fence=self._fence,
