@@ -10,11 +10,12 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import PurePosixPath
 
-from codelaw.permissions.expand_command import runs_its_words
-from codelaw.permissions.shell import Word, goes_to, listed, program, read
+from codelaw.permissions.expand_command import SHELLS, runs_its_words
+from codelaw.permissions.shell import SPOKEN, Word, goes_to, listed, program, read
 
 MOST_NAMES = 2_000
 """Paths of one command; of one with more it cannot be said what it reads (S-6)."""
@@ -25,7 +26,6 @@ _LONGEST = 4_096
 TOO_MANY = "it names too many files"
 _MOST_PLACES = 8
 
-_SHELLS = listed("sh bash zsh dash ksh mksh ash fish pwsh powershell")
 _SOURCES = listed("source . eval")
 _SPEAKS = listed("echo printf true false : exit return shift set")
 """Their words are no files."""
@@ -87,7 +87,7 @@ _SCRIPT = re.compile(r"-[a-zA-Z]*f|--(?:file|from-file)")
 _CLASSES = ("-jar", "-cp", "-classpath", "--class-path")
 """Without one of these Java looks for classes in the folder."""
 _PROGRAMS = re.compile(
-    "|".join((_INTERPRETER.pattern, *map(re.escape, (*_SHELLS, *_OF_ANY_FOLDER, *_LOOKED_INTO, *_SCRIPTED))))
+    "|".join((_INTERPRETER.pattern, *map(re.escape, (*SHELLS, *_OF_ANY_FOLDER, *_LOOKED_INTO, *_SCRIPTED))))
 )
 """They count wherever they stand."""
 _SUFFIX = re.compile(r"\.(?:exe|cmd|bat|ps1|sh)$|(?<=\w)(?:@|==).*$|(?<=node|ruby)-?\d[\d.]*$|(?<=make|pnpm)-\d[\d.]*$")
@@ -103,8 +103,6 @@ _LOADING = re.compile(
     re.IGNORECASE,
 )
 """Variables that name what a program loads."""
-_TEXT = re.compile(r"[\s;&|<>()$`'\"]")
-"""What has one of these may be a text for a shell."""
 _PIECE = re.compile(r"[\s;&|<>()$`'\"=,@#:{}\[\]]+")
 _FILLED = re.compile(r"\$(?:\{(\w+)\}|(\w+))|(?<![\w/.~])~(?![\w.~])")
 
@@ -125,6 +123,7 @@ class CommandFiles:
     """Why it cannot be said what it runs or reads, in a few words; empty where it can."""
 
 
+@lru_cache(maxsize=64)
 def files_of_line(line: str, cwd: str) -> CommandFiles:
     """What a line for the shell names or may load when it is run in the folder `cwd`, an absolute path."""
     files = _Files()
@@ -188,7 +187,7 @@ class _Files:
     def variable(self, name: str, value: str, places: Sequence[str]) -> None:
         pieces = [*self._pieces([value]), *(one or "." for one in value.split(":") if name == "PATH")]
         self._take(self._loaded if _LOADING.fullmatch(name) else self._named, pieces, places)
-        self._take(self._folders, pieces if self._code or _TEXT.search(value) else (), places)
+        self._take(self._folders, pieces if self._code or SPOKEN.search(value) else (), places)
 
     def command(self, words: Sequence[str], places: Sequence[str], depth: int) -> None:
         """One command; what programs among its words may load counts for sure where it runs another."""
@@ -199,7 +198,7 @@ class _Files:
             at for at, name in enumerate(names) if _PROGRAMS.fullmatch(name) or ((runs or not at) and name in _SOURCES)
         ]
         self._take(self._loaded, (word for word in words[:1] if "/" in word), places)
-        texts = (word for at, word in enumerate(words) if not at or _TEXT.search(word))
+        texts = (word for at, word in enumerate(words) if not at or SPOKEN.search(word))
         self._take(self._folders, (*self._pieces(texts), *(words[at] for at in starts)), places)
         for at, (before, word) in enumerate(pairwise(words), 1):
             if _LOOKED_INTO.keys() & names[:at] and not word.startswith("-") and _is_operand(before):
@@ -243,16 +242,16 @@ class _Files:
                 module = (match[1] or next(iter(rest[at + 1 :]), "")).replace(".", "/")
                 self._take(found, [".", module, f"{module}.py"], places)
                 found = self._folders
-            elif found is self._loaded and name not in _SHELLS and _CODE.fullmatch(word):
+            elif found is self._loaded and name not in SHELLS and _CODE.fullmatch(word):
                 self._take(found, ["."], places)
                 self._doubt("it runs code in its arguments")
                 found = self._folders
             elif word == "-" and found is self._loaded:
                 break
-            elif word.startswith(("-", "+")) or (name in _SHELLS and _OPTION.fullmatch(before)):
+            elif word.startswith(("-", "+")) or (name in SHELLS and _OPTION.fullmatch(before)):
                 joined = word[2:] if _JOINED.match(word) else ""
                 self._take(found, [word.partition("=")[2], joined, joined and f"{joined}.rb"], places)
-                text = text or (name in _SHELLS and re.fullmatch(r"-[a-zA-Z]*c", word) is not None)
+                text = text or (name in SHELLS and re.fullmatch(r"-[a-zA-Z]*c", word) is not None)
             elif word in ("run", "x", "test", "start", "task") and name in ("deno", "bun"):
                 self._take(found, ["."], places)
             else:

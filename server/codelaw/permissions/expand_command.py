@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from codelaw.permissions.risky_flags import PRINTING_SED, SUBSCRIPT, evaluated, risky_flags
-from codelaw.permissions.shell import Simple, Word, listed, program, read
+from codelaw.permissions.shell import SPOKEN, Simple, Word, listed, program, read
 from codelaw.permissions.variables import LOADS, RUNS_ITS_VALUE, assigned, name_and_value
 
 MAX_TAILS = 200
@@ -31,7 +31,7 @@ _RUNNERS = listed(
 )
 """They run the command that follows in their arguments."""
 
-_SHELLS = listed("sh bash zsh dash ksh mksh fish ash csh tcsh rbash pwsh powershell")
+SHELLS = listed("sh bash zsh dash ksh mksh fish ash csh tcsh rbash pwsh powershell")
 """They run text."""
 
 _INTERPRETER = re.compile(
@@ -41,9 +41,9 @@ _INTERPRETER = re.compile(
 """Programs that run code of their own language, from their arguments or their standard input."""
 
 _EVALUATED_INPUT = listed("read mapfile readarray xargs parallel")
-_BUILTINS = frozenset({"source", "."})
+_BUILTINS = listed("source .")
 _RUNS_BUILTINS = frozenset({"command", "builtin", "time"})
-_SOURCES = _SHELLS | frozenset({"source", "."})
+_SOURCES = SHELLS | _BUILTINS
 _BY_SUBCOMMAND = {
     name: listed(words)
     for names, words in {
@@ -91,7 +91,6 @@ _CODE = re.compile(
     r"|-ex|eval|timeit|-[BRF]|\+.*|/dev/(?:stdin|fd/0)|/proc/self/fd/0",
     re.DOTALL,
 )
-_TEXT = re.compile(r"[\s;&|<>()$`'\"]")
 _OTHER_RULES = re.compile(r"-[a-zA-Z0-9]*[fE].*|--(?:fi|mak|ev).*", re.DOTALL)
 _SCRIPT_FILE = re.compile(r"-[a-zA-Z]*f.*|--fi.*", re.DOTALL)
 _FIND_RUNS = re.compile(r"-(?:exec|execdir|ok|okdir|x|X)|--exec(?:-batch)?")
@@ -285,7 +284,7 @@ class _Expansion:
                 self.hidden = True
                 yield from self._guessed(value.lstrip("+:! "))
                 yield from (one["quoted"] for one in _CALL.finditer(value[:MAX_CODE]) if one["quoted"])
-            elif _TEXT.search(value) or value.startswith("!"):
+            elif SPOKEN.search(value) or value.startswith("!"):
                 yield value.lstrip("!\\ ")
 
     def _behind_flag(self, command: tuple[Word, ...], at: int) -> Iterator[str | None]:
@@ -319,7 +318,7 @@ def _awk_program(values: Sequence[str | None]) -> str | None:
 def runs_its_input(command: tuple[Word, ...]) -> bool:
     """Whether what the program reads is code, or names that the shell goes on with."""
     name = program(command)
-    return name in _SHELLS or name in _EVALUATED_INPUT or _INTERPRETER.fullmatch(name) is not None
+    return name in SHELLS or name in _EVALUATED_INPUT or _INTERPRETER.fullmatch(name) is not None
 
 
 def runs_none_of_its_words(command: tuple[Word, ...]) -> bool:
@@ -355,7 +354,7 @@ def _joined(values: Sequence[str | None]) -> str | None:
 
 
 def _shell_texts(name: str, values: Sequence[str | None], inputs: Sequence[str | None]) -> list[str | None]:
-    if name in _SHELLS:
+    if name in SHELLS:
         if any(value is None or re.fullmatch(r"-[a-zA-Z]*c[a-zA-Z]*", value) for value in values):
             return [value for value in values if value is None or not value.startswith("-")]
         if inputs and all(value is not None and value.startswith(("-", "+")) for value in values):
@@ -366,7 +365,7 @@ def _shell_texts(name: str, values: Sequence[str | None], inputs: Sequence[str |
 
 def _runs_what_it_reads(value: str | None) -> bool:
     """Whether xargs takes its arguments from a file by this option, or puts them behind a program that runs them."""
-    return value is None or value.startswith(("-a", "--arg-f")) or value in _RUNNERS | _SHELLS
+    return value is None or value.startswith(("-a", "--arg-f")) or value in _RUNNERS | SHELLS
 
 
 def _fills_in(values: Sequence[str | None]) -> bool:
@@ -377,4 +376,4 @@ def _fills_in(values: Sequence[str | None]) -> bool:
     marks |= {after for value, after in pairwise(values) if value == "-I" and after}
     operands = [value for value in values if value and not value.startswith("-")]
     operands = operands[1:] if operands and operands[0] in marks and "-I" in values else operands
-    return any(mark in first for first in operands[:1] for mark in marks) or not _SHELLS.isdisjoint(operands)
+    return any(mark in first for first in operands[:1] for mark in marks) or not SHELLS.isdisjoint(operands)

@@ -11,11 +11,11 @@ from itertools import islice
 
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.safety.deciding import DecidingFiles
-from codelaw.domain.safety.globs import alternatives, translate
+from codelaw.domain.safety.globs import spelt_out, translate
 from codelaw.permissions.risky_flags import has_risky_flag
 from codelaw.permissions.rules import Refusal, Rule
 from codelaw.permissions.sensitive_files import LOOP, READERS, only_reads
-from codelaw.permissions.shell import Simple, Word, goes_to, listed, program, unquoted
+from codelaw.permissions.shell import SPOKEN, Simple, Word, goes_to, listed, program, unquoted
 
 Name = tuple[str, bool, bool | None]
 """A path as it would be shown, whether just that is named, and whether it is written (None: perhaps)."""
@@ -28,13 +28,13 @@ LONGEST_PATH = 4096
 """Characters; no file has a longer one."""
 MAX_PATTERN = 300
 """Characters of a glob in a command; of a longer one it is said that it may mean anything (S-6)."""
+MAX_SPELT = 50
+"""Of the names that one word stands for by its braces."""
 MAX_FOLDERS = 8
 """Folders in which a command may be by then, after several `cd`."""
 
 _INSIDE = re.compile(r"[=:@,]")
 _PIECE = re.compile(r"[\s;&|<>()$`'\"=,@]+")
-_SPOKEN = re.compile(r"[\s;&|<>()$`'\"]")
-"""What a text has that is more than a path."""
 _MAGIC = re.compile(r"[*?\[{]")
 _MAGICAL = re.compile(r"[*?\[\]{}]")
 _ANYTHING = re.compile(".*", re.DOTALL)
@@ -152,10 +152,10 @@ def _word(word: Word, places: Iterable[str], roots: Mapping[str, str], *, writes
         pieces = _PIECE.split(plain) if _MAGIC.search(plain) is None else [plain]
         if "$" in plain:
             pieces += [piece.partition("/")[2] for piece in pieces]
-        for option in (option for piece in pieces for option in _spelt_out(piece)):
+        for option in (option for piece in pieces for option in spelt_out(piece)[:MAX_SPELT]):
             yield option.lstrip("/"), _MAGIC.search(option) is None and "$" not in plain, writes
         return
-    spoken = _SPOKEN.search(text) is not None
+    spoken = SPOKEN.search(text) is not None
     whole = {text} if spoken else {text, *_INSIDE.split(text)}
     if text.startswith("-") and not text.startswith("--"):
         whole.add(text[2:])
@@ -178,13 +178,6 @@ def _shown(name: str, places: Iterable[str], roots: Mapping[str, str]) -> list[s
     if not roots and not name.startswith("/"):
         found.append(posixpath.normpath(name))
     return [shown for shown in dict.fromkeys(found) if shown not in ("", ".")]
-
-
-def _spelt_out(raw: str) -> list[str]:
-    try:
-        return list(alternatives(raw) or [raw])[:50] if "{" in raw else [raw]
-    except ToolFailure:
-        return [raw]
 
 
 def _may_match(name: str, rule: Rule) -> bool:

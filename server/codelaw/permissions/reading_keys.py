@@ -6,16 +6,14 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import pairwise
 
-from codelaw.domain.errors import ToolFailure
-from codelaw.domain.safety.globs import translate
 from codelaw.domain.safety.key_files import keeps_keys
 from codelaw.permissions.expand_command import runs_its_input
 from codelaw.permissions.naming import MAX_NAMES, named_by
 from codelaw.permissions.risky_flags import has_risky_flag
 from codelaw.permissions.rules import Rule
+from codelaw.permissions.sensitive_files import meant
 from codelaw.permissions.shell import Simple, Word, listed, program
 
 _BY_NAME = listed("ls stat test [ file du echo touch mkdir rm rmdir chmod cd which basename dirname realpath find")
@@ -107,14 +105,8 @@ def _is_message(before: Word, word: Word) -> bool:
     return before.raw in _MESSAGES or word.raw.partition("=")[0] in _MESSAGES
 
 
-@lru_cache(maxsize=256)
 def _may_keep(pattern: str) -> bool:
     """Whether a pattern that says enough stands for the usual name of such a file."""
     before = _MAGIC.split(pattern, maxsplit=1)[0]
-    if before == pattern or not (before.startswith(".") or len(before) >= _LEAST):
-        return False
-    try:
-        expression = translate(pattern, braces=False)
-    except ToolFailure:
-        return True
-    return expression is not None and any(re.fullmatch(expression, name, re.DOTALL) for name in _USUAL)
+    enough = before != pattern and (before.startswith(".") or len(before) >= _LEAST)
+    return enough and meant(pattern, _USUAL) is not None

@@ -9,9 +9,9 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 
-from codelaw.domain.errors import ToolFailure
-from codelaw.domain.safety.globs import alternatives, translate
+from codelaw.domain.safety.globs import spelt_out, translate
 from codelaw.domain.safety.sensitive_files import TABLE, about, folded, obeyed
 from codelaw.permissions.expand_command import expansion
 from codelaw.permissions.risky_flags import has_risky_flag
@@ -48,6 +48,7 @@ READERS = listed(
     " b3sum realpath readlink basename dirname test [ cd pushd popd pwd echo true false : column fold sed delta"
 )
 """Programs that change no file they are given, unless a flag says so."""
+_NAMES = tuple(sorted({*TABLE, ".git", _PRIVATE}))
 _HOLDERS = frozenset(first for first, _, rest in (name.partition("/") for name in TABLE) if rest)
 """Folders in which others obey some."""
 _GIT_READERS = listed(
@@ -225,7 +226,8 @@ def _named(words: Sequence[Word], *, writes: bool = False) -> Iterator[tuple[str
 
 def _obeyed_pieces(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The parts of some words that may be paths and that other programs obey, and what is said of each."""
-    options = dict.fromkeys(option for text in texts for option in _braced(text))
+    braced = (spelt_out(text) for text in texts if not _BLANK.search(text))
+    options = dict.fromkeys((*texts, *chain.from_iterable(braced)))
     pieces = dict.fromkeys(piece for option in options for piece in _PIECE.split(option))
     pieces = [piece for piece in pieces if _LIKELY.search(piece)]
     if len(pieces) > MAX_PIECES:
@@ -234,15 +236,6 @@ def _obeyed_pieces(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
     for piece in pieces:
         if said := _obeyed_piece(piece):
             yield piece, said
-
-
-def _braced(text: str) -> list[str]:
-    if "{" not in text or _BLANK.search(text):
-        return [text]
-    try:
-        return [text, *(alternatives(text) or ())]
-    except ToolFailure:
-        return [text]
 
 
 def _obeyed_piece(piece: str) -> str | None:
@@ -256,20 +249,16 @@ def _obeyed_piece(piece: str) -> str | None:
         if name == ".git" and not (len(parts) > at + 1 and _GIT_DATA.fullmatch(folded(parts[at + 1]))):
             return "git obeys what lies in .git"
         above = folded(parts[at - 1]) if at else ""
-        if above in _HOLDERS and _MAGIC.search(part) and (meant := _meant(f"{above}/{name}")):
-            return f"{part} may be {meant}, which other programs obey"
-        if name.startswith((".", "[")) and _MAGIC.search(part) and (meant := _meant(name)):
-            return f"{part} may be {meant}, which other programs obey"
+        if above in _HOLDERS and _MAGIC.search(part) and (stands_for := meant(f"{above}/{name}")):
+            return f"{part} may be {stands_for}, which other programs obey"
+        if name.startswith((".", "[")) and _MAGIC.search(part) and (stands_for := meant(name)):
+            return f"{part} may be {stands_for}, which other programs obey"
     return None
 
 
 @lru_cache(maxsize=256)
-def _meant(pattern: str) -> str | None:
-    """The first obeyed name that a glob stands for."""
-    try:
-        expression = translate(pattern, braces=False)
-    except ToolFailure:
-        return None
+def meant(pattern: str, names: tuple[str, ...] = _NAMES) -> str | None:
+    """The first of some names that a glob without braces stands for; without any given, of those that are obeyed."""
+    expression = translate(pattern, braces=False)
     compiled = re.compile(expression, re.DOTALL) if expression is not None else None
-    names = sorted({*TABLE, ".git", _PRIVATE}) if compiled else ()
-    return next((name for name in names if compiled and compiled.fullmatch(name)), None)
+    return next((name for name in names if compiled is not None and compiled.fullmatch(name)), None)

@@ -39,6 +39,8 @@ _PARAMETER = re.compile(r"\$(?:\{[A-Za-z_][A-Za-z0-9_]*\}|[A-Za-z_][A-Za-z0-9_]*
 _ANSI_QUOTED = re.compile(r"\$'(?:[^'\\]|\\[^'])*'")
 """An escaped quote is to dash the end."""
 _UNCLEAR = re.compile(r"\$[({\[]")
+SPOKEN = re.compile(r"[\s;&|<>()$`'\"]")
+"""What a text for a shell has, and a plain path has not."""
 _LOOP_VARIABLE = re.compile(r"[a-z_][a-z0-9_]*")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _DESCRIPTOR = re.compile(r"[0-9]+-?|-")

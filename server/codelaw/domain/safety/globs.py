@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import PurePosixPath
 
 from codelaw.domain.errors import ToolFailure
@@ -92,6 +93,13 @@ def alternatives(pattern: str) -> list[str] | None:
         if len(current) > 1 and sum(map(len, current)) > MAX_EXPANDED:
             raise ToolFailure("INVALID_PARAM", f"The braces give more than {MAX_EXPANDED} characters.")
     return None if outside else current
+
+
+def spelt_out(text: str) -> list[str]:
+    """What a text stands for by its braces: itself alone where it has none, or more than can be looked at."""
+    with suppress(ToolFailure):
+        return alternatives(text) or [text] if "{" in text else [text]
+    return [text]
 
 
 def _expression(pattern: str) -> str | None:
