@@ -26,6 +26,8 @@ LOADED = {
     "sh -c 'exec python3 tools/server.py'": "/ws/tools/server.py",
     "bash -lc 'cd tools && ./run'": "/ws/tools/run",
     "sh tools/run.sh": "/ws/tools/run.sh",
+    "csh -f tools/run.csh": "/ws/tools/run.csh",
+    "rbash -c tools/x": "/ws/tools/x",
     ". tools/env; true": "/ws/tools/env",
     "bash -euo pipefail -c 'python3 tools/x.py'": "/ws/tools/x.py",
     "ninja x": "/ws",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 MOST_LINKS = 40
@@ -36,3 +36,13 @@ def leads_over(path: str, folders: Sequence[Path]) -> bool:
         at = "" if target.startswith("/") else at
         waiting += [part for part in reversed(target.split("/")) if part not in ("", ".")]
     return False
+
+
+def looked_up(name: str, path: str, cwd: str) -> Iterator[str]:
+    """The files on `path` (PATH) that a program's name may mean when it is started in `cwd`; the last one is run."""
+    for entry in path.split(os.pathsep):
+        place = os.path.join(cwd, entry, name)  # noqa: PTH118 - links are looked at as they are written
+        if os.path.isfile(place):  # noqa: PTH113 - never raises
+            yield place
+            if os.access(place, os.X_OK):
+                return

@@ -17,7 +17,14 @@ def around(tmp_path: Path) -> Path:
     home = tmp_path.resolve() / "home"
     for folder in ("ws/tools", "ws/bin", "other/tools", "bin"):
         (home / folder).mkdir(parents=True)
-    for name in ("ws/tools/server.py", "ws/tools/__main__.py", "ws/server.js", "ws/Makefile", "other/server.py"):
+    for name in (
+        "ws/tools/server.py",
+        "ws/tools/__main__.py",
+        "ws/server.js",
+        "ws/Makefile",
+        "other/server.py",
+        "other/serve",
+    ):
         (home / name).write_text("x")
     for program in ("ws/bin/serve", "ws/npx", "bin/tool"):
         (home / program).write_text("#!/bin/sh\n")
@@ -76,6 +83,7 @@ RUN = [
     ("bin/linked", "", {}),
     ("serve", "", {"PATH": "{ws}/bin:/usr/bin"}),
     ("serve", "", {"PATH": "none:ws/bin"}),
+    ("serve", "", {"PATH": "other:{ws}/bin"}),
     ("python3|-m|x", "", {"PYTHONPATH": "/none:{ws}"}),
     ("node|{home}/other/x.js", "", {"NODE_OPTIONS": "--no-warnings --require={ws}/server.js"}),
     ("tool", "", {"LD_PRELOAD": "{ws}/x.so"}),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from codelaw.domain.served import Program
 from codelaw.permissions.command_files import TOO_MANY, files_of_program
-from codelaw.ports.leading import leads_over
+from codelaw.ports.leading import leads_over, looked_up
 
 _MOST_PLACES = 8
 
@@ -25,11 +25,10 @@ def runs_from(program: Program, folders: Sequence[Path], environment: Mapping[st
     around = {"HOME": "/", **environment, **program.env}
     words = (program.command, *program.args)
     places = [str(program.cwd or around["HOME"])]
-    entries = around.get("PATH", os.defpath).split(os.pathsep)
+    entries = around.get("PATH", os.defpath)
     for place in places:
         files = files_of_program(words, place, program.env, around)
-        found = ([os.path.join(places[0], entry, name) for entry in entries] for name in files.programs)  # noqa: PTH118 - links are looked at as written
-        started = (next(filter(os.path.isfile, paths), "") for paths in found)
+        started = (one for name in files.programs for one in looked_up(name, entries, places[0]))
         folded = [path for path in (*files.loaded, *files.folders) if os.path.isdir(path)]  # noqa: PTH112 - never raises
         lying = (path for path in files.named if leads_over(path, folders) and not os.path.isdir(path))  # noqa: PTH112 - as above
         said = "\n".join((*words, *program.env.values()))
