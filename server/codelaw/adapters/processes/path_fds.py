@@ -56,10 +56,10 @@ def folder_of_name(path: Path) -> int | None:
     return None
 
 
-def mode_at(folder: int, name: str, *, follow: bool = False) -> int | None:
-    """The mode of an entry of an open folder, of a link its own or what it leads to; None where there is none."""
+def mode_at(folder: int, name: str) -> int | None:
+    """The mode of an entry of an open folder, of a link its own; None where there is none."""
     try:
-        return os.stat(name, dir_fd=folder, follow_symlinks=follow).st_mode
+        return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
     except OSError:
         return None
 

@@ -180,7 +180,7 @@ class Sandbox:
             too_often, loop = asyncio.Event(), asyncio.get_running_loop()
 
             def enter() -> Entered:
-                folders = [*self._folders()]
+                folders = self._real_folders()
                 with self._drawing:  # what was seen of the workspace is for one at a time
                     profile = build_profile(
                         folders,
@@ -221,11 +221,14 @@ class Sandbox:
 
         def enter() -> Entered:
             times = self.watch().times
-            noted = times.begin([Path(os.path.realpath(folder)) for folder in self._folders()])
+            noted = times.begin(self._real_folders())
             return Confined(argv, environment), partial(times.end, noted)
 
         async with _entered(enter) as confined:
             yield confined
+
+    def _real_folders(self) -> list[Path]:
+        return [Path(os.path.realpath(folder)) for folder in self._folders()]
 
     async def close(self) -> None:
         """Remove the private folders; no command may run any more."""
@@ -270,7 +273,7 @@ class Sandbox:
         stop: Callable[[], object],
     ) -> Entered:
         watch = self.watch()
-        running = watch.begin(profile, [Path(os.path.realpath(folder)) for folder in folders], stop)
+        running = watch.begin(profile, folders, stop)
         try:
             confined = _confined(means, profile, self._scratch, argv, environment, way=way)
         except BaseException:

@@ -250,10 +250,12 @@ class Watch:
             sentence = f"codelaw: the command made {path}, which other programs obey: remove it ({error.strerror})."
             running.said += [] if sentence in running.said else [sentence]
             return
-        asked = watched.path in running.profile.asked or watched.path.name == "HEAD" or _is_workspace(entry)
-        asked = asked and kept is not None and kept.parent != path.parent
-        for other in self._running if kept is not None else ():
-            if kept and (other is running or any(name.watched.path == watched.path for name in other.names)):
+        if kept is None:
+            return
+        known = watched.path in running.profile.asked or watched.path.name == "HEAD" or _is_workspace(entry)
+        asked = known and kept.parent != path.parent
+        for other in self._running:
+            if other is running or any(name.watched.path == watched.path for name in other.names):
                 other.taken.append(SetAside(path, kept, asked=asked))
                 if len(other.taken) == MOST_TAKEN:
                     other.stop()
