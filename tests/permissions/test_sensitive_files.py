@@ -73,7 +73,7 @@ def test_a_bare_repository_counts_as_git():
     for path in ("config", "hooks/post-checkout", "objects/a", "refs/heads/x", "Hooks/x"):
         assert bare_piece(tuple(path.split("/")), begun=True)
     assert not bare_piece(("src", "config"), begun=True)
-    facts = CallFacts("Write", "write", "HEAD", paths="writes", bare=True)
+    facts = CallFacts("Write", "write", "HEAD", paths="writes", every_time="Git would obey the folder as a repository.")
     decision = judge(facts, mode="agent", rules=EVERYTHING)
     assert (decision.action, decision.always_asked) == ("ask", True)
 

@@ -118,8 +118,7 @@ def rule_notices(settings: Settings, folders: Sequence[Folder]) -> list[Notice]:
 
 def visible(workspace: Workspace, settings: Settings) -> Workspace:
     """The workspace without the files that the rules deny to every tool that reads."""
-    _, deny, _ = _read(settings, workspace.folders)
-    return workspace.without(denied_to("Read", "reads", deny))
+    return workspace.without(unreadable(settings, workspace.folders))
 
 
 def unreadable(settings: Settings, folders: Sequence[Folder]) -> Denied | None:

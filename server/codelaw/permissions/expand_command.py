@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from codelaw.permissions.risky_flags import PRINTING_SED, SUBSCRIPT, evaluated, risky_flags
@@ -107,33 +106,21 @@ _GIT_RUNS = re.compile(
 """Settings of git whose value is a program, or leads to such settings."""
 
 
-@dataclass(slots=True)
 class Expansion:
     """What a command comes down to."""
 
-    commands: list[tuple[Word, ...]]
-    """Every command that it may be, itself first."""
-    parts: list[Simple]
-    """Itself, and the commands of the texts that it runs."""
-    hidden: bool
-    """Whether it may run something unseen."""
-
-
-def expansion(part: Simple) -> Expansion:
-    """What `part` comes down to."""
-    expanded = _Expansion()
-    expanded.take(part, 0)
-    return Expansion(list(dict.fromkeys(expanded.found)), expanded.parts, expanded.hidden)
-
-
-class _Expansion:
-    def __init__(self) -> None:
-        self.found: list[tuple[Word, ...]] = []
+    def __init__(self, part: Simple) -> None:
+        self.commands: list[tuple[Word, ...]] = []
+        """Every command that it may be, itself first."""
         self.parts: list[Simple] = []
+        """Itself, and the commands of the texts that it runs."""
         self.hidden = False
+        """Whether it may run something unseen."""
         self._texts_left = MAX_TEXTS
+        self._take(part, 0)
+        self.commands = list(dict.fromkeys(self.commands))
 
-    def take(self, part: Simple, depth: int) -> None:
+    def _take(self, part: Simple, depth: int) -> None:
         self.parts.append(part)
         for word in part.assignments:
             self._assigned(word, depth)
@@ -146,7 +133,7 @@ class _Expansion:
         if runs_its_words(command):
             self._hide(len(command) > MAX_TAILS or any(word.value is None for word in command[1:]))
             tails += [command[index:] for index in range(1, min(len(command), MAX_TAILS))]
-        self.found += tails
+        self.commands += tails
         for tail in tails:
             if tail is not command and program(tail) in _BUILTINS and program(command) not in _RUNS_BUILTINS:
                 continue  # `find .`: no other program can run them
@@ -166,7 +153,7 @@ class _Expansion:
         parts = None if text is None or depth >= MAX_DEPTH else read(text)
         self._hide(parts is None)
         for inner in parts or ():
-            self.take(inner, depth + 1)
+            self._take(inner, depth + 1)
 
     def _guessed(self, text: str) -> list[str]:
         """The text, where it can be read; what is only perhaps a command hides nothing."""

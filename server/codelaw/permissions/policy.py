@@ -49,14 +49,10 @@ class CallFacts:
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     paths: PathUse | None = None
     """What the tool does with paths, by which rules of `Read` and `Edit` speak of it."""
-    bare: bool = False
-    """Written there, it would make a workspace folder a bare repository, or is part of one (S-8)."""
-    named: bool = False
-    """Git's settings name the file: hooks, further settings or programs (S-8)."""
     digest: str = ""
     """Of what a server says of its tool: an answer counts for as long as that is the same (X-3)."""
     every_time: str = ""
-    """Why a person is asked about the call each time, whatever rules and answers say (B-6)."""
+    """Why a person is asked about the call each time, whatever rules and answers say (B-6, S-8)."""
     mentioned: bool = False
     """The user has named or attached the file in the message that is answered, so that it may be read (S-8)."""
 
@@ -123,10 +119,6 @@ def _asked_always(facts: CallFacts, deciding: DecidingFiles) -> Decision | None:
             why = f"Other programs obey {name}."
         elif named := deciding.why(facts.subject or ""):
             why = f"{named}."
-        elif facts.named:
-            why = "Git's settings name this file, so git obeys it."
-        elif facts.bare:
-            why = "Git would obey the folder as a repository."
     return Decision("ask", "default", why, always_asked=True) if why else None
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from codelaw.permissions.copying import brought, runs_what_it_makes
-from codelaw.permissions.expand_command import Expansion, expansion, runs_none_of_its_words
+from codelaw.permissions.expand_command import Expansion, runs_none_of_its_words
 from codelaw.permissions.rules import MAX_RULES, Refusal, Rule, strictest
 from codelaw.permissions.sensitive_files import only_reads
 from codelaw.permissions.shell import Simple, Word, listed, program, read, unquoted
@@ -52,7 +52,7 @@ class DenyRules:
         """The first rule that hits one of the parts or anything they run, else the first that may."""
         if not self._rules:
             return None
-        expanded = [(part, expansion(part)) for part in parts]
+        expanded = [(part, Expansion(part)) for part in parts]
         return strictest([*(self._judge(*one) for one in expanded), self._made([inner for _, inner in expanded])])
 
     def _made(self, expanded: Sequence[Expansion]) -> Refusal | None:

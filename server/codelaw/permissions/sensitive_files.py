@@ -13,7 +13,7 @@ from itertools import chain
 
 from codelaw.domain.safety.globs import spelt_out, translate
 from codelaw.domain.safety.sensitive_files import TABLE, about, folded, obeyed
-from codelaw.permissions.expand_command import expansion
+from codelaw.permissions.expand_command import Expansion
 from codelaw.permissions.risky_flags import has_risky_flag
 from codelaw.permissions.shell import Simple, Word, goes_to, listed, program, read, unquoted
 
@@ -130,7 +130,7 @@ def _mentions(command: str, parts: Sequence[Simple] | None) -> Iterator[tuple[st
             yield from _held(part, at)
         changes = changes or not reads or bool(part.writes)
         yield from _named(part.writes, writes=True)
-        for said in filter(None, map(_writes_settings, expansion(part).commands)):
+        for said in filter(None, map(_writes_settings, Expansion(part).commands)):
             yield from ((path, said) for path in about(part.text) or [""])
         quiet = reads and not feeds
         yield from _named(part.assignments if quiet else part.words, writes=program(part.command) in _WRITERS)

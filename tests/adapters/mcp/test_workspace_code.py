@@ -17,14 +17,7 @@ def around(tmp_path: Path) -> Path:
     home = tmp_path.resolve() / "home"
     for folder in ("ws/tools", "ws/bin", "other/tools", "bin"):
         (home / folder).mkdir(parents=True)
-    for name in (
-        "ws/tools/server.py",
-        "ws/tools/__main__.py",
-        "ws/server.js",
-        "ws/Makefile",
-        "other/server.py",
-        "other/serve",
-    ):
+    for name in ("ws/tools/server.py", "ws/tools/__main__.py", "ws/server.js", "ws/Makefile", "other/server.py"):
         (home / name).write_text("x")
     for program in ("ws/bin/serve", "ws/npx", "bin/tool"):
         (home / program).write_text("#!/bin/sh\n")
@@ -83,7 +76,6 @@ RUN = [
     ("bin/linked", "", {}),
     ("serve", "", {"PATH": "{ws}/bin:/usr/bin"}),
     ("serve", "", {"PATH": "none:ws/bin"}),
-    ("serve", "", {"PATH": "other:{ws}/bin"}),
     ("python3|-m|x", "", {"PYTHONPATH": "/none:{ws}"}),
     ("node|{home}/other/x.js", "", {"NODE_OPTIONS": "--no-warnings --require={ws}/server.js"}),
     ("tool", "", {"LD_PRELOAD": "{ws}/x.so"}),
@@ -171,6 +163,14 @@ def test_what_lies_in_the_workspace_is_seen_in_each_spelling(around: Path, line:
 @pytest.mark.parametrize(("line", "cwd", "env"), DATA)
 def test_a_folder_that_is_only_data_is_not_meant(around: Path, line: str, cwd: str, env: dict[str, str]):
     assert not decided(around, line, cwd, env)
+
+
+def test_a_file_on_path_that_is_not_executable_hides_none_behind_it(around: Path):
+    (around / "other/serve").write_text("x")
+    environment = {"PATH": f"{around}/other:{around}/ws/bin", "HOME": str(around)}
+    assert runs_from(Program("serve", (), {}, around), [around / "ws"], environment)
+    (around / "other/serve").chmod(0o755)
+    assert not runs_from(Program("serve", (), {}, around), [around / "ws"], environment)
 
 
 def test_words_that_are_no_paths_take_no_time(around: Path):

@@ -162,7 +162,7 @@ def why_asked(facts: CallFacts, decision: Decision) -> str:
 
 
 async def with_git(workspace: Workspace, facts: CallFacts, path: str | None) -> CallFacts:
-    """With what git would make of a file that is written at `path`: see `bare` and `named` (S-8)."""
+    """With what git would make of a file that is written at `path` as the reason to ask every time (S-8)."""
     if path is None or facts.paths != "writes":
         return facts
     try:
@@ -174,7 +174,9 @@ async def with_git(workspace: Workspace, facts: CallFacts, path: str | None) -> 
         if not bare and bare_piece(parts, begun=True):
             head = place.folder.root / "HEAD"
             bare = await workspace.exists(await located(workspace, str(head))) is not None
-        return replace(facts, bare=facts.bare or bare, named=await workspace.is_obeyed_by_git(place))
+        why = "Git would obey the folder as a repository." if bare else facts.every_time
+        why = "Git's settings name this file, so git obeys it." if await workspace.is_obeyed_by_git(place) else why
+        return replace(facts, every_time=why)
     except ToolFailure:
         return facts
 
