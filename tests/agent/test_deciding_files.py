@@ -66,6 +66,7 @@ def test_what_a_server_is_started_from(root: Path):
 
 def test_skills_and_links(root: Path):
     assert found(root, skills={"paths": ["docs/skills", "~/ws/more", "/srv/skills"]}) == {"docs/skills", "more"}
+    assert found(root, skills={"paths": ["a\0b", " "]}) == set(), "no paths"
     (root / ".claude").mkdir()
     (root / ".claude/skills").symlink_to("../shared")
     assert found(root) == {"shared", ".claude/skills"}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codelaw.app.extensions.skills import folder_of_skills
 from codelaw.app.hooking import declared
 from codelaw.domain.safety.deciding import DecidingFiles, folded_path
 from codelaw.domain.safety.sensitive_files import folded, obeyed
@@ -47,8 +48,7 @@ def deciding_files(
     for one in (server.way for server in servers if isinstance(server.way, Program)):
         files = files_of_program((one.command, *one.args), str(one.cwd or first or "/"), one.env)
         found |= dict.fromkeys([*_files(files, roots), *(pin.path for pin in one.pins)], "A server is started from it")
-    for written in settings.skills.paths:
-        path = Path(home, written[2:]) if written.startswith("~/") else Path(written)
+    for path in filter(None, (folder_of_skills(written, home) for written in settings.skills.paths)):
         found |= dict.fromkeys((folder.root / path for folder in folders), "It holds skills")
     for folder in folders:
         found |= dict.fromkeys(_links(folder.root, law), "A link by a name that is obeyed leads to it")

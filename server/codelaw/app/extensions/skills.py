@@ -226,14 +226,21 @@ class _Places:
     problems: list[str]
 
 
+def folder_of_skills(written: str, home: str) -> Path | None:
+    """The folder that an entry of `skills.paths` names, absolute or in every workspace folder; None for no path."""
+    if "\0" in written or not written.strip():
+        return None
+    return Path(home, written[2:]) if written.startswith("~/") and home else Path(written)
+
+
 def _places(workspace: Workspace, paths: Sequence[str], home: str) -> _Places:
     """Touches the disk."""
     prefixes = {folder.root: f"{folder.name}/" if len(workspace.folders) > 1 else "" for folder in workspace.folders}
     shared = {f"{prefix}{place}": "" for prefix in prefixes.values() for place in PLACES}
     found = _Places(shared, [], [])
     for written in paths:
-        path = Path(home, written[2:]) if written.startswith("~/") and home else Path(written)
-        if "\0" in written or not written.strip():
+        path = folder_of_skills(written, home)
+        if path is None:
             found.problems.append(f"skills.paths: {written!r} is not a folder.")
         elif not path.is_absolute():
             shared |= {f"{prefix}{path.as_posix()}": written for prefix in prefixes.values()}
