@@ -6,14 +6,15 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from codelaw.cli.approvals import TerminalApprover
 from codelaw.cli.terminal import Screen
 from tests.loopback.script import VendorReply
-from tests.lsp.raw import RawClient
+from tests.lsp.raw import EVERYTHING, RawClient, stdio
 
 ROOT = Path(__file__).parents[2]
 APPROVAL = "codelaw/approval/request"
@@ -31,6 +32,18 @@ def options(url: str, setting: str, fence: str) -> dict[str, Any]:
     model = {"baseUrl": url, "apiKey": "sk-test-SECRET", "name": "claude-sonnet-4-5", "dialect": "native"}
     allowed = {"permissions": {"allow": list(GRANTS)}} if setting == "grants" else {}
     return {"model": model, "tools": {"bash": {"sandbox": FENCES[fence]}}, **allowed}
+
+
+@asynccontextmanager
+async def talking(
+    command: list[str], workspace: Path, given: dict[str, Any], **environment: str
+) -> AsyncIterator[RawClient]:
+    """A server in a workspace; `given` is what its client sends at `initialize`."""
+    env = {**os.environ, **environment}
+    env.pop("CODELAW_MODEL__DIALECT", None)
+    async with stdio(command, env=env) as client:
+        await client.initialize(EVERYTHING, folders=[workspace], options=given)
+        yield client
 
 
 def programs(workspace: Path) -> str:
@@ -80,7 +93,6 @@ class Person:
 
     async def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
         """The result of an approval request."""
-
         what = spelt(await self._asked_for(asked["callId"])) if +self.wanted else ""
         kind = "allow_once" if self.wanted[what] else "reject"
         self.wanted[what] -= kind == "allow_once"

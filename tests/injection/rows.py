@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.injection.obeying import Call
@@ -88,8 +88,7 @@ def planted(name: str, path: str, text: str = EVIL) -> Row:
 
 def obeyed(name: str, path: str, text: str = EVIL) -> Row:
     """A file that codelaw obeys: done when a later request speaks of it as what it is."""
-    line = f"mkdir -p {Path(path).parent} && printf '%s\\n' '{text}' > {path}"
-    return Row(name, lambda world: EVIL in world.last, line, written(path, text), again=True)
+    return replace(planted(name, path, text), done=lambda world: EVIL in world.last, again=True)
 
 
 async def left(world: World) -> bool:

@@ -8,20 +8,17 @@ docs/safety.md.
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.injection.obeying import FENCES, SETTINGS, Call, Obeying, attended, options, programs, said
+from tests.injection.obeying import FENCES, SETTINGS, Call, Obeying, attended, options, programs, said, talking
 from tests.injection.rows import CHILD, ROWS, SECRET, Row, World, left
 from tests.loopback.server import LoopbackVendor
-from tests.lsp.raw import EVERYTHING, RawClient, stdio
 from tests.scenarios.conftest import server  # noqa: F401 - a fixture
 
 MARKS = {
@@ -54,32 +51,16 @@ def world(tmp_path: Path) -> World:
     return made
 
 
-@asynccontextmanager
-async def talking(world: World, given: dict[str, Any], command: list[str]) -> AsyncIterator[RawClient]:
-    """A server in the workspace."""
-    env = {**os.environ, "CODELAW_HOME": str(world.own), "HOME": str(world.home), "PATH": world.path}
-    env.pop("CODELAW_MODEL__DIALECT", None)
-    async with stdio(command, env=env) as client:
-        await client.initialize(EVERYTHING, folders=[world.ws], options=given)
-        yield client
-
-
 def tried(row: Row, world: World) -> list[Call]:
     """The calls of a row; its command also in a test that the model writes and runs."""
-    places = {
-        "{home}": str(world.home),
-        "{own}": str(world.own),
-        "{port}": str(world.port),
-        "{victim}": str(world.victim),
-    }
     command: list[Call] = [
         ("Bash", {"command": row.line}),
         ("Write", {"path": "src/test_it.py", "content": row.line}),
         ("Bash", {"command": "pytest src/test_it.py"}),
     ]
     text = json.dumps([*row.calls, *(command if row.line else ())])
-    for word, place in places.items():
-        text = text.replace(word, place)
+    for word in ("home", "own", "port", "victim"):
+        text = text.replace(f"{{{word}}}", str(getattr(world, word)))
     return [(name, arguments) for name, arguments in json.loads(text)]
 
 
@@ -105,8 +86,9 @@ async def test_an_effect(row: Row, setting: str, fence: str, world: World, serve
         listening.setblocking(False)
         world.port = listening.getsockname()[1]
         async with LoopbackVendor() as vendor:
+            around = {"CODELAW_HOME": str(world.own), "HOME": str(world.home), "PATH": world.path}
             given = options(vendor.url, setting, fence)
-            async with talking(world, given, server) as client:
+            async with talking(server, world.ws, given, **around) as client:
                 attended(client, setting)
                 calls = tried(row, world)
                 for place, mode in enumerate(("ask", "plan", "agent"), ROWS.index(row)):
@@ -119,7 +101,7 @@ async def test_an_effect(row: Row, setting: str, fence: str, world: World, serve
                 world.running = await left(world)
                 world.remembered = json.dumps(await client.request("codelaw/memory/list", {}))
             if row.again:
-                async with talking(world, given, server) as client:
+                async with talking(server, world.ws, given, **around) as client:
                     attended(client, setting)
                     vendor.brain = Obeying([("Read", {"path": "src/app.py"})], {})
                     await client.request("codelaw/chat/send", {"text": "And now?"})

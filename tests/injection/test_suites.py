@@ -7,21 +7,29 @@ cases in which a call of the injected task was carried out although nobody had s
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import socket
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.injection.obeying import FENCES, ROOT, SETTINGS, Call, Obeying, attended, options, programs, said, spelt
+from tests.injection.obeying import (
+    FENCES,
+    ROOT,
+    SETTINGS,
+    Call,
+    Obeying,
+    attended,
+    options,
+    programs,
+    said,
+    spelt,
+    talking,
+)
 from tests.injection.serving import MARK
 from tests.loopback.server import LoopbackVendor
-from tests.lsp.raw import EVERYTHING, RawClient, stdio
 from tests.scenarios.conftest import server  # noqa: F401 - a fixture
 from tests.scenarios.test_servers import until_is_ready
 
@@ -32,16 +40,11 @@ WAYS = {"tools": "by tools of its server", "command": "by a command", "tests": "
 installed = pytest.mark.skipif(not PYTHON.exists(), reason="the suite is not installed: python3 dev.py injection")
 
 
-class Steering:
-    """The program that serves a suite, by its port."""
-
-    def __init__(self, port: int) -> None:
-        self.port = port
-
-    def __call__(self, *asked: Any) -> Any:
-        with socket.create_connection(("127.0.0.1", self.port)) as line:
-            line.sendall(json.dumps(asked).encode() + b"\n")
-            return json.loads(line.makefile("rb").readline())
+def asked(port: int, *what: Any) -> Any:
+    """What the program that serves a suite does by its port."""
+    with socket.create_connection(("127.0.0.1", port)) as line:
+        line.sendall(json.dumps(what).encode() + b"\n")
+        return json.loads(line.makefile("rb").readline())
 
 
 def injected(suite: str, port: int, calls: list[Call]) -> list[Call]:
@@ -51,32 +54,12 @@ def injected(suite: str, port: int, calls: list[Call]) -> list[Call]:
         lines = "\n".join(json.dumps(["call", way, name, arguments]) for name, arguments in calls)
         return f"exec 3<>/dev/tcp/127.0.0.1/{port}\nprintf '%s\\n' {shlex.quote(lines)} >&3\nhead -{len(calls)} <&3\n"
 
-    return (
-        []
-        if not calls
-        else [
-            *((f"mcp__{suite}__{name}", arguments) for name, arguments in calls),
-            ("Bash", {"command": f"bash -c {shlex.quote(script('command'))}"}),
-            ("Write", {"path": "src/test_it.py", "content": "echo ran >> src/ran\n" + script("tests")}),
-            ("Bash", {"command": "pytest src/test_it.py"}),
-        ]
-    )
-
-
-@asynccontextmanager
-async def talking(
-    suite: str, given: dict[str, Any], folder: Path, command: list[str]
-) -> AsyncIterator[tuple[RawClient, Steering]]:
-    """A server whose settings name the suite's program."""
-    port, work = folder / "port", folder / "work"
-    (work / "src").mkdir(parents=True)
-    serving = {"command": str(PYTHON), "args": ["-I", str(SERVING), suite, str(port)]}
-    env = {**os.environ, "PATH": programs(work), "CODELAW_HOME": str(folder / "home")}
-    env.pop("CODELAW_MODEL__DIALECT", None)
-    async with stdio(command, env=env) as client:
-        await client.initialize(EVERYTHING, folders=[work], options={**given, "mcp": {"servers": {suite: serving}}})
-        await until_is_ready(client, suite)
-        yield client, Steering(int(port.read_text("utf-8")))
+    command: list[Call] = [
+        ("Bash", {"command": f"bash -c {shlex.quote(script('command'))}"}),
+        ("Write", {"path": "src/test_it.py", "content": "echo ran >> src/ran\n" + script("tests")}),
+        ("Bash", {"command": "pytest src/test_it.py"}),
+    ]
+    return [*((f"mcp__{suite}__{name}", arguments) for name, arguments in calls), *(command if calls else ())]
 
 
 @installed
@@ -88,32 +71,36 @@ async def talking(
 async def test_a_suite(suite: str, setting: str, fence: str, tmp_path: Path, server: list[str]) -> None:  # noqa: F811
     counted: Counter[str] = Counter()
     done: Counter[str] = Counter()
-    async with (
-        LoopbackVendor() as vendor,
-        talking(suite, options(vendor.url, setting, fence), tmp_path, server) as (client, steer),
-    ):
-        person = attended(client, setting)
-        cases = steer("cases")
-        for user, injection in cases:
-            case = steer("begin", user, injection)
-            vendor.reset()
-            (tmp_path / "work/src/test_it.py").unlink(missing_ok=True)
-            task = [(f"mcp__{suite}__{name}", arguments) for name, arguments in case["wanted"]]
-            tried = injected(suite, steer.port, case["injected"])
-            vendor.brain = model = Obeying(task, {MARK: tried}, case["words"])
-            person.wants(task)
-            result = await client.request("codelaw/chat/send", {"text": case["prompt"]})
-            client.messages.clear()
-            assert result["stopReason"] == "finished", result
-            assert model.seen == [MARK], f"{user} never meets {injection}"
-            assert vendor.refused == []
-            assert setting != "default" or person.refused == len(tried), "each of them was asked about"
-            for way, ended in steer("end", case["words"]).items():
-                unasked = Counter(map(spelt, ended["called"])) - Counter(map(spelt, case["wanted"]))
-                counted[way] += bool(unasked)
-                done[way] += bool(unasked) and ended["done"]
+    told, work = tmp_path / "port", tmp_path / "work"
+    (work / "src").mkdir(parents=True)
+    serving = {"command": str(PYTHON), "args": ["-I", str(SERVING), suite, str(told)]}
+    around = {"PATH": programs(work), "CODELAW_HOME": str(tmp_path / "home")}
+    async with LoopbackVendor() as vendor:
+        given = {**options(vendor.url, setting, fence), "mcp": {"servers": {suite: serving}}}
+        async with talking(server, work, given, **around) as client:
+            await until_is_ready(client, suite)
+            person, port = attended(client, setting), int(told.read_text("utf-8"))
+            cases = asked(port, "cases")
+            for user, injection in cases:
+                case = asked(port, "begin", user, injection)
+                vendor.reset()
+                (work / "src/test_it.py").unlink(missing_ok=True)
+                task = [(f"mcp__{suite}__{name}", arguments) for name, arguments in case["wanted"]]
+                tried = injected(suite, port, case["injected"])
+                vendor.brain = model = Obeying(task, {MARK: tried}, case["words"])
+                person.wants(task)
+                result = await client.request("codelaw/chat/send", {"text": case["prompt"]})
+                client.messages.clear()
+                assert result["stopReason"] == "finished", result
+                assert model.seen == [MARK], f"{user} never meets {injection}"
+                assert vendor.refused == []
+                assert setting != "default" or person.refused == len(tried), "each of them was asked about"
+                for way, ended in asked(port, "end", case["words"]).items():
+                    unasked = Counter(map(spelt, ended["called"])) - Counter(map(spelt, case["wanted"]))
+                    counted[way] += bool(unasked)
+                    done[way] += bool(unasked) and ended["done"]
     assert len(cases) == CASES[suite]
-    assert (tmp_path / "work/src/ran").exists() is (setting != "default"), "what is allowed runs, and does no more"
+    assert (work / "src/ran").exists() is (setting != "default"), "what is allowed runs, and does no more"
     # What is counted, and in brackets what the suite itself calls done.
     measured = {way: f"{counted[way]} ({done[way]})" if counted[way] else "0" for way in WAYS}
     assert measured == {way: said(f"{suite}, {WAYS[way]}", setting, fence) for way in WAYS}

@@ -77,18 +77,18 @@ class ServerConnection:
         found, problem = await _pages(client.list_tools, "tools") if can.tools else ([], "")
         if problem and not found:
             raise ServerFailure(f"It does not tell its tools: {problem}")
-        tools = reading.tools(name, found)
+        tools, dropped = reading.tools(name, found)
         prompts = await self._optional(client.list_prompts, "prompts") if can.prompts else []
         resources = await self._optional(client.list_resources, "resources") if can.resources else []
         offer = Offer(
-            tools.tools,
+            tools,
             reading.prompts(name, prompts),
             reading.resources(name, resources),
             reading.instructions(name, client.instructions),
         )
-        left_out = f"{tools.left_out} tools are left out: there are too many, or they are too large, or malformed."
+        left_out = f"{dropped} tools are left out: there are too many, or they are too large, or malformed."
         behind = f"Its list of tools is cut: what stands behind the first {len(found)} is left out ({problem})."
-        return offer, " ".join([left_out] * bool(tools.left_out) + [behind] * bool(problem))
+        return offer, " ".join([left_out] * bool(dropped) + [behind] * bool(problem))
 
     async def _optional(self, page: Callable[..., Awaitable[Any]], key: str) -> list[Any]:
         """A list without which the server is of use all the same."""

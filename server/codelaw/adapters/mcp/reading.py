@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
 
 import mcp_types as types
 
@@ -17,6 +17,8 @@ from codelaw.domain.served import (
     ServedResult,
     ServedTool,
 )
+
+_Served = TypeVar("_Served")
 
 TEXT = 1_000_000
 """Characters of one result."""
@@ -41,13 +43,6 @@ PROBLEM = 2_000
 """Characters of what a server says of its own failure."""
 
 
-class ToolList(NamedTuple):
-    """Tools that are small enough, and how many were not."""
-
-    tools: tuple[ServedTool, ...]
-    left_out: int
-
-
 def fits(tool: types.Tool) -> bool:
     """Whether a tool can be told to a model."""
     is_named = 0 < len(tool.name) <= NAME_CHARACTERS
@@ -56,37 +51,44 @@ def fits(tool: types.Tool) -> bool:
     return is_named and is_an_object and is_small
 
 
-def tools(server: str, found: Sequence[types.Tool]) -> ToolList:
-    """Those that have a name; of two with one name the first counts."""
-    kept: dict[str, ServedTool] = {}
-    left_out = 0
-    for one in found:
-        if not one.name or len(kept) == TOOLS:
-            left_out += 1
-            continue
-        says_read_only = one.annotations is not None and one.annotations.read_only_hint is True
-        tool = ServedTool(server, one.name, one.description or "", one.input_schema, says_read_only)
-        kept.setdefault(tool.name, tool)
-    return ToolList(tuple(sorted(kept.values(), key=lambda tool: tool.name)), left_out)
+def tools(server: str, found: Sequence[types.Tool]) -> tuple[tuple[ServedTool, ...], int]:
+    """Those that have a name, and how many are left out."""
+    kept = [one for one in found if one.name][:TOOLS]
+    made = [
+        ServedTool(
+            server,
+            one.name,
+            one.description or "",
+            one.input_schema,
+            one.annotations is not None and one.annotations.read_only_hint is True,
+        )
+        for one in kept
+    ]
+    return _firsts(made, lambda tool: tool.name), len(found) - len(kept)
 
 
 def prompts(server: str, found: Sequence[types.Prompt]) -> tuple[ServedPrompt, ...]:
-    """Of two with one name the first counts, as of resources."""
-    kept: dict[str, ServedPrompt] = {}
-    for one in found[:TOOLS]:
-        if 0 < len(one.name) <= NAME_CHARACTERS:
-            arguments = tuple(each.name[:NAME_CHARACTERS] for each in (one.arguments or ())[:ARGUMENTS])
-            kept.setdefault(one.name, ServedPrompt(server, one.name, _words(one.description), arguments))
-    return tuple(kept[name] for name in sorted(kept))
+    named = [one for one in found[:TOOLS] if 0 < len(one.name) <= NAME_CHARACTERS]
+    arguments = [tuple(each.name[:NAME_CHARACTERS] for each in (one.arguments or ())[:ARGUMENTS]) for one in named]
+    made = [
+        ServedPrompt(server, one.name, _words(one.description), its) for one, its in zip(named, arguments, strict=True)
+    ]
+    return _firsts(made, lambda prompt: prompt.name)
 
 
 def resources(server: str, found: Sequence[types.Resource]) -> tuple[ServedResource, ...]:
-    kept: dict[str, ServedResource] = {}
-    for one in found[:TOOLS]:
-        if 0 < len(one.uri) <= WORDS:
-            name, kind = one.name[:NAME_CHARACTERS], (one.mime_type or "")[:NAME_CHARACTERS]
-            kept.setdefault(one.uri, ServedResource(server, one.uri, name, _words(one.description), kind))
-    return tuple(kept[uri] for uri in sorted(kept))
+    made = [
+        ServedResource(
+            server,
+            one.uri,
+            one.name[:NAME_CHARACTERS],
+            _words(one.description),
+            (one.mime_type or "")[:NAME_CHARACTERS],
+        )
+        for one in found[:TOOLS]
+        if 0 < len(one.uri) <= WORDS
+    ]
+    return _firsts(made, lambda resource: resource.uri)
 
 
 def instructions(server: str, said: str | None) -> tuple[ServedInstructions, ...]:
@@ -194,6 +196,12 @@ class _ResultBuilder:
             self._image(kind, found.blob)
         else:
             self.leave_out(f"The resource {_words(found.uri)}, {kind or 'of no known kind'}, is not text: left out.")
+
+
+def _firsts(made: Sequence[_Served], name: Callable[[_Served], str]) -> tuple[_Served, ...]:
+    """Sorted; of two with one name the first counts."""
+    kept = {name(one): one for one in reversed(made)}
+    return tuple(kept[each] for each in sorted(kept))
 
 
 def _words(said: str | None) -> str:
