@@ -16,7 +16,7 @@ from codelaw.settings.places import user_file
 from codelaw.tools.paths import located
 
 if TYPE_CHECKING:
-    from codelaw.domain.files import FileText, Located
+    from codelaw.domain.files import Located
     from codelaw.ports.workspace import Workspace
 
 ENDING = ".md"
@@ -71,14 +71,14 @@ async def text_of(workspace: Workspace, sheet: Sheet, most: int) -> str:
         ToolFailure: it cannot be read.
     """
     if not sheet.own:
-        return (await seen(workspace, sheet.shown)).text
+        return await counting_text(workspace, sheet.shown)
     text = await asyncio.to_thread(small_text, Path(sheet.shown), most)
     if text is None:
         raise ToolFailure("NOT_FOUND", f"It is not a file, or larger than {most} bytes.")
     return text
 
 
-async def seen(workspace: Workspace, path: str) -> FileText:
+async def counting_text(workspace: Workspace, path: str) -> str:
     """What counts of a file of the workspace (S-8).
 
     Raises:
@@ -87,7 +87,7 @@ async def seen(workspace: Workspace, path: str) -> FileText:
     text = await workspace.obeyed.read(path)
     if text is None:
         raise ToolFailure("NOT_FOUND", f"A command has made {path}, and the user has not seen it yet.")
-    return text
+    return text.text
 
 
 async def present(workspace: Workspace, places: Iterable[str]) -> dict[str, Located]:

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 
 from codelaw.adapters.texts import beginning, visible
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called
-from codelaw.app.extensions.finding import files_below, opened_below, own_files_below, present, problem_notice, seen
+from codelaw.app.extensions.finding import (
+    counting_text,
+    files_below,
+    opened_below,
+    own_files_below,
+    present,
+    problem_notice,
+)
 from codelaw.context.past.projection import loaded_fragment
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
@@ -80,7 +87,7 @@ class Shelf:
         place = await located(self.workspace, f"{folder.shown}/{file or FILE}")
         if folder.path not in place.path.parents:
             raise ToolFailure("ACCESS_DENIED", f"{file or FILE} lies outside the skill {sheet.name}.")
-        text = (await seen(self.workspace, f"{posixpath.dirname(sheet.shown)}/{file or FILE}")).text
+        text = await counting_text(self.workspace, f"{posixpath.dirname(sheet.shown)}/{file or FILE}")
         return text.replace("\r\n", "\n"), False
 
     async def _own(self, sheet: Sheet, file: str) -> tuple[str, bool]:
@@ -157,7 +164,7 @@ async def _shared_skill(workspace: Workspace, top: Located, shown: str, name: st
         return Skill(sheet, "", said, unreadable=True)
     sheet = replace(sheet, uri=file.uri)
     try:
-        text = (await seen(workspace, f"{shown}/{FILE}")).text
+        text = await counting_text(workspace, f"{shown}/{FILE}")
     except ToolFailure as failure:
         missing = failure.code in {"NOT_FOUND", "IS_DIRECTORY"}
         return None if missing else Skill(sheet, "", f"It cannot be read: {failure.message}", unreadable=True)
