@@ -179,6 +179,7 @@ async def test_where_there_is_no_full_sandbox_each_start_is_asked_about(bench: B
         await bench.session.servers.enable("mine", enabled=True, digest="another")
 
 
+@pytest.mark.needs("bwrap")
 async def test_a_rule_that_comes_later_begins_a_server_anew(bench: Bench, servers: FakeServers) -> None:
     own = {"mcp": {"servers": {"mine": {"command": "x", "cwd": str(bench.root)}}}}
     await reopen(bench, servers, own)

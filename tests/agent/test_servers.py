@@ -258,6 +258,7 @@ async def test_a_workspaces_server_waits_for_the_users_word(bench: Bench, server
     ("args", "file"),
     [(["tools/desk.py"], "tools/desk.py"), (["-m", "tools.desk"], "")],
 )
+@pytest.mark.needs("bwrap")
 async def test_the_program_in_the_workspace_is_a_part_of_what_was_let_start(
     bench: Bench, servers: FakeServers, args: list[str], file: str
 ) -> None:
@@ -282,6 +283,7 @@ async def test_the_program_in_the_workspace_is_a_part_of_what_was_let_start(
     assert [spec.name for spec in servers.specs] == ["desk"]
 
 
+@pytest.mark.needs("bwrap")
 async def test_what_changed_since_it_was_shown_is_not_let_start(bench: Bench, servers: FakeServers) -> None:
     names(bench, desk={"command": "good"})
     await reopen(bench, servers, {})
@@ -329,6 +331,7 @@ async def test_where_the_editor_trusts_no_folder_nothing_starts(bench: Bench, se
     assert servers.specs == (), "what runs is ended at once"
 
 
+@pytest.mark.needs("bwrap")
 async def test_what_is_wrong_with_a_file_is_told_once(bench: Bench, servers: FakeServers) -> None:
     (bench.root / ".vscode").mkdir()
     (bench.root / ".vscode/mcp.json").write_text("{ servers", encoding="utf-8")

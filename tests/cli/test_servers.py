@@ -28,6 +28,7 @@ def workspace(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.needs("bwrap")
 def test_servers_are_listed_and_let_start_by_who_has_seen_them(workspace: Path) -> None:
     listed = codelaw("mcp", "list", workspace=workspace)
     assert "desk" in listed.stdout

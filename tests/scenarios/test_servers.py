@@ -74,6 +74,7 @@ async def until_is_ready(client: RawClient, name: str) -> None:
             await asyncio.sleep(0.02)
 
 
+@pytest.mark.needs("bwrap")
 async def test_a_workspaces_server_from_its_file_to_the_models_next_request(
     start: Start, vendor: LoopbackVendor, named: Path
 ) -> None:
@@ -179,6 +180,7 @@ async def watched(client: RawClient, file: Path) -> None:
     await client.notify("workspace/didChangeWatchedFiles", changes)
 
 
+@pytest.mark.needs("bwrap")
 async def test_a_plain_client_is_asked_about_each_server_once(start: Start, vendor: LoopbackVendor, root: Path) -> None:
     """Yes lets it start; no is remembered for what was shown, and another content asks again."""
     file = root / ".mcp.json"

@@ -210,7 +210,7 @@ async def test_the_program_of_a_hook(start: Start, vendor: LoopbackVendor, root:
         client.answers[APPROVAL] = option("reject")
         await send(client, vendor, look, bash(), look, done())
         questions = client.params(APPROVAL)
-        assert [one["tool"] for one in questions] == ["LS", "Review"], "one that fails leaves a call to the user"
+        assert [one["tool"] for one in questions] == ["LS", "Review"], [one["why"] for one in questions]
         assert "A hook failed: a command has changed" in questions[0]["why"]
         assert "-sys.exit(2)" in questions[1]["preview"]["diff"]
 
