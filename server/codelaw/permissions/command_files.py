@@ -181,7 +181,7 @@ class _Files:
             self._certain(part.command)
             words = [word.value or "" for word in part.command]
             if to := goes_to(part.command):
-                here = _joined([*here, *_under(here, to.value or "")])
+                here = _gone(here, to.value or "")
             self.command(words[: 1 if program(part.command) in _SPEAKS else None], here, depth)
 
     def variable(self, name: str, value: str, places: Sequence[str]) -> None:
@@ -204,7 +204,7 @@ class _Files:
             if _LOOKED_INTO.keys() & names[:at] and not word.startswith("-") and _is_operand(before):
                 break  # what is behind it is for the package
             if match := _PLACES.fullmatch(word):
-                places = _joined([*places, *_under(places, match[1] or next(iter(words[at + 1 :]), ""))])
+                places = _gone(places, match[1] or next(iter(words[at + 1 :]), ""))
         self._take(self._named, self._pieces(words[1:]), places)
         for at, end in pairwise([*starts, len(words)]):
             name, rest = names[at], words[at + 1 :]
@@ -314,5 +314,6 @@ def _under(places: Sequence[str], name: str) -> list[str]:
     return [form for path in paths for form in (str(PurePosixPath(path)), posixpath.normpath(path))]
 
 
-def _joined(places: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(places))[:_MOST_PLACES]
+def _gone(places: Sequence[str], name: str) -> list[str]:
+    """Where a command may be that was in one of some folders and goes to `name`."""
+    return list(dict.fromkeys((*places, *_under(places, name))))[:_MOST_PLACES]

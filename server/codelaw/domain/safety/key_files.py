@@ -1,4 +1,4 @@
-"""Files that are made to hold keys: the one table of their names, with the reason for each (S-5, S-8)."""
+"""Names of files in which keys stand: where their shapes are redacted (S-5), and what is asked before reading (S-8)."""
 
 from __future__ import annotations
 
