@@ -12,6 +12,7 @@ import pytest
 
 from codelaw.app.servers.looking import ServerSandbox, ServerSurvey, looked
 from codelaw.app.servers.session_servers import SessionServers
+from codelaw.app.servers.telling import notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.files import Folder
 from codelaw.domain.served import Program
@@ -223,3 +224,12 @@ async def until_it_has_failed(ours: SessionServers) -> str:
 @pytest.fixture
 def servers() -> FakeServers:
     return FakeServers()
+
+
+def test_who_can_answer_in_one_process_alone_is_not_sent_to_a_terminal(root: Path) -> None:
+    for lacking in ("", "it is missing"):
+        survey = found(root, {"it": RUNS}, {}, ServerSandbox(lacking=lacking))
+        said = notice(survey.kept["it"], once=survey.lets_once("it"))
+        assert said is not None
+        assert ("codelaw mcp enable" in said.message) == (not lacking)
+        assert "the list of servers in the panel" in said.message

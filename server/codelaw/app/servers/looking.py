@@ -71,6 +71,8 @@ class ServerSurvey:
     """Names of those that wait for the user, who has not said no to them as they are."""
     inside: Mapping[str, str] = field(default_factory=dict[str, str])
     """By name what to say of those that run in the sandbox."""
+    once: bool = False
+    """Those that are to run inside run without one, each time after a yes."""
 
     def server(self, name: str) -> WrittenServer:
         """One by name.
@@ -86,6 +88,10 @@ class ServerSurvey:
     def said_of(self, state: ServerState) -> str:
         """How a server that may run is held; of one that waits for the user it is said with what would be run."""
         return "" if state.state == "needs_trust" else self.inside.get(state.name, "")
+
+    def lets_once(self, name: str) -> bool:
+        """Whether an answer is good for one start alone, in this process."""
+        return self.once and name in self.inside
 
 
 def variables_around(
@@ -150,7 +156,15 @@ def looked(
         except (NotFilled, ServerFailure) as problem:
             kept[one.name] = ServerState(one.name, "failed", message=str(problem))
         servers.append(server)
-    return ServerSurvey(tuple(servers), tuple(specs), kept, whole.notices, asking=frozenset(asking), inside=inside)
+    return ServerSurvey(
+        tuple(servers),
+        tuple(specs),
+        kept,
+        whole.notices,
+        asking=frozenset(asking),
+        inside=inside,
+        once=bool(sandbox.lacking),
+    )
 
 
 def _network(server: WrittenServer, around: Variables, roots: Sequence[Path], sandbox: ServerSandbox) -> Network | None:

@@ -259,7 +259,9 @@ class SessionServers:
         if self._once.use_up(found.server(name)) and begun:
             found = await self.look()
         if (kept := found.kept.get(name)) is not None:
-            raise Refusal("not_trusted", f"{name} is not started. {kept.message}", telling.hint(kept))
+            raise Refusal(
+                "not_trusted", f"{name} is not started. {kept.message}", telling.hint(name, once=found.lets_once(name))
+            )
         if name in {spec.name for spec in self._begun} and self._servers is not None:
             await self._servers.restart(name)
         else:
@@ -299,7 +301,7 @@ class SessionServers:
         server = (await self.look()).server(name)
         if enabled and self._settings.restricted:
             raise Refusal("not_trusted", RESTRICTED, "Trust the folder in the editor first.")
-        once = name in self._looked.inside and not self._fence.processes.trusted
+        once = self._looked.lets_once(name)
         if enabled and (server.folder is not None or once):
             _same(server, digest or seen.get(name))
         if enabled and once:
@@ -331,8 +333,9 @@ class SessionServers:
         self._reported.move_to_end(chat_id)
         while len(self._reported) > CHATS:
             self._reported.popitem(last=False)
-        asked = [one for one in self.shown() if one.state != "needs_trust" or one.name in self._looked.asking]
-        every = [*self._looked.notices, *filter(None, map(telling.notice, asked))]
+        asked = (one for one in self.shown() if one.state != "needs_trust" or one.name in self._looked.asking)
+        notices = (telling.notice(one, once=self._looked.lets_once(one.name)) for one in asked)
+        every = [*self._looked.notices, *filter(None, notices)]
         fresh = [notice for notice in every if notice.message not in reported]
         reported.update(notice.message for notice in fresh)
         return fresh

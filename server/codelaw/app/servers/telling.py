@@ -10,17 +10,18 @@ _NOTICES = {"needs_trust": "is not started", "needs_auth": "wants you to log in"
 """What a chat is told of a server that is doing so."""
 
 
-def notice(state: ServerState) -> Notice | None:
-    """What a chat is told once; None where there is nothing to be told."""
+def notice(state: ServerState, *, once: bool) -> Notice | None:
+    """What a chat is told once; None where there is nothing to be told. `once` as for `hint`."""
     if (said := _NOTICES.get(state.state)) is None:
         return None
-    way = f" {hint(state)}" if state.state == "needs_trust" else ""
+    way = f" {hint(state.name, once=once)}" if state.state == "needs_trust" else ""
     return Notice("warning", f"mcp_{state.state}", f"The server {state.name} {said}. {state.message}{way}")
 
 
-def hint(state: ServerState) -> str:
-    """How the user lets a server start."""
-    return f"If you want that: `codelaw mcp enable {state.name}`, or the list of servers in the panel."
+def hint(name: str, *, once: bool) -> str:
+    """How the user lets a server start; `once`: the answer is good in this process alone, and so not in a terminal."""
+    terminal = "" if once else f"`codelaw mcp enable {name}`, or "
+    return f"If you want that: {terminal}the list of servers in the panel."
 
 
 def is_awaited(state: ServerState) -> bool:
