@@ -19,7 +19,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from codelaw.adapters.mcp.means import ServerMeans
+from codelaw.adapters.mcp.means import Fence, ServerMeans
 from codelaw.adapters.mcp.servers import McpServers
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.served import Program, ServerAnswer, ServerQuestion, ServerSpec
@@ -53,7 +53,7 @@ async def session(kind: str) -> Mapping[str, float]:
     """Play one kind; milliseconds and megabytes."""
     mark = f"{os.getpid()}-{time.time_ns()}"
     servers = McpServers(
-        ServerMeans(cwd=Path.cwd(), environment=dict(os.environ), start_seconds=STARTS.get(kind, 60.0))
+        ServerMeans(cwd=Path.cwd(), fence=Fence(environment=dict(os.environ)), start_seconds=STARTS.get(kind, 60.0))
     )
     way = Program(sys.executable, (str(HOSTILE), kind), {"BENCHMARK": mark})
     servers.begin([ServerSpec("bad", way, "benchmark")])

@@ -22,7 +22,7 @@ import httpx2
 from mcp.shared.auth import OAuthClientInformationFull
 
 from codelaw.adapters.mcp.login import KeptLogin
-from codelaw.adapters.mcp.means import ServerMeans
+from codelaw.adapters.mcp.means import Fence, ServerMeans
 from codelaw.adapters.mcp.servers import McpServers
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.served import Address, Offer, ServerAnswer, ServerQuestion, ServerSpec, ServerState
@@ -116,7 +116,7 @@ async def play(url: str, folder: Path) -> int:
     means = ServerMeans(
         cwd=folder,
         version="conformance",
-        environment=dict(os.environ),
+        fence=Fence(environment=dict(os.environ)),
         tokens=folder,
         described=DESCRIBED,
         browser=Headless(),
