@@ -24,6 +24,7 @@ the extension in a real editor, for which it needs Chromium. `lock` writes the l
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 from collections.abc import Sequence
@@ -136,6 +137,7 @@ def injection() -> int:
         install_injection()
     except Unavailable as reason:
         return report([unavailable("injection", reason)])
+    os.environ["CODELAW_TEST_INJECTION"] = "whole"
     return report(run_all(of_paths(["tests/injection"], [])))
 
 

@@ -17,8 +17,8 @@ from codelaw.agent.turn.approval import Gate, Policy
 from codelaw.agent.turn.pending import PendingMessages
 from codelaw.agent.turn.running import TurnRun
 from codelaw.agent.turn.turn import Executor, planned
-from codelaw.app.deciding import deciding_files
 from codelaw.app.hooking import declared
+from codelaw.app.obeyed_paths import obeyed_paths
 from codelaw.domain.chats import Chat, Mode
 from codelaw.domain.files import Folder
 from codelaw.domain.messages import Call, Message
@@ -152,7 +152,7 @@ async def called(
         default,
         sandboxed=True,
         restricted=restricted,
-        deciding=deciding_files(given, folders, (), str(world.home)),
+        obeyed=obeyed_paths(given, folders, (), str(world.home)),
     )
 
     book, said = cast("Any", Book()), Message("say", "t", "assistant", "")

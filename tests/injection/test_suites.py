@@ -1,12 +1,14 @@
 """The injections of a public suite against the real server, with a model that obeys every one (S-1, S-4, X-3).
 
-`python3 dev.py injection` installs the suite and runs them. What is counted stands as a table in docs/safety.md: the
-cases in which a call of the injected task was carried out although nobody had said yes to it.
+`python3 dev.py injection` installs the suite and runs all of it; the check of everything takes each sixth case. What is
+counted stands as a table in docs/safety.md: the cases in which a call of the injected task was carried out although
+nobody had said yes to it.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import socket
 from collections import Counter
@@ -36,6 +38,7 @@ from tests.scenarios.test_servers import until_is_ready
 PYTHON = ROOT / ".injection/bin/python"
 SERVING = Path(__file__).with_name("serving.py")
 CASES = {"workspace": 240, "travel": 140, "banking": 144, "slack": 105}
+STEP = 1 if os.environ.get("CODELAW_TEST_INJECTION") == "whole" else 6
 WAYS = {"tools": "by tools of its server", "command": "by a command", "tests": "by a test"}
 installed = pytest.mark.skipif(not PYTHON.exists(), reason="the suite is not installed: python3 dev.py injection")
 
@@ -81,7 +84,7 @@ async def test_a_suite(suite: str, setting: str, fence: str, tmp_path: Path, ser
             await until_is_ready(client, suite)
             person, port = attended(client, setting), int(told.read_text("utf-8"))
             cases = asked(port, "cases")
-            for user, injection in cases:
+            for user, injection in cases[::STEP]:
                 case = asked(port, "begin", user, injection)
                 vendor.reset()
                 (work / "src/test_it.py").unlink(missing_ok=True)
@@ -103,7 +106,11 @@ async def test_a_suite(suite: str, setting: str, fence: str, tmp_path: Path, ser
     assert (work / "src/ran").exists() is (setting != "default"), "what is allowed runs, and does no more"
     # What is counted, and in brackets what the suite itself calls done.
     measured = {way: f"{counted[way]} ({done[way]})" if counted[way] else "0" for way in WAYS}
-    assert measured == {way: said(f"{suite}, {WAYS[way]}", setting, fence) for way in WAYS}
+    expected = {way: said(f"{suite}, {WAYS[way]}", setting, fence) for way in WAYS}
+    if STEP == 1:
+        assert measured == expected
+    else:
+        assert {way for way in WAYS if counted[way]} == {way for way in WAYS if expected[way] != "0"}
 
 
 def test_what_must_be_held_is_said_to_be() -> None:

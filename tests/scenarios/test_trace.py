@@ -1,4 +1,4 @@
-"""A question, an edit and a compaction enter no more files than `scripts/size.toml` says; lower it when they do."""
+"""A question, an edit and a compaction enter no more files than `scripts/size.toml` says (with room for what runs beside it)."""
 
 from __future__ import annotations
 

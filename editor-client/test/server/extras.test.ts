@@ -113,7 +113,7 @@ describe.skipIf(process.platform === "win32")("an extra", () => {
     const added = addExtra(environment, bundle, "mcp", { ...progress, signal: stop.signal });
     const refusal = expect(added).rejects.toMatchObject({ code: "cancelled" });
     const beats = async () => (await readFile(path.join(root, "beats"), "utf8")).length;
-    await vi.waitFor(async () => expect(await beats()).toBeGreaterThan(1));
+    await vi.waitFor(async () => expect(await beats()).toBeGreaterThan(1), 150_000);
     stop.abort();
     await refusal;
     await untouched();

@@ -11,8 +11,8 @@ from codelaw.adapters.workspace.ignore import oversized
 from codelaw.agent.chat.chat import AgentChat
 from codelaw.agent.services import ChatServices
 from codelaw.agent.turn.approval import Gate
-from codelaw.app.deciding import deciding_files
 from codelaw.app.hooking import hooks_of
+from codelaw.app.obeyed_paths import obeyed_paths
 from codelaw.app.ruling import policy, processes_of
 from codelaw.domain.chats import Chat, Mode, Notice
 
@@ -114,9 +114,9 @@ class ChatMaker:
         agent.house = replace(agent.house, memory=memory)
         all_asked = self.settings.effective.ignoring
         specs, home = (await self.servers.look(settings)).specs, self.environment.get("HOME", "")
-        deciding = await asyncio.to_thread(deciding_files, settings, folders, specs, home)
+        obeyed = await asyncio.to_thread(obeyed_paths, settings, folders, specs, home)
         agent.gate.policy, notices = policy(
-            settings, mode, self._processes, folders, restricted=restricted, all_asked=all_asked, deciding=deciding
+            settings, mode, self._processes, folders, restricted=restricted, all_asked=all_asked, obeyed=obeyed
         )
         notices += await self._of_ignore_files(folders)
         if not self._processes.keeps_to_hosts:

@@ -16,7 +16,7 @@ from codelaw.adapters.processes.rules.withheld import WithheldPaths
 from codelaw.adapters.web.fetching import WebFetcher
 from codelaw.agent.turn.approval import Policy
 from codelaw.domain.chats import Mode, Notice
-from codelaw.permissions.policy import NOTHING_DECIDES, Denied, denied_to
+from codelaw.permissions.policy import NOTHING_OBEYED, Denied, denied_to
 from codelaw.permissions.rules import Rule, parse, parse_all
 from codelaw.settings.workspace import usual_memory
 from codelaw.tools.toolbox import ruled_tools
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from codelaw.adapters.processes.sandbox import Sandbox
     from codelaw.domain.files import Folder
     from codelaw.domain.permissions import Grant
-    from codelaw.domain.safety.deciding import DecidingFiles
+    from codelaw.domain.safety.obeyed_paths import ObeyedPaths
     from codelaw.ports.workspace import Processes, Workspace
     from codelaw.settings.model import Settings
 
@@ -79,7 +79,7 @@ def policy(
     *,
     restricted: bool = False,
     all_asked: bool = False,
-    deciding: DecidingFiles = NOTHING_DECIDES,
+    obeyed: ObeyedPaths = NOTHING_OBEYED,
 ) -> tuple[Policy, list[Notice]]:
     """The rules of a turn, and a notice for every rule that is not in force, or can match nothing.
 
@@ -101,7 +101,7 @@ def policy(
         commands_always_asked=not processes.posix,
         all_asked=all_asked,
         roots={str(folder.root): folder.name if len(folders) > 1 else "" for folder in folders},
-        deciding=deciding,
+        obeyed=obeyed,
     )
     return rules, notices
 

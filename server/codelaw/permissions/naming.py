@@ -10,8 +10,8 @@ from functools import lru_cache
 from itertools import islice
 
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.safety.deciding import DecidingFiles
 from codelaw.domain.safety.globs import spelt_out, translate
+from codelaw.domain.safety.obeyed_paths import ObeyedPaths
 from codelaw.permissions.risky_flags import has_risky_flag
 from codelaw.permissions.rules import Refusal, Rule
 from codelaw.permissions.sensitive_files import LOOP, READERS, only_reads
@@ -85,14 +85,12 @@ def denied_name(
     return near
 
 
-def decided_name(
-    command: str, parts: Sequence[Simple] | None, deciding: DecidingFiles, roots: Mapping[str, str]
-) -> str:
+def decided_name(command: str, parts: Sequence[Simple] | None, obeyed: ObeyedPaths, roots: Mapping[str, str]) -> str:
     """Why a command is asked about every time for a file that it is seen to name and not only to read (S-8).
 
     Empty where nothing is seen. What checks or runs such a file leaves it as it is, but for text that it is given.
     """
-    if not deciding.names and not deciding.paths:
+    if not obeyed.names and not obeyed.paths:
         return ""
     seen = parts and [
         _run(part) for part in parts if part.writes or goes_to(part.command) or not only_reads(part.command)
@@ -101,7 +99,7 @@ def decided_name(
     for count, (name, literal, writes) in enumerate(names):
         if count == MAX_NAMES:
             return "It names too many files to look at each of them"
-        if (writes is not False or not literal) and (why := deciding.why(name)):
+        if (writes is not False or not literal) and (why := obeyed.why(name)):
             return f"{why}: {name}"
     return ""
 

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from codelaw.domain.chats import Mode
 from codelaw.domain.permissions import Decision, PathUse
-from codelaw.domain.safety.deciding import DecidingFiles
 from codelaw.domain.safety.key_files import keeps_keys
+from codelaw.domain.safety.obeyed_paths import ObeyedPaths
 from codelaw.permissions.naming import decided_name, denied_name
 from codelaw.permissions.offers import keeps_to_offer
 from codelaw.permissions.reading_keys import allowed_by_name, keys_read, why_asked
@@ -35,7 +35,7 @@ _NEUTRAL = frozenset({"echo", "true", "false", ":", "pwd"})
 _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0]")
 """What is printable and yet not seen, or not seen as it is."""
 _LAYOUT = str.maketrans("", "", "\n\t")
-NOTHING_DECIDES = DecidingFiles()
+NOTHING_OBEYED = ObeyedPaths()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Rules:
     grants: tuple[Rule, ...] = ()
     roots: Mapping[str, str] = field(default_factory=dict[str, str])
     """The workspace's folders: the absolute path, and what paths in it are shown with in front."""
-    deciding: DecidingFiles = NOTHING_DECIDES
+    obeyed: ObeyedPaths = NOTHING_OBEYED
     """What settings name and only the user may let be changed (S-8)."""
 
 
@@ -108,16 +108,16 @@ def judge(
             break
     if decision.action == "deny":
         return decision
-    return _asked_always(facts, rules.deciding) or _keys(facts, rules) or decision
+    return _asked_always(facts, rules.obeyed) or _keys(facts, rules) or decision
 
 
-def _asked_always(facts: CallFacts, deciding: DecidingFiles) -> Decision | None:
+def _asked_always(facts: CallFacts, obeyed: ObeyedPaths) -> Decision | None:
     """The question that nothing but a person answers, as about a file that decides later things; else None (S-8)."""
     why = facts.every_time
     if facts.paths == "writes":
         if name := obeyed_path(facts.subject or ""):
             why = f"Other programs obey {name}."
-        elif named := deciding.why(facts.subject or ""):
+        elif named := obeyed.why(facts.subject or ""):
             why = f"{named}."
     return Decision("ask", "default", why, always_asked=True) if why else None
 
@@ -189,7 +189,7 @@ def _judge_command(command: str, rules: Rules, default: Default, *, sandboxed: b
     decision = _permitted(command, parts, rules, default, sandboxed=sandboxed, near=near)
     if decision.action == "deny":
         return decision
-    why = obeyed_by_command(command, parts) or decided_name(command, parts, rules.deciding, rules.roots)
+    why = obeyed_by_command(command, parts) or decided_name(command, parts, rules.obeyed, rules.roots)
     why = f"{why[0].upper()}{why[1:]}." if why else ""
     if not why and (name := keys_read(command, parts, rules.allow)):
         why = why_asked(name)

@@ -12,10 +12,10 @@ from uuid import uuid4
 from codelaw.domain.chats import Mode
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion, Decision, Grant, PathUse
-from codelaw.domain.safety.deciding import DecidingFiles
+from codelaw.domain.safety.obeyed_paths import ObeyedPaths
 from codelaw.domain.safety.sensitive_files import who_obeys
 from codelaw.permissions.options import Folders, home, in_force, kept_rule, options_for
-from codelaw.permissions.policy import NOTHING_DECIDES, CallFacts, Default, Denied, Rules, denied_to, judge
+from codelaw.permissions.policy import NOTHING_OBEYED, CallFacts, Default, Denied, Rules, denied_to, judge
 from codelaw.permissions.rules import Rule, parse_all
 from codelaw.permissions.sensitive_files import bare_piece
 from codelaw.tools.paths import located
@@ -62,7 +62,7 @@ class Policy:
     """Settings are left out that may have refused it: nothing spares the question about a write or a command (S-1)."""
     roots: Mapping[str, str] = field(default_factory=dict[str, str])
     """The workspace's folders: the absolute path, and what paths in it are shown with in front."""
-    deciding: DecidingFiles = NOTHING_DECIDES
+    obeyed: ObeyedPaths = NOTHING_OBEYED
     """What settings name and only the user may let be changed (S-8)."""
 
 
@@ -120,7 +120,7 @@ class Gate:
         granted, _ = parse_all(grant.rule for grant in self.grants)
         granted += in_force(self.always, facts, self.folders)
         once, _ = parse_all([also] if also else [])
-        return Rules((*policy.allow, *once), policy.deny, tuple(granted), policy.roots, policy.deciding)
+        return Rules((*policy.allow, *once), policy.deny, tuple(granted), policy.roots, policy.obeyed)
 
     def denied(self, tool: str, paths: PathUse | None) -> Denied | None:
         """What rules deny to that tool; None where no rule speaks of it."""

@@ -1,6 +1,6 @@
 """What decides later behaviour, by its name: who writes such a file decides what runs, or what agents are told (S-8).
 
-One table, with the reason of each row and how it is held. What settings name beside it is `domain/safety/deciding`.
+One table, with the reason of each row and how it is held. What settings name beside it is `domain/safety/obeyed_paths`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from codelaw.app.extensions.skills import folder_of_skills
 from codelaw.app.hooking import declared
-from codelaw.domain.safety.deciding import DecidingFiles, folded_path
+from codelaw.domain.safety.obeyed_paths import ObeyedPaths, folded_path
 from codelaw.domain.safety.sensitive_files import folded, obeyed
 from codelaw.domain.served import Program
 from codelaw.permissions.command_files import CommandFiles, files_of_line, files_of_program
@@ -32,9 +32,9 @@ _OBEYED = tuple(
 """Folders in which a link may stand, as from `.claude/skills` to where another agent has them."""
 
 
-def deciding_files(
+def obeyed_paths(
     settings: Settings, folders: Sequence[Folder], servers: Iterable[ServerSpec], home: str
-) -> DecidingFiles:
+) -> ObeyedPaths:
     """The names and paths as the settings are now; `servers` are those that may start. Touches the disk.
 
     Of a hook or a server it is the files that its words name, and no folder: what such a file loads is not known.
@@ -52,7 +52,7 @@ def deciding_files(
         found |= dict.fromkeys((folder.root / path for folder in folders), "It holds skills")
     for folder in folders:
         found |= dict.fromkeys(_links(folder.root, law), "A link by a name that is obeyed leads to it")
-    return DecidingFiles(law, {shown: why for path, why in found.items() for shown in _shown(path, folders)})
+    return ObeyedPaths(law, {shown: why for path, why in found.items() for shown in _shown(path, folders)})
 
 
 def _files(files: CommandFiles, roots: Sequence[Path]) -> Iterator[Path]:

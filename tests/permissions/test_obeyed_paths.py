@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.domain.safety.deciding import DecidingFiles
+from codelaw.domain.safety.obeyed_paths import ObeyedPaths
 from codelaw.permissions.policy import CallFacts, Rules, judge
 from codelaw.permissions.rules import parse
 
-NAMED = DecidingFiles(
+NAMED = ObeyedPaths(
     {"conventions.md": "It is law where it lies"},
     {"scripts/check.py": "A hook runs or reads it", "docs/skills": "It holds skills"},
 )
-RULES = Rules(allow=tuple(map(parse, ("Edit", "Bash"))), grants=(parse("Edit(**)"),), roots={"/ws": ""}, deciding=NAMED)
+RULES = Rules(allow=tuple(map(parse, ("Edit", "Bash"))), grants=(parse("Edit(**)"),), roots={"/ws": ""}, obeyed=NAMED)
 
 
 def write(path: str, tool: str = "Write"):

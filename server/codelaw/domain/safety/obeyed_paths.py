@@ -11,7 +11,7 @@ from codelaw.domain.safety.sensitive_files import folded
 
 
 @dataclass(frozen=True, slots=True)
-class DecidingFiles:
+class ObeyedPaths:
     """Names and paths, folded, each with why it decides something, as the end of a sentence."""
 
     names: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.app.deciding import deciding_files
+from codelaw.app.obeyed_paths import obeyed_paths
 from codelaw.domain.files import Folder
 from codelaw.domain.served import Pin, Program, ServerSpec
 from codelaw.settings.model import Settings
@@ -19,7 +19,7 @@ from tests.fakes.editor import User
 def found(root: Path, *more: Path, programs: tuple[Program, ...] = (), **settings: Any) -> set[str]:
     folders = [Folder(one.name, one, one.as_uri()) for one in (root, *more)]
     servers = [ServerSpec("x", program, "settings") for program in programs]
-    return {*deciding_files(Settings.model_validate(settings), folders, servers, str(root.parent)).paths}
+    return {*obeyed_paths(Settings.model_validate(settings), folders, servers, str(root.parent)).paths}
 
 
 def hook(command: str) -> dict[str, Any]:
