@@ -17,6 +17,7 @@ const waysIn = (words: WayWords): Readonly<Record<string, Way>> => {
   const trust: Way = { title: words.manageTrust, command: "codelaw.manageTrust" };
   return {
     auth_failed: { title: words.setKey, command: "codelaw.setKey", hint: words.setKeyHint },
+    not_lent: choose,
     spending_limit: choose,
     model_not_found: { ...choose, hint: words.chooseModelHint },
     model_refused: choose,
@@ -45,6 +46,7 @@ const PASSING = new Set([
   "internal_error",
   "store_unavailable",
   "auth_failed",
+  "not_lent",
   "spending_limit",
 ]);
 

@@ -317,7 +317,7 @@ class RawClient:
             if answer is NO_ANSWER:
                 return
             if isinstance(answer, RpcError):
-                reply["error"] = {"code": answer.code, "message": answer.message}
+                reply["error"] = {"code": answer.code, "message": answer.message, "data": answer.data}
             else:
                 reply["result"] = answer
         else:

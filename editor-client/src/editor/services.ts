@@ -34,9 +34,11 @@ const MOST_FIXES = 20;
 /** Symbols of a project that are told. */
 const MOST_SYMBOLS = 500;
 
-/** What the server asks of the editor, but for approvals. */
-type Asked = Extract<keyof Requests, `codelaw/editor/${string}`>;
-export type Services = { readonly [M in Asked]: Answer<M> };
+/** What the server asks of the editor, but for approvals and models. */
+type Asked = Exclude<Extract<keyof Requests, `codelaw/editor/${string}`>, `codelaw/editor/model${string}`>;
+export type Services = {
+  readonly [M in Asked]: (params: Requests[M]["params"], token: CancellationToken) => ReturnType<Answer<M>>;
+};
 
 /** Which text the diagnostics of each document are about: the version it had when they were last reported. */
 export class Reported implements Disposable {

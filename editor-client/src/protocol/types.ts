@@ -64,6 +64,8 @@ ArchivedRounds: ArchivedRounds
 AskDiagnostics: AskDiagnostics
 AskFixes: AskFixes
 AskInEditor: AskInEditor
+AskModel: AskModel
+AskModels: AskModels
 AskOutline: AskOutline
 AskPlace: AskPlace
 AskRename: AskRename
@@ -81,6 +83,7 @@ BareLocation: BareLocation
 BudgetLine: BudgetLine
 CacheMiss: CacheMiss
 Call: Call
+CallPart: CallPart
 Cancelled: Cancelled
 Change: Change
 Chat: Chat
@@ -134,6 +137,11 @@ Indexed: Indexed
 InspectContext: InspectContext
 LawDocument: LawDocument
 LawReport: LawReport
+LentMessage: LentMessage
+LentModelFacts: LentModelFacts
+LentModels: LentModels
+LentPart: LentPart
+LentTool: LentTool
 ListAgents: ListAgents
 ListChats: ListChats
 ListCommands: ListCommands
@@ -159,6 +167,7 @@ MessageFragment: MessageFragment
 MessageImage: MessageImage
 MessageMetadata: MessageMetadata
 Model: Model
+ModelAnswer: ModelAnswer
 ModelChanged: ModelChanged
 ModelList: ModelList
 NestedSymbol: NestedSymbol
@@ -185,6 +194,7 @@ RenameReply: RenameReply
 RestartServer: RestartServer
 Restarted: Restarted
 RestoreContext: RestoreContext
+ResultPart: ResultPart
 Retry: Retry
 RevertConflict: RevertConflict
 RevertTurn: RevertTurn
@@ -223,6 +233,7 @@ SymbolsReply: SymbolsReply
 TerminalReply: TerminalReply
 TerminalText: TerminalText
 TextParams: TextParams
+TextPart: TextPart
 Thought: Thought
 Todo: Todo
 TodoItem: TodoItem
@@ -456,6 +467,78 @@ message: string
 range: Range
 code?: (string | null)
 source?: (string | null)
+}
+/**
+ * `model` is an id of `codelaw/editor/models`; the parts of the reply come as `$/progress` with the token.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "AskModel".
+ */
+export interface AskModel {
+model: string
+messages: LentMessage[]
+tools: LentTool[]
+partialResultToken?: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "LentMessage".
+ */
+export interface LentMessage {
+role: ("user" | "assistant")
+parts: (TextPart | CallPart | ResultPart)[]
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "TextPart".
+ */
+export interface TextPart {
+kind: "text"
+text: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "CallPart".
+ */
+export interface CallPart {
+kind: "call"
+callId: string
+name: string
+input: {
+[k: string]: unknown | undefined
+}
+}
+/**
+ * The result of a call of the message before.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ResultPart".
+ */
+export interface ResultPart {
+kind: "result"
+callId: string
+text: string
+isError: boolean
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "LentTool".
+ */
+export interface LentTool {
+name: string
+description: string
+inputSchema: {
+[k: string]: unknown | undefined
+}
+}
+/**
+ * Which models would be lent now.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "AskModels".
+ */
+export interface AskModels {
+
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -850,6 +933,7 @@ cacheWriteTokens: number
 outputTokens: number
 webSearches?: number
 thinkingTokens?: number
+estimatedTokens?: number
 contextTokens: number
 contextWindow: number
 step: number
@@ -990,7 +1074,7 @@ error?: TurnError
 model?: string
 }
 /**
- * Billed tokens; `totalTokens` is their sum (W-1).
+ * Billed tokens; `totalTokens` is their sum (W-1), `estimatedTokens` what of it nobody has reported (P-7).
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "Usage".
@@ -1005,6 +1089,7 @@ cacheWriteTokens: number
 outputTokens: number
 webSearches?: number
 thinkingTokens?: number
+estimatedTokens?: number
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1020,7 +1105,7 @@ message: string
  * via the `definition` "TurnError".
  */
 export interface TurnError {
-code: ("chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "effort_not_taken" | "auth_failed" | "spending_limit" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "nothing_to_commit" | "revert_conflict" | "server_not_found" | "settings_unreadable")
+code: ("chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "effort_not_taken" | "auth_failed" | "not_lent" | "spending_limit" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "nothing_to_commit" | "revert_conflict" | "server_not_found" | "settings_unreadable")
 message: string
 hint: string
 }
@@ -1642,6 +1727,41 @@ documents: LawDocument[]
 text: string
 }
 /**
+ * A model; `maxInputTokens` is what may be sent to it.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "LentModelFacts".
+ */
+export interface LentModelFacts {
+id: string
+name?: string
+family?: string
+maxInputTokens: number
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "LentModels".
+ */
+export interface LentModels {
+/**
+ * @maxItems 1000
+ */
+models: LentModelFacts[]
+}
+/**
+ * A part of a reply: `text`, a call with its `callId`, `name` and `input`, or `other`, of which nothing is told.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "LentPart".
+ */
+export interface LentPart {
+kind: ("text" | "call" | "other")
+text?: string
+callId?: string
+name?: string
+input?: unknown
+}
+/**
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "ListAgents".
  */
@@ -1832,6 +1952,15 @@ export interface PriceStep {
 above: number
 input: number
 output: number
+}
+/**
+ * The end of a reply. An editor that is not told why it ended says `end_turn`.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ModelAnswer".
+ */
+export interface ModelAnswer {
+stop?: ("end_turn" | "tool_use" | "max_tokens" | "refusal")
 }
 /**
  * Other models than before may be asked: `model/list` and what is shown of chats are to be read again.
@@ -2493,6 +2622,8 @@ export interface Requests {
   "codelaw/editor/symbols": { params: AskSymbols; result: SymbolsReply };
   "codelaw/editor/outline": { params: AskOutline; result: OutlineReply };
   "codelaw/editor/terminal": { params: AskTerminal; result: TerminalReply };
+  "codelaw/editor/models": { params: AskModels; result: LentModels };
+  "codelaw/editor/model": { params: AskModel; result: ModelAnswer };
 }
 
 /** Notifications from the server. */
@@ -2552,4 +2683,4 @@ export const METHODS = [
   "codelaw/settings/read"
 ] as const;
 
-export type RefusalCode = "chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "effort_not_taken" | "auth_failed" | "spending_limit" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "nothing_to_commit" | "revert_conflict" | "server_not_found" | "settings_unreadable";
+export type RefusalCode = "chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "effort_not_taken" | "auth_failed" | "not_lent" | "spending_limit" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "nothing_to_commit" | "revert_conflict" | "server_not_found" | "settings_unreadable";

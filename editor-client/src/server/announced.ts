@@ -18,6 +18,8 @@ export const CAPABILITIES = {
     symbols: {},
     outline: {},
     terminal: {},
+    model: {},
+    models: {},
   },
 } as const;
 

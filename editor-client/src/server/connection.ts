@@ -12,6 +12,7 @@ import {
   type LanguageClientOptions,
   type Message,
   type Middleware,
+  ResponseError,
   RevealOutputChannelOn,
   type StaticFeature,
 } from "vscode-languageclient/node";
@@ -23,11 +24,13 @@ import { reported } from "./diagnostics";
 import type { Launch } from "./find";
 import type { Connected } from "./lifecycle";
 import { killTree } from "./process";
-import { cancelled, disconnected, refusalOf } from "./refusal";
+import { cancelled, disconnected, Refusal, refusalOf } from "./refusal";
 
 const TRUST = "codelaw/workspace/editorTrust";
 const EVENT: keyof Notifications = "codelaw/chat/event";
 const MODEL_CHANGED: keyof Notifications = "codelaw/model/changed";
+const PROGRESS = "$/progress";
+const REQUEST_FAILED = -32803;
 /** So long may a server take to introduce itself. */
 const START_TIMEOUT = 60_000;
 /** So long may it take to end once it was told to; then it is killed. */
@@ -35,6 +38,8 @@ const STOP_TIMEOUT = 3_000;
 /** So long is read on after the process has ended, for what it said last. */
 const DRAIN = 100;
 
+/** Tells a part of an answer ahead of it. */
+export type Tell = (part: unknown) => Promise<void>;
 /** Answers a request of the server's; what its params are is known by its method. */
 export type Handler = GenericRequestHandler<unknown, unknown>;
 
@@ -153,7 +158,7 @@ export class Connection implements Connected {
       clientOptions(options, () => setTimeout(() => killTree(child), DRAIN)),
     );
     client.registerFeature(abilities(options.trusted));
-    for (const [method, handler] of options.requests) client.onRequest(method, handler);
+    for (const [method, handler] of options.requests) client.onRequest(method, answering(client, handler));
     client.onNotification(EVENT, (event: ChatEvent) => options.onEvent(event));
     client.onNotification(MODEL_CHANGED, () => options.onModelChanged());
     const limit = timeLimit(signal);
@@ -212,6 +217,19 @@ export class Connection implements Connected {
     }
   }
 }
+
+/** A handler as the client wants it: its parts are progress, and what it refuses has the code in its data. */
+const answering =
+  (client: LanguageClient, handler: Handler) =>
+  async (params: unknown, token: CancellationToken): Promise<unknown> => {
+    const to = isFields(params) ? params["partialResultToken"] : undefined;
+    try {
+      return await handler(params, token, (value: unknown) => client.sendNotification(PROGRESS, { token: to, value }));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      throw new ResponseError(REQUEST_FAILED, error.message, { code: error.code });
+    }
+  };
 
 const ending = (status: number | null, by: NodeJS.Signals | null): string =>
   by === null ? t.server.endedWith(String(status)) : t.server.endedBy(by);

@@ -15,7 +15,7 @@ import { t } from "../language";
 import type { Method, Params, Result, ServerState } from "../messages";
 import { unlinked } from "../plain";
 import type { ChatEvent, Commands, Requests } from "../protocol/types";
-import { Connection, type Handler } from "./connection";
+import { Connection, type Handler, type Tell } from "./connection";
 import type { Extra } from "./extras";
 import { type Launch, LEAST_PYTHON } from "./find";
 import { Installation } from "./installation";
@@ -29,6 +29,7 @@ import type { Wire } from "./wire";
 export type Answer<M extends keyof Requests> = (
   params: Requests[M]["params"],
   token: CancellationToken,
+  tell: Tell,
 ) => Requests[M]["result"] | Promise<Requests[M]["result"]>;
 
 const MODELS = "codelaw/model/list";
@@ -72,7 +73,7 @@ export class Server implements Wire, Disposable {
         const { log } = this;
         const middleware = this.#withSettings();
         const onEvent = (event: ChatEvent) => this.#events.fire(event);
-        const onModelChanged = () => this.#modelChanged();
+        const onModelChanged = () => this.modelChanged();
         const trusted = workspace.isTrusted;
         const options = { folder, log, middleware, requests: this.#requests, trusted, onEvent, onModelChanged };
         return await Connection.open(launch, options, lost, signal);
@@ -213,7 +214,8 @@ export class Server implements Wire, Disposable {
     }
   }
 
-  #modelChanged(): void {
+  /** Other models than before may be asked. */
+  modelChanged(): void {
     const { current } = this.#lifecycle;
     if (current === undefined) return;
     void this.#learnModel(current);

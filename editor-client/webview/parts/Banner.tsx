@@ -17,12 +17,14 @@ const WORDS: Record<ServerState["phase"], string> = {
 const AT_WORK = new Set<ServerState["phase"]>(["searching", "installing", "starting"]);
 
 /** What is the matter with the server, if anything is; what went wrong with something the user asked for is below it. */
-export function Banner({ state: { server, problem } }: { state: State }) {
+export function Banner({ state: { server, problem, models } }: { state: State }) {
   return (
     <div role="status" class="banners">
       {server.phase !== "ready" && <Server server={server} />}
       {server.phase === "ready" && server.message !== "" && !server.offline && <Server server={server} />}
-      {server.phase === "ready" && server.offline && <Offline />}
+      {server.phase === "ready" && server.offline && (
+        <Offline lent={models.some(({ source }) => source === "editor")} />
+      )}
       {server.restricted === true && <Restricted />}
       {problem !== null && <ProblemLine problem={problem} />}
     </div>
@@ -47,13 +49,19 @@ function Server({ server }: { server: ServerState }) {
   );
 }
 
-function Offline() {
+/** `lent`: the editor has models that can be chosen instead. */
+function Offline({ lent }: { lent: boolean }) {
   const { panel } = useHands();
   return (
     <div class="banner" data-phase="offline">
       <Icon name="warning" />
-      <span class="banner-text">{t.noKey}</span>
+      <span class="banner-text">{lent ? `${t.noKey} ${t.editorLends}` : t.noKey}</span>
       <span class="banner-actions">
+        {lent && (
+          <button type="button" onClick={() => panel.tell({ kind: "command", command: "codelaw.chooseModel" })}>
+            {t.chooseModel}
+          </button>
+        )}
         <button type="button" onClick={() => panel.tell({ kind: "command", command: "codelaw.setKey" })}>
           {t.setKey}
         </button>

@@ -7,6 +7,8 @@ export interface Choice {
   key: string;
   content: ComponentChildren;
   selected?: boolean;
+  /** What the lines from this one on are called together. */
+  heading?: string;
 }
 
 interface Props {
@@ -39,7 +41,7 @@ export function Listbox({ id, label, choices, active, onChoose, onKeyDown }: Pro
     if (takesFocus) list.current?.focus();
   }, [takesFocus]);
   useEffect(() => {
-    list.current?.children.item(active)?.scrollIntoView({ block: "nearest" });
+    list.current?.querySelectorAll('[role="option"]')[active]?.scrollIntoView({ block: "nearest" });
   }, [active, choices]);
   return (
     <ul
@@ -52,7 +54,12 @@ export function Listbox({ id, label, choices, active, onChoose, onKeyDown }: Pro
       aria-activedescendant={takesFocus && choices.length > 0 ? choiceId(id, active) : undefined}
       onKeyDown={onKeyDown}
     >
-      {choices.map((choice, index) => (
+      {choices.map((choice, index) => [
+        choice.heading !== undefined && (
+          <li key={`${choice.key} heading`} role="presentation" class="choice-heading">
+            {choice.heading}
+          </li>
+        ),
         <li
           key={choice.key}
           id={choiceId(id, index)}
@@ -64,8 +71,8 @@ export function Listbox({ id, label, choices, active, onChoose, onKeyDown }: Pro
           onClick={() => onChoose(index)}
         >
           {choice.content}
-        </li>
-      ))}
+        </li>,
+      ])}
     </ul>
   );
 }

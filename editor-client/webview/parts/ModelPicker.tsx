@@ -18,6 +18,8 @@ interface Props {
 
 interface Line {
   name: string;
+  /** The editor lends it. */
+  lent: boolean;
   hint: string;
 }
 
@@ -159,9 +161,10 @@ function ModelList({ models, value, onClose, onChoose }: ListProps) {
             const line = lines[index];
             if (line !== undefined) onChoose(line.name);
           }}
-          choices={lines.map((line) => ({
+          choices={lines.map((line, index) => ({
             key: line.name,
             selected: line.name === value,
+            ...(line.lent && lines[index - 1]?.lent !== true ? { heading: t.fromEditor } : {}),
             content: (
               <>
                 <Icon name={line.name === value ? "check" : "blank"} />
@@ -210,8 +213,9 @@ function linesOf(models: readonly Model[], typed: string): Line[] {
     .filter((model) => model.name.toLowerCase().includes(name.toLowerCase()))
     .map((model) => ({
       name: model.name,
+      lent: model.source === "editor",
       hint: [t.tokens(amount(model.contextWindow)), model.provider, ...(model.current ? [t.default] : [])].join(" · "),
     }));
-  if (name !== "" && !models.some((model) => model.name === name)) lines.push({ name, hint: t.useName });
-  return lines;
+  if (name !== "" && !models.some((model) => model.name === name)) lines.push({ name, lent: false, hint: t.useName });
+  return [...lines.filter(({ lent }) => !lent), ...lines.filter(({ lent }) => lent)];
 }

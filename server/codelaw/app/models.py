@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from codelaw.adapters.models import catalog
 from codelaw.adapters.models.anthropic import VENDOR, AnthropicModel
 from codelaw.adapters.models.endpoints import place_of
+from codelaw.adapters.models.lent import PREFIX, LentModel
 from codelaw.adapters.models.offline import OfflineModel
 from codelaw.adapters.models.scripted import ScriptedModel
 from codelaw.agent.dialects import choosing
@@ -29,21 +30,25 @@ if TYPE_CHECKING:
     from codelaw.app.in_force import SettingsInForce
     from codelaw.domain.chats import Chat
     from codelaw.domain.safety.redaction import Redaction
+    from codelaw.ports.lending import Lender
     from codelaw.ports.model import ChatModel
     from codelaw.settings.model import Provider, Settings
 
 OFFLINE = "offline"
+LENDER = "the editor"
+"""Where the text goes that a lent model is sent, in words for a person: where from there the editor alone knows."""
 Told = Mapping[str, ModelProfile]
 """Profiles by name, as the endpoint has told them (`app.turns`)."""
 NOTHING_TOLD: Told = MappingProxyType({})
 _PREFIXED = re.compile(r"/|^[a-z-]+\.[a-z]+\.")
 
 
-def make_model(settings: Settings, provider: Provider) -> ChatModel:
+def make_model(settings: Settings, provider: Provider, lender: Lender | None = None) -> ChatModel:
     """The model of a provider; nothing is connected or loaded yet.
 
     Raises:
-        Refusal: `model_unavailable`: the script of the provider `scripted` is missing or wrong.
+        Refusal: `model_unavailable`: the script of the provider `scripted` is missing or wrong; nobody is connected
+            who lends models.
     """
     model = settings.model
     match provider:
@@ -60,6 +65,11 @@ def make_model(settings: Settings, provider: Provider) -> ChatModel:
                 raise Refusal(
                     "model_unavailable", f"The script {model.script} cannot be used: {error}", hint
                 ) from error
+        case "editor":
+            if lender is None:
+                message = "Models of an editor are lent where that editor is connected, and this client lends none."
+                raise Refusal("model_unavailable", message, "Choose another model for this chat.")
+            return LentModel(lender)
         case "offline":
             return OfflineModel()
 
@@ -67,8 +77,9 @@ def make_model(settings: Settings, provider: Provider) -> ChatModel:
 class ChatModels:
     """The models of a session by provider, each made when it is first asked for."""
 
-    def __init__(self, settings: SettingsInForce, redaction: Redaction) -> None:
+    def __init__(self, settings: SettingsInForce, redaction: Redaction, lender: Lender | None = None) -> None:
         self._settings = settings
+        self._lender = lender
         self._redaction = redaction
         self._made: dict[Provider, ChatModel] = {}
         self._retired: list[ChatModel] = []
@@ -76,7 +87,8 @@ class ChatModels:
     def of(self, provider: Provider) -> ChatModel:
         """The model of a provider; refuses as `make_model`."""
         if provider not in self._made:
-            self._made[provider] = RedactingModel(make_model(self._settings.value, provider), self._redaction)
+            made = make_model(self._settings.value, provider, self._lender)
+            self._made[provider] = RedactingModel(made, self._redaction)
         return self._made[provider]
 
     def renew(self) -> None:
@@ -109,15 +121,26 @@ def answerer(settings: Settings, chat: Chat | None = None, chosen: str | None = 
 
     A chosen model stays, whatever the settings name; a chat without a choice goes along with them. Where no vendor can
     be reached the offline model answers, and where it was chosen no vendor does. `chosen` is a choice of this moment.
+    What the editor lends is chosen by a person alone, or by the settings' provider; no name in a file does (P-7).
     """
     provider = settings.model.chosen_provider
-    name = chosen or (chat.model if chat is not None and chat.chosen else settings.model.name)
+    picked = chosen or (chat.model if chat is not None and chat.chosen else "")
+    if lent(settings, picked):
+        return Answerer(picked, "editor", LENDER)
+    name = picked or settings.model.name
+    if provider == "editor" and name != OFFLINE:
+        return Answerer(PREFIX + name.removeprefix(PREFIX), "editor", LENDER)
     if OFFLINE in {provider, name}:
         return Answerer(OFFLINE, OFFLINE)
     if provider != "anthropic":
         return Answerer(name, provider)
     host = (settings.model.base_url is None and settings.model.platform) or place_of(settings.model.base_url or VENDOR)
     return Answerer(name, provider, host)
+
+
+def lent(settings: Settings, name: str) -> bool:
+    """Whether a choice means a model that the editor lends: it needs no key, but not where the user wants no vendor."""
+    return name.startswith(PREFIX) and settings.model.provider != OFFLINE
 
 
 def shown(settings: Settings, chat: Chat) -> Chat:
@@ -132,7 +155,7 @@ def check_choice(settings: Settings, name: str) -> None:
     Raises:
         Refusal: `auth_failed`: there is no key; `model_unavailable`: the settings want the offline model.
     """
-    if name == OFFLINE or settings.model.chosen_provider != OFFLINE:
+    if name == OFFLINE or settings.model.chosen_provider != OFFLINE or lent(settings, name):
         return
     only = f"{name} cannot be asked: the offline model alone answers,"
     if settings.model.provider == "auto":
@@ -188,6 +211,8 @@ def alias(settings: Settings, wanted: str, asked: str) -> str:
     A family's name, such as `haiku`, is the newest known model of it. Empty, or where the offline model or a script
     answers, it is `asked`.
     """
+    if PREFIX in {wanted[: len(PREFIX)], asked[: len(PREFIX)]}:  # another's, or asked through another
+        return asked
     if not wanted or answerer(settings).provider != "anthropic" or OFFLINE in {asked, wanted}:
         return asked
     if wanted.isalpha():
@@ -279,6 +304,8 @@ def _info(settings: Settings, name: str, reported: Told, *, current: bool) -> Mo
     window, seen = window_of(settings, name, reported).tokens, vision(settings, name, reported)
     profile = profile_of(name, reported)
     family, source = _family(name), "endpoint" if name in reported else "profile"
+    if profile is not None and profile.provider == "editor":
+        source = "editor"
     if profile is None:
         output, provider = reserve_of(settings, name, window), settings.model.chosen_provider
         return ModelInfo(name, window, output, provider, current=current, vision=seen, family=family)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from codelaw.domain.files import Folder
     from codelaw.domain.reports import ModelInfo
     from codelaw.ports.editor import Approver, Editor, LanguageServices
+    from codelaw.ports.lending import Lender
     from codelaw.ports.servers import Browser, ToolServers
     from codelaw.ports.workspace import OpenDocuments
     from codelaw.settings.effective import EffectiveSettings
@@ -84,6 +85,7 @@ class Session:
         home: Path,
         editor: Editor | None = None,
         services: LanguageServices | None = None,
+        lender: Lender | None = None,
         report: Callable[[Notice], None] | None = None,
         trusted: bool = True,
         servers: ToolServers | None = None,
@@ -94,8 +96,9 @@ class Session:
 
         `report` is called with what the user should know and no chat is about. `trusted` is off where the editor does
         not trust the folder (S-7). `servers` runs those that people bring along; None: made when there is one.
-        `browser` opens pages on which the user logs in to one (X-3). `look_again` is awaited before something begins:
-        it reconfigures the session where a file of the settings has changed (S-1).
+        `lender` has models of the editor's own (P-7). `browser` opens pages on which the user logs in to one (X-3).
+        `look_again` is awaited before something begins: it reconfigures the session where a file of the settings has
+        changed (S-1).
         """
         await asyncio.to_thread(_preload)
         notify = report or _unheard
@@ -147,8 +150,9 @@ class Session:
         )
         brought.browser = browser
         turns = TurnMaker(workspace, services, brought, index)
+        turns.profiles.lender = lender
         scopes = Scopes()
-        chat_models = models.ChatModels(in_force, redaction)
+        chat_models = models.ChatModels(in_force, redaction, lender)
         maker = ChatMaker(
             settings=in_force,
             workspace=workspace,
@@ -219,8 +223,13 @@ class Session:
         )
 
     def models(self) -> list[ModelInfo]:
-        """The models that can be chosen."""
+        """The models that can be chosen; those that the editor lends as it has told last."""
         return models.listed(self.chats.settings.value, self.chats.turns.profiles.reported)
+
+    async def models_now(self) -> list[ModelInfo]:
+        """The same, with what the editor lends now."""
+        await self.chats.turns.profiles.borrow()
+        return self.models()
 
     async def warm(self) -> None:
         """Load what the first turn needs, off the event loop; asks no model (V-1)."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from codelaw.adapters.models import catalog
 from codelaw.adapters.models.anthropic import AnthropicModel
+from codelaw.adapters.models.lent import PREFIX, profile_of
 from codelaw.agent.dialects.choosing import SWITCHED, DialectFacts, begun
 from codelaw.agent.inputs.attachments import editor_fragment
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called, MomentFacts, UserMessage, question
@@ -32,6 +33,7 @@ from codelaw.context.system.law_check import hides
 from codelaw.context.system.modules import connectors, skill_index
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ModelFailure, Refusal
+from codelaw.ports.lending import NotLent
 from codelaw.settings.places import process_environment
 from codelaw.skills.commands import call
 from codelaw.tools.toolbox import Toolbox, default_toolbox
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from codelaw.domain.models import ModelProfile
     from codelaw.ports.code import CodeIndex
     from codelaw.ports.editor import LanguageServices
+    from codelaw.ports.lending import Lender
     from codelaw.ports.model import ChatModel
     from codelaw.ports.workspace import Workspace
     from codelaw.settings.model import Settings
@@ -60,13 +63,14 @@ class Profiles:
 
     def __init__(self) -> None:
         self.reported: dict[str, ModelProfile] = {}
-        """By the names that were asked for."""
+        """By the names that were asked for, and of all that the editor lends (P-7)."""
+        self.lender: Lender | None = None
         self._asking: dict[str, asyncio.Task[None]] = {}
 
     def look_up(self, settings: Settings, name: str) -> None:
         """Have the endpoint asked for a model, where there is one and it was not."""
         model = settings.model
-        if name in self._asking or name == catalog.OFFLINE_MODEL or model.chosen_provider != "anthropic":
+        if name in self._asking or models.answerer(settings, chosen=name).provider != "anthropic":
             return
         speaker = AnthropicModel(model.api_key or model.auth_token, model.base_url)
         self._asking[name] = asyncio.create_task(self._ask(speaker, name), name="profile of a model")
@@ -75,7 +79,20 @@ class Profiles:
         """Stop asking, and forget what was told: another endpoint may say something else."""
         for task in self._asking.values():
             task.cancel()
-        self._asking, self.reported = {}, {}
+        lent = {name: one for name, one in self.reported.items() if one.provider == "editor"}
+        self._asking, self.reported = {}, lent
+
+    async def borrow(self) -> None:
+        """Ask the editor anew which models it lends, where it lends any; when it does not say, it lends none."""
+        if self.lender is None:
+            return
+        try:
+            lent = [profile_of(offer) for offer in await self.lender.offers()]
+        except NotLent as error:
+            _log.info("the editor does not say what it lends: %s", error)
+            lent = []
+        others = {name: one for name, one in self.reported.items() if one.provider != "editor"}
+        self.reported = others | {one.name: one for one in lent}
 
     async def close(self) -> None:
         """Stop asking, and wait until that has ended."""
@@ -154,6 +171,8 @@ class TurnMaker:
                 is off, for an inspection.
         """
         settings, restricted = asked.settings, asked.restricted
+        if name.startswith(PREFIX):
+            await self.profiles.borrow()
         mode = "ask" if restricted and asked.mode == "agent" else asked.mode
         shown, window = visible(self._workspace, settings), models.window_of(settings, name, self.profiles.reported)
         facts = self._model_facts(asked, name, window.tokens, agent)
@@ -240,7 +259,8 @@ class TurnMaker:
         system: SystemFacts,
     ) -> TurnInputs:
         settings, reported, turn = asked.settings, self.profiles.reported, asked.settings.turn
-        summing = settings.context.summary_model or facts.name
+        # A lent model answers for itself: the editor knows nothing of other models' names.
+        summing = facts.name if facts.name.startswith(PREFIX) else settings.context.summary_model or facts.name
         return TurnInputs(
             model=model,
             model_name=facts.name,
@@ -320,5 +340,8 @@ class TurnMaker:
         self, plan: TurnPlan, chat: Chat | None, settings: Settings, strategy: Strategy | None = None
     ) -> TurnInputs:
         """What a turn or a compaction of a chat, or of a new one, works with besides its history."""
-        effort = choices.effort_of(settings, plan.inputs.model_name, chat, plan.effort)
-        return replace(plan.inputs, settings=history_settings(settings, chat, strategy), effort=effort)
+        name, history = plan.inputs.model_name, history_settings(settings, chat, strategy)
+        if name.startswith(PREFIX):
+            history = replace(history, summary_model=None)
+        effort = choices.effort_of(settings, name, chat, plan.effort)
+        return replace(plan.inputs, settings=history, effort=effort)

@@ -26,6 +26,7 @@ RefusalCode = Literal[
     "model_refused",
     "effort_not_taken",
     "auth_failed",
+    "not_lent",
     "spending_limit",
     "context_overflow",
     "window_too_small",

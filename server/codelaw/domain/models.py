@@ -17,6 +17,7 @@ FailureKind = Literal[
     "rate_limit",
     "overload",
     "auth",
+    "consent",
     "spending",
     "overflow",
     "refused",
@@ -29,8 +30,9 @@ FailureKind = Literal[
     "items",
     "roles",
 ]
-"""`items`: the kept items of the request are refused, and it can be sent without them (P-5); `roles`: it is refused
-with system messages in it, and can be sent without those (L-6)."""
+"""`consent`: the editor's user does not let it lend the model (P-7). `items`: the kept items of the request are
+refused, and it can be sent without them (P-5); `roles`: it is refused with system messages in it, and can be sent
+without those (L-6)."""
 
 
 Platform = Literal["bedrock", "vertex", "foundry", "aws"]
@@ -60,6 +62,8 @@ class Usage:
     """Those of `cache_write_tokens` that last an hour, and cost more."""
     thinking_tokens: int = 0
     """Those of `output_tokens` that were thought."""
+    estimated_tokens: int = 0
+    """Those of all of them that nobody has reported: our estimate (P-7)."""
 
     @property
     def total_tokens(self) -> int:

@@ -40,6 +40,8 @@ class Client:
     """It answers `codelaw/editor/save`."""
     proposals: bool = False
     """It shows by itself what an edit of a selection proposes, and asks `codelaw.editor.proposal` for it (E-3)."""
+    lends: bool = False
+    """It answers `codelaw/editor/models` and `codelaw/editor/model` (P-7)."""
     services: frozenset[str] = frozenset()
     """What it answers of `codelaw/editor/…`, of `SERVICES`."""
     applies: bool = False
@@ -103,6 +105,7 @@ _DECLARED = {
     "short_lived": "experimental.codelaw.shortLived",
     "saves": "experimental.codelaw.editor.save",
     "proposals": "experimental.codelaw.editor.proposals",
+    "lends": "experimental.codelaw.editor.model",
 }
 """Where a client declares a feature: by an object, or by `true`; `{}` and `[]` (an empty Lua table) both count."""
 

@@ -203,8 +203,13 @@ class ChatList(Payload):
     next_cursor: str | None = None
 
 
-class UsagePayload(Payload, copies=models.Usage, without="cache_write_1h_tokens", maybe="web_searches thinking_tokens"):
-    """Billed tokens; `totalTokens` is their sum (W-1)."""
+class UsagePayload(
+    Payload,
+    copies=models.Usage,
+    without="cache_write_1h_tokens",
+    maybe="web_searches thinking_tokens estimated_tokens",
+):
+    """Billed tokens; `totalTokens` is their sum (W-1), `estimatedTokens` what of it nobody has reported (P-7)."""
 
     total_tokens: int
     cost_usd: float | None = None

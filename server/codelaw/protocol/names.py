@@ -87,6 +87,8 @@ EDITOR_SYMBOLS = "codelaw/editor/symbols"
 EDITOR_OUTLINE = "codelaw/editor/outline"
 EDITOR_TERMINAL = "codelaw/editor/terminal"
 EDITOR_SAVE = "codelaw/editor/save"
+EDITOR_MODELS = "codelaw/editor/models"
+EDITOR_MODEL = "codelaw/editor/model"
 
 
 def command_name(method: str) -> str:

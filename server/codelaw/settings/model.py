@@ -24,7 +24,7 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Similarity = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=1, allow_inf_nan=False)]
 Natural = Annotated[int, Field(ge=0)]
-Provider = Literal["anthropic", "offline", "scripted"]
+Provider = Literal["anthropic", "editor", "offline", "scripted"]
 _NO_NAME = re.compile(r"[/\\\x00-\x1f\x7f]")
 CHAT_KINDS = {"headless", "inline", "panel", "shared"}
 
@@ -84,7 +84,8 @@ class ModelGroup(Group):
     provider: Literal["auto", Provider] = Field(
         default="auto",
         description="Who answers. `auto` is `anthropic` when a key, a base URL or a platform is configured, else"
-        " `offline`, which needs no network and answers from the workspace's text. `scripted` plays a file of replies.",
+        " `offline`, which needs no network and answers from the workspace's text. `scripted` plays a file of replies,"
+        " `editor` is a model that the editor lends.",
     )
     name: Name = Field(default=DEFAULT_MODEL, description="The model of chats for which none was chosen.")
     base_url: str | None = Field(

@@ -325,6 +325,8 @@ export const panel: PanelWords = {
   serverCrashed: "Der codelaw-Server ist unerwartet stehen geblieben.",
   serverStopped: "Der codelaw-Server ist angehalten.",
   noKey: "Kein API-Schlüssel gesetzt: Es antwortet ein Offline-Modell, das nicht denken kann.",
+  editorLends: "Modelle dieses Editors antworten auch ohne Schlüssel.",
+  chooseModel: "Modell wählen",
   setKey: "API-Schlüssel setzen",
   manageTrust: "Vertrauen verwalten",
   dismiss: "Schließen",
@@ -392,6 +394,7 @@ export const panel: PanelWords = {
   findOrType: "Suchen oder Namen eingeben",
   models: "Modelle",
   useName: "Diesen Namen verwenden",
+  fromEditor: "Aus VS Code",
   modelIs: (name: string) => `Modell: ${name}`,
   raiseWindow: (from: string, to: string, price: string) =>
     `Sein Fenster von ${from} auf ${to} Tokens vergrößern${price === "" ? "" : `: ${price}`}`,

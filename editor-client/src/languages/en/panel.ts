@@ -319,6 +319,8 @@ export const panel = {
   serverCrashed: "The codelaw server has stopped unexpectedly.",
   serverStopped: "The codelaw server is stopped.",
   noKey: "No API key is set: an offline model answers, and it cannot think.",
+  editorLends: "Models of this editor can answer without a key.",
+  chooseModel: "Choose model",
   setKey: "Set API key",
   manageTrust: "Manage trust",
   dismiss: "Dismiss",
@@ -385,6 +387,7 @@ export const panel = {
   findOrType: "Find, or type a name",
   models: "Models",
   useName: "Use this name",
+  fromEditor: "From VS Code",
   modelIs: (name: string) => `Model: ${name}`,
   raiseWindow: (from: string, to: string, price: string) =>
     `Raise its window from ${from} to ${to} tokens${price === "" ? "" : `: ${price}`}`,

@@ -40,6 +40,10 @@ _REASONS: dict[FailureKind, str] = {
 
 _ENDS: dict[FailureKind, tuple[RefusalCode, str]] = {
     "auth": ("auth_failed", NO_KEY_HINT),
+    "consent": (
+        "not_lent",
+        "Send the message again and allow it when the editor asks, or choose another model.",
+    ),
     "spending": ("spending_limit", SPENT_HINT),
     "unknown_model": ("model_not_found", "Choose another model, or check model.name and model.baseUrl."),
     "overflow": ("context_overflow", TOO_LONG_HINT),

@@ -329,15 +329,20 @@ class Asker:
         if reply.doubted and all(notice.code != "usage_doubted" for notice in self.turn.notices):
             self.turn.notice(Notice("warning", "usage_doubted", _DOUBTED))
         usage = reply.usage
-        if reply.stop_reason == "closed":
+        if reply.stop_reason == "closed" or not usage.total_tokens:
             searched = sum(not search.problem for search in reply.searches)
             usage = replace(self._billed(usage, reply.text), web_searches=max(usage.web_searches, searched))
         return replace(reply, text=joint.text, usage=usage)
 
     def _billed(self, reported: Usage, arrived: str) -> Usage:
-        """The least that was billed for a reply which we have left: the vendor tells the output only at the end."""
+        """The least that was billed for a reply which we have left, as the vendor tells the output only at the end.
+
+        Where nothing is reported at all it is our estimate.
+        """
         usage = replace(reported, output_tokens=max(reported.output_tokens, estimate(arrived)))
-        return usage if usage.total_tokens > usage.output_tokens else replace(usage, input_tokens=self.estimated)
+        if usage.total_tokens > usage.output_tokens:
+            return usage
+        return replace(usage, input_tokens=self.estimated, estimated_tokens=self.estimated + usage.output_tokens)
 
     def _report_searches(self, reply: ModelReply) -> None:
         """What the vendor has searched for, and the pages that it found, as calls that have ended (X-1)."""

@@ -153,7 +153,7 @@ class TurnLoop:
         miss, past.asked = missed(past.asked, now), now
         self.record.cache_miss = self.record.cache_miss or miss
         self.record.last_usage = usage
-        self.fitter.learn(view, usage.total_tokens - usage.output_tokens)
+        self.fitter.learn(view, 0 if usage.estimated_tokens else usage.total_tokens - usage.output_tokens)
         filled = usage.total_tokens or estimated
         self.record.emit(UsageEvent(usage, filled, inputs.limits.window, self.record.step, cache_miss=miss))
         return asked

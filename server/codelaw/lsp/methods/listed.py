@@ -138,7 +138,7 @@ def _index(state: IndexState) -> searching.IndexReport:
 
 
 async def models(context: Context, _params: Params) -> object:
-    return context.session.models()
+    return await context.session.models_now()
 
 
 async def read_settings(context: Context, _params: Params) -> object:

@@ -10,7 +10,7 @@ from pydantic.json_schema import models_json_schema
 
 from codelaw.domain.errors import RefusalCode
 from codelaw.lsp.methods.handlers import COMMANDS, METHODS
-from codelaw.protocol import services
+from codelaw.protocol import lending, services
 from codelaw.protocol.base import Payload
 from codelaw.protocol.events import ChatEventPayload
 from codelaw.protocol.models import ModelChanged
@@ -19,6 +19,8 @@ from codelaw.protocol.names import (
     CHAT_EVENT,
     EDITOR_DEFINITION,
     EDITOR_DIAGNOSTICS,
+    EDITOR_MODEL,
+    EDITOR_MODELS,
     EDITOR_OUTLINE,
     EDITOR_QUICK_FIX,
     EDITOR_REFERENCES,
@@ -44,6 +46,8 @@ REQUESTS: dict[str, tuple[type[BaseModel], type[BaseModel]]] = {
     EDITOR_SYMBOLS: (services.AskSymbols, services.SymbolsReply),
     EDITOR_OUTLINE: (services.AskOutline, services.OutlineReply),
     EDITOR_TERMINAL: (services.AskTerminal, services.TerminalReply),
+    EDITOR_MODELS: (lending.AskModels, lending.LentModels),
+    EDITOR_MODEL: (lending.AskModel, lending.ModelAnswer),
 }
 """From server to client: params and result."""
 
@@ -59,6 +63,7 @@ def schema() -> dict[str, Any]:
         ChatEventPayload,
         EditorTrust,
         ModelChanged,
+        lending.LentPart,
         *(model for pair in REQUESTS.values() for model in pair),
     ):
         roots[model.__name__] = model

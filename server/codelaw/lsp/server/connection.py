@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from codelaw.lsp.transport.rpc import Encoded, Rpc
     from codelaw.ports.cancelling import Scopes
     from codelaw.ports.editor import LanguageServices
+    from codelaw.ports.lending import Lender
 
 log = logging.getLogger(__name__)
 
@@ -81,6 +82,7 @@ class Connection:
             home=context.home,
             editor=context.editor,
             services=await _services(context),
+            lender=await _lender(context),
             report=context.ui.notice,
             trusted=configuration.trusted,
             browser=context.ui,
@@ -254,6 +256,14 @@ async def _services(context: Features) -> LanguageServices | None:
         return None
     module = await asyncio.to_thread(importlib.import_module, "codelaw.lsp.client_calls.services")
     return module.ClientServices(context.rpc, context.client, context.documents)
+
+
+async def _lender(context: Features) -> Lender | None:
+    """The client, where it has models to lend."""
+    if not context.client.lends:
+        return None
+    module = await asyncio.to_thread(importlib.import_module, "codelaw.lsp.client_calls.lending")
+    return module.ClientLender(context.rpc)
 
 
 async def open_connection(

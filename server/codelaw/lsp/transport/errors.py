@@ -34,9 +34,11 @@ class WireError(Exception):
 class ClientError(Exception):
     """The client answered a request of ours with an error, or with something that is not an answer."""
 
-    def __init__(self, code: int, message: str) -> None:
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(f"{message} ({code})")
         self.code = code
+        self.message = message
+        self.data = data
 
 
 class Disconnected(ClientError):

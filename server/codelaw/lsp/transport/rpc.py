@@ -76,6 +76,8 @@ class Rpc(LanguageServerProtocol):
         self.on_initialize: Callable[[types.InitializeParams], types.InitializeResult] = _not_set_up
         self._running: dict[RequestId, asyncio.Task[None]] = {}
         self._waiting: dict[RequestId, asyncio.Future[Any]] = {}
+        self._partial: dict[RequestId, Callable[[Any], None]] = {}
+        """By token, who takes the parts of the answer to a request of ours."""
         self._next_id = 0
 
     # ------------------------------------------------------------------------------------------------ what comes in
@@ -204,6 +206,9 @@ class Rpc(LanguageServerProtocol):
         if method == types.CANCEL_REQUEST:
             self._cancel(message.get("params"))
             return
+        if method == types.PROGRESS:
+            self._on_progress(message.get("params"))
+            return
         handler = self.notifications.get(method)
         if handler is None or (self.state != "running" and method != types.EXIT):
             if not method.startswith("$/"):
@@ -225,8 +230,10 @@ class Rpc(LanguageServerProtocol):
 
     # ----------------------------------------------------------------------------------------------------- our own
 
-    async def request(self, method: str, params: Any) -> Any:
+    async def request(self, method: str, params: Any, on_part: Callable[[Any], None] | None = None) -> Any:
         """Ask the client. Cancelling the task withdraws the question; waits without limit.
+
+        `on_part` is told the parts of the answer that come ahead of it, and must not raise.
 
         Raises:
             ClientError: it answered with an error.
@@ -238,6 +245,9 @@ class Rpc(LanguageServerProtocol):
         request_id = f"codelaw-{self._next_id}"
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting[request_id] = future
+        if on_part is not None:
+            self._partial[request_id] = on_part
+            params = {**params, "partialResultToken": request_id}
         try:
             self._send({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
             message = await future
@@ -247,15 +257,23 @@ class Rpc(LanguageServerProtocol):
             raise
         finally:
             self._waiting.pop(request_id, None)
+            self._partial.pop(request_id, None)
         if "error" in message:
             error = cast("dict[str, Any]", message["error"]) if isinstance(message["error"], dict) else {}
             code = error.get("code")
-            raise ClientError(code if isinstance(code, int) else INTERNAL_ERROR, str(error.get("message"))[:500])
+            code = code if isinstance(code, int) else INTERNAL_ERROR
+            raise ClientError(code, str(error.get("message"))[:500], error.get("data"))
         return message.get("result")
 
     def notify(self, method: str, params: Any = None) -> None:
         """Send a notification."""
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def _on_progress(self, params: Any) -> None:
+        given = cast("dict[str, Any]", params) if isinstance(params, dict) else {}
+        token = given.get("token")
+        if _is_id(token) and (on_part := self._partial.get(token)) is not None:
+            on_part(given.get("value"))
 
     def _on_response(self, request_id: RequestId, message: dict[str, Any]) -> None:
         future = self._waiting.pop(request_id, None)
