@@ -1,7 +1,7 @@
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["dist/", "node_modules/", "src/protocol/types.ts", "**/*.mjs", "media/"] },
+  { ignores: ["dist/", "node_modules/", "src/protocol/types.ts", "**/*.mjs", "**/*.cjs", "media/"] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: {

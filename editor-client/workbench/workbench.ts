@@ -9,6 +9,9 @@ import { eventually, freePort, processes, Program } from "./processes";
 import { Vendor } from "./vendor";
 import { Window } from "./window";
 
+/** Every test is run on a model that the editor lends, in the place of the vendor's own. */
+const LENT = process.env["CODELAW_WORKBENCH_LENT"] !== undefined;
+const LENT_SETTINGS = { "codelaw.model.provider": "editor", "codelaw.model.name": "lender/loop" };
 const NEVER = ["ANTHROPIC_", "CODELAW_", "VSCODE_", "ELECTRON_", "NODE_OPTIONS", "PASSWORD"];
 const SIZE = { width: 1280, height: 860 };
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
@@ -20,6 +23,8 @@ export interface WorkbenchOptions {
   restricted?: boolean;
   /** The editor has its git extension. */
   git?: boolean;
+  /** Another extension brings a model into the editor, which is the loopback vendor's. */
+  lender?: boolean;
   /** Settings of the user, over those that all tests have. */
   settings?: Record<string, unknown>;
   /** Variables of the editor's environment. */
@@ -51,7 +56,7 @@ export class Workbench {
   static async start(options: WorkbenchOptions = {}): Promise<Workbench> {
     const folder = mkdtempSync(join(tmpdir(), "codelaw-workbench-"));
     const vendor = await Vendor.start();
-    set(folder, { "git.enabled": options.git === true, ...options.settings });
+    set(folder, { "git.enabled": options.git === true, ...(LENT ? LENT_SETTINGS : {}), ...options.settings });
     mkdirSync(join(folder, "home"));
     const env: NodeJS.ProcessEnv = {
       ...Object.fromEntries(
@@ -60,14 +65,15 @@ export class Workbench {
       CODELAW_HOME: join(folder, "home"),
       CODELAW_MODEL__DIALECT: "react",
       EXTENSIONS_GALLERY: "{}", // Nobody is asked for extensions.
-      ...(options.withoutKey === true ? {} : { ANTHROPIC_BASE_URL: vendor.url, ANTHROPIC_API_KEY: "loopback" }),
+      LENDER_URL: vendor.url,
+      ...(options.withoutKey === true || LENT ? {} : { ANTHROPIC_BASE_URL: vendor.url, ANTHROPIC_API_KEY: "loopback" }),
       ...options.env,
     };
     const port = await freePort();
     const where = ["--user-data-dir", join(folder, "user"), "--extensions-dir", inject("extensions")];
     const quiet = ["--auth", "none", "--disable-telemetry", "--disable-update-check"];
     if (options.restricted !== true) quiet.push("--disable-workspace-trust");
-    const builtin = options.git === true ? withGit(folder) : inject("builtin");
+    const builtin = withMore(folder, { git: options.git === true, lender: options.lender === true || LENT });
     const few = ["--vscode-option", `builtin-extensions-dir=${builtin}`];
     const address = ["--bind-addr", `127.0.0.1:${port}`, "--config", join(folder, "none.yaml")];
     const brief = ["--ignore-last-opened", "--reconnection-grace-time", "5", "--disable-getting-started-override"];
@@ -148,14 +154,16 @@ const SETTINGS = {
   "extensions.ignoreRecommendations": true,
 };
 
-/** The few extensions of the editor's own, and its git. */
-function withGit(folder: string): string {
+/** The few extensions of the editor's own, with its git and the one that brings a model. */
+function withMore(folder: string, { git, lender }: { git: boolean; lender: boolean }): string {
+  if (!git && !lender) return inject("builtin");
   const builtin = join(folder, "builtin");
   mkdirSync(builtin);
   const few = inject("builtin");
   for (const name of readdirSync(few)) symlinkSync(join(few, name), join(builtin, name));
   const all = join(dirname(CODE_SERVER), "..", "..", "lib", "vscode", "extensions");
-  for (const name of ["git", "git-base"]) symlinkSync(join(all, name), join(builtin, name));
+  for (const name of git ? ["git", "git-base"] : []) symlinkSync(join(all, name), join(builtin, name));
+  if (lender) symlinkSync(join(import.meta.dirname, "lender"), join(builtin, "lender"));
   return builtin;
 }
 

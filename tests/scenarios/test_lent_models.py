@@ -157,7 +157,7 @@ async def test_one_withdrawn_in_mid_turn_ends_the_turn_by_its_name(client: RawCl
         await say(text(act("Read", '{"path": "a.txt"}')))
         return {"stop": "end_turn"}
 
-    lender.replies = [goes]
+    lender.replies.append(goes)
     result = await send(client, "Read it.")
     assert result["error"]["code"] == "model_not_found"
     assert "copilot/gpt-x" in result["error"]["message"]

@@ -489,6 +489,48 @@ export const comments = {
   },
 };
 
+export class LanguageModelTextPart {
+  constructor(readonly value: string) {}
+}
+export class LanguageModelToolCallPart {
+  constructor(
+    readonly callId: string,
+    readonly name: string,
+    readonly input: object,
+  ) {}
+}
+export class LanguageModelToolResultPart {
+  constructor(
+    readonly callId: string,
+    readonly content: unknown[],
+  ) {}
+}
+export class LanguageModelChatMessage {
+  constructor(
+    readonly role: number,
+    readonly content: unknown[],
+  ) {}
+}
+export const LanguageModelChatMessageRole = { User: 1, Assistant: 2 };
+export class LanguageModelError extends Error {
+  constructor(
+    message: string,
+    readonly code: string,
+    cause?: Error,
+  ) {
+    super(message, { cause });
+  }
+}
+export const modelsChanged = new EventEmitter<undefined>();
+export const lm = {
+  models: [] as unknown[],
+  onDidChangeChatModels: modelsChanged.event,
+  selectChatModels(selector?: unknown): Promise<unknown[]> {
+    did("selectChatModels", selector);
+    return Promise.resolve(lm.models);
+  },
+};
+
 export const env = {
   language: "en",
   /** Where the extension runs, when that is not the window's own machine. */

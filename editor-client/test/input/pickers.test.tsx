@@ -98,6 +98,26 @@ describe("a list", () => {
   });
 });
 
+describe("models that the editor lends", () => {
+  const lent = { ...modelOf("editor/copilot/gpt", 64_000), provider: "editor", source: "editor" } as const;
+  const all = () => screen.getByRole("listbox").textContent;
+
+  test("stand under a heading of their own, and are chosen like others", async () => {
+    const panel = open({ models: [modelOf("claude-able", 200_000, true), lent] });
+    fireEvent.click(button(/^Model:/));
+    expect(all()).toMatch(/claude-able.*From VS Code.*copilot/);
+    expect(await violations(document.body)).toEqual([]);
+    fireEvent.click(screen.getAllByRole("option")[1]!);
+    expect(changes(panel)).toEqual([{ chatId: "c1", model: lent.name }]);
+  });
+
+  test("come first where no other could answer", () => {
+    open({ models: [{ ...modelOf("offline", 32_000, true), provider: "offline" }, lent] });
+    fireEvent.click(button(/^Model:/));
+    expect(all()).toMatch(/From VS Code.*copilot.*Others.*offline/);
+  });
+});
+
 describe("the effort", () => {
   const able = {
     ...modelOf("claude-able", 200_000, true),

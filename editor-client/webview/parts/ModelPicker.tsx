@@ -164,7 +164,7 @@ function ModelList({ models, value, onClose, onChoose }: ListProps) {
           choices={lines.map((line, index) => ({
             key: line.name,
             selected: line.name === value,
-            ...(line.lent && lines[index - 1]?.lent !== true ? { heading: t.fromEditor } : {}),
+            ...headingOf(line, lines[index - 1]),
             content: (
               <>
                 <Icon name={line.name === value ? "check" : "blank"} />
@@ -206,7 +206,13 @@ function priceOf({ priceIn, priceRead, priceSteps = [] }: Model, tokens: number)
   return t.fullRequest(of(priceRead), of(priceIn));
 }
 
-/** The models that a typed text fits, and the text itself as a name where it is none of theirs. */
+/** What stands above the first line of a group; a first group of others needs no words. */
+function headingOf({ lent }: Line, before: Line | undefined): { heading?: string } {
+  if ((before?.lent ?? false) === lent) return {};
+  return { heading: lent ? t.fromEditor : t.otherModels };
+}
+
+/** The models that a typed text fits, those that can answer without more in front, and the text itself as a name where it is none of theirs. */
 function linesOf(models: readonly Model[], typed: string): Line[] {
   const name = typed.trim();
   const lines = models
@@ -217,5 +223,7 @@ function linesOf(models: readonly Model[], typed: string): Line[] {
       hint: [t.tokens(amount(model.contextWindow)), model.provider, ...(model.current ? [t.default] : [])].join(" · "),
     }));
   if (name !== "" && !models.some((model) => model.name === name)) lines.push({ name, lent: false, hint: t.useName });
-  return [...lines.filter(({ lent }) => !lent), ...lines.filter(({ lent }) => lent)];
+  const [lent, others] = [lines.filter((line) => line.lent), lines.filter((line) => !line.lent)];
+  const unable = models.some(({ current, provider }) => current && provider === "offline");
+  return unable ? [...lent, ...others] : [...others, ...lent];
 }

@@ -55,5 +55,5 @@ export function WindowBar({ state }: { state: State }) {
 }
 
 /** For the eye alone: the button's label says it in full. */
-const inShort = ({ tokens, dollars, atLeast }: Bill): string =>
-  `${atLeast ? "≥ " : ""}${amount(tokens)}${dollars === null ? "" : ` · ${cost(dollars)}`}`;
+const inShort = ({ tokens, dollars, atLeast, estimated }: Bill): string =>
+  `${atLeast ? "≥ " : estimated ? "≈ " : ""}${amount(tokens)}${dollars === null ? "" : ` · ${cost(dollars)}`}`;

@@ -45,6 +45,8 @@ export interface Bill {
   /** Null where no price is known. */
   dollars: number | null;
   atLeast: boolean;
+  /** Some of the tokens nobody has reported. */
+  estimated: boolean;
 }
 
 export const billOf = (turns: readonly Turn[], earlier: boolean): Bill => {
@@ -54,6 +56,7 @@ export const billOf = (turns: readonly Turn[], earlier: boolean): Bill => {
     tokens: used.reduce((sum, { totalTokens }) => sum + totalTokens, 0),
     dollars: priced.length === 0 ? null : priced.reduce((sum, one) => sum + one, 0),
     atLeast: earlier || used.length < turns.length || (priced.length > 0 && priced.length < used.length),
+    estimated: used.some(({ estimatedTokens = 0 }) => estimatedTokens > 0),
   };
 };
 
@@ -67,6 +70,10 @@ export function billsOf(chat: ChatState | null): { turn: Bill | null; chat: Bill
   };
 }
 
-/** `at least 120k tokens, $0.24`. */
-export const billInWords = ({ tokens, dollars, atLeast }: Bill): string =>
-  `${atLeast ? t.atLeast : ""}${t.tokens(amount(tokens))}${dollars === null ? "" : `, ${cost(dollars)}`}`;
+/** `at least 120k tokens, $0.24`; `12k tokens, estimated`. */
+export const billInWords = ({ tokens, dollars, atLeast, estimated }: Bill): string =>
+  [
+    `${atLeast ? t.atLeast : ""}${t.tokens(amount(tokens))}`,
+    ...(dollars === null ? [] : [cost(dollars)]),
+    ...(estimated ? [t.estimated] : []),
+  ].join(", ");

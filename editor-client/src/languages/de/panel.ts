@@ -395,6 +395,7 @@ export const panel: PanelWords = {
   models: "Modelle",
   useName: "Diesen Namen verwenden",
   fromEditor: "Aus VS Code",
+  otherModels: "Andere",
   modelIs: (name: string) => `Modell: ${name}`,
   raiseWindow: (from: string, to: string, price: string) =>
     `Sein Fenster von ${from} auf ${to} Tokens vergrößern${price === "" ? "" : `: ${price}`}`,
@@ -561,6 +562,7 @@ export const panel: PanelWords = {
   about: "etwa ",
   aboutTokensOf: (part: string, whole: string) => `Etwa ${part} von ${whole} Tokens`,
   countExactly: "Genau zählen",
+  estimated: "geschätzt",
   allEstimates: "Alle Zahlen sind Schätzungen.",
   vendorCounts: (tokens: number, estimate: string) =>
     `Der Anbieter zählt ${figure(tokens)} Tokens. Die Schätzung, die sich aus den Teilen ergibt, ${estimate}.`,

@@ -388,6 +388,7 @@ export const panel = {
   models: "Models",
   useName: "Use this name",
   fromEditor: "From VS Code",
+  otherModels: "Others",
   modelIs: (name: string) => `Model: ${name}`,
   raiseWindow: (from: string, to: string, price: string) =>
     `Raise its window from ${from} to ${to} tokens${price === "" ? "" : `: ${price}`}`,
@@ -552,6 +553,7 @@ export const panel = {
   about: "about ",
   aboutTokensOf: (part: string, whole: string) => `About ${part} of ${whole} tokens`,
   countExactly: "Count exactly",
+  estimated: "estimated",
   allEstimates: "All figures are estimates.",
   vendorCounts: (tokens: number, estimate: string) =>
     `The vendor counts ${figure(tokens)} tokens. The estimate, which the parts add up to, is ${estimate}.`,
