@@ -102,8 +102,8 @@ async def sent(request: ModelRequest) -> tuple[float, float]:
     import httpx2
     from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
 
-    from codelaw.adapters.models.anthropic_body import BodyWriter
-    from codelaw.adapters.models.anthropic_sdk import RawEvents
+    from codelaw.adapters.models.messages.body import BodyWriter
+    from codelaw.adapters.models.messages.sdk import RawEvents
 
     answer = b'event: message_stop\ndata: {"type": "message_stop"}\n\n'
     head = {"content-type": "text/event-stream"}

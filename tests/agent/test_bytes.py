@@ -19,7 +19,7 @@ import sys
 from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
 from codelaw.context.system.modules import system_sections
-from codelaw.adapters.models.anthropic_body import BodyWriter
+from codelaw.adapters.models.messages.body import BodyWriter
 from codelaw.domain.models import ModelRequest, TextBlock
 from codelaw.tools.toolbox import default_toolbox
 for mode in ("agent", "ask", "plan"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.adapters.models import anthropic
+from codelaw.adapters.models import wire
 from codelaw.agent.turn import model_call
 from codelaw.agent.turn.model_call import SILENT
 from tests.agent.conftest import Bench
@@ -26,7 +26,7 @@ async def test_each_silence_is_told_once_with_what_can_be_done(bench: Bench):
 
 
 async def test_a_call_is_run_soon_when_nothing_follows_it(bench: Bench, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(anthropic, "QUIET_SECONDS", 0.2)
+    monkeypatch.setattr(wire, "QUIET_SECONDS", 0.2)
     stands = bench.act("LS", {"path": "."}, broken="silence", silence=600, behind=True)
     result = await bench.turn("go", replies=[stands, bench.finish("done")])
     assert (result.stop_reason, result.answer, result.steps) == ("finished", "done", 2)

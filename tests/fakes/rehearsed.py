@@ -39,7 +39,7 @@ def tokens() -> None:
 
 def engine() -> None:
     """What a turn needs: its modules, prompts, certificates, the steps of the schema, and this machine's sandbox."""
-    from codelaw.adapters.models.anthropic import AnthropicModel
+    from codelaw.adapters.models.messages.model import MessagesModel
     from codelaw.adapters.processes.sandbox import Sandbox
     from codelaw.adapters.stores.migrations import migrations, statements
     from codelaw.templates.render import preload
@@ -51,7 +51,7 @@ def engine() -> None:
         statements(script)
 
     async def tried(home: Path) -> None:
-        model = AnthropicModel(None, "http://127.0.0.1:9")
+        model = MessagesModel(None, "http://127.0.0.1:9")
         await model.warm()
         await model.close()
         sandbox = Sandbox(list, [home], os.environ, kinds=("bubblewrap",))

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from codelaw.adapters.models.anthropic_body import BodyWriter
+from codelaw.adapters.models.messages.body import BodyWriter
 from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
 from codelaw.context.builder import Gathered, History, build

@@ -11,9 +11,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.models import catalog
-from codelaw.adapters.models.anthropic import VENDOR, AnthropicModel
 from codelaw.adapters.models.endpoints import place_of
 from codelaw.adapters.models.lent import PREFIX, LentModel
+from codelaw.adapters.models.messages.model import VENDOR, MessagesModel
 from codelaw.adapters.models.offline import OfflineModel
 from codelaw.adapters.models.scripted import ScriptedModel
 from codelaw.agent.dialects import choosing
@@ -54,7 +54,7 @@ def make_model(settings: Settings, provider: Provider, lender: Lender | None = N
     match provider:
         case "anthropic":
             key = model.api_key or model.auth_token
-            return AnthropicModel(key, model.base_url, platform=model.platform, fallbacks=model.fallbacks)
+            return MessagesModel(key, model.base_url, platform=model.platform, fallbacks=model.fallbacks)
         case "scripted":
             hint = "Set model.script to a file of replies."
             if model.script is None:

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.models import catalog
-from codelaw.adapters.models.anthropic import AnthropicModel
 from codelaw.adapters.models.lent import PREFIX, profile_of
+from codelaw.adapters.models.messages.model import MessagesModel
 from codelaw.agent.dialects.choosing import SWITCHED, DialectFacts, begun
 from codelaw.agent.inputs.attachments import editor_fragment
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called, MomentFacts, UserMessage, question
@@ -72,7 +72,7 @@ class Profiles:
         model = settings.model
         if name in self._asking or models.answerer(settings, chosen=name).provider != "anthropic":
             return
-        speaker = AnthropicModel(model.api_key or model.auth_token, model.base_url)
+        speaker = MessagesModel(model.api_key or model.auth_token, model.base_url)
         self._asking[name] = asyncio.create_task(self._ask(speaker, name), name="profile of a model")
 
     def forget(self) -> None:
@@ -100,7 +100,7 @@ class Profiles:
         self.forget()
         await asyncio.gather(*asking, return_exceptions=True)
 
-    async def _ask(self, speaker: AnthropicModel, name: str) -> None:
+    async def _ask(self, speaker: MessagesModel, name: str) -> None:
         try:
             async with asyncio.timeout(SECONDS):
                 reported = await speaker.profile(name, catalog.profile(name))

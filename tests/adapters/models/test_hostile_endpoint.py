@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from codelaw.adapters.models.anthropic import AnthropicModel
-from codelaw.adapters.models.anthropic_blocks import MOST_CALLS, MOST_TOKENS
-from codelaw.adapters.models.anthropic_sdk import LARGEST_ANSWER
-from codelaw.adapters.models.anthropic_stream import bytes_for, room_for
 from codelaw.adapters.models.endpoints import LARGEST_ERROR, LARGEST_EVENT
+from codelaw.adapters.models.messages.model import MessagesModel
+from codelaw.adapters.models.replies import MOST_CALLS, MOST_TOKENS, bytes_for, room_for
+from codelaw.adapters.models.sdk import LARGEST_ANSWER
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import ApiMessage, Begun, ModelReply, ModelRequest, TextBlock, Usage
 from tests.loopback.http import LoopbackServer, Received
@@ -95,7 +94,7 @@ END = event("message_delta", delta={"stop_reason": "end_turn"}, usage={"output_t
 async def ask(
     server: Endpoint, request: ModelRequest = REQUEST, silence: float = 20, heard: list[Any] | None = None
 ) -> ModelReply:
-    model = AnthropicModel(KEY, server.url, silence=silence)
+    model = MessagesModel(KEY, server.url, silence=silence)
     try:
         return await model.reply(request, (heard if heard is not None else []).append)
     finally:
@@ -160,7 +159,7 @@ async def test_of_an_error_only_so_much_is_read(memory: Callable[[], int]) -> No
 async def test_a_list_of_models_has_an_end(status: bytes, memory: Callable[[], int]) -> None:
     head = b"HTTP/1.1 %b\r\ncontent-type: application/json\r\n\r\n" % status
     async with endpoint(head, forever=b'{"data":[' * 10000) as server:
-        model = AnthropicModel(KEY, server.url)
+        model = MessagesModel(KEY, server.url)
         if status == b"404 No":
             assert await model.offers("x") is None
         else:
@@ -193,7 +192,7 @@ async def test_a_reply_without_end_is_given_up(
 ) -> None:
     assert bytes_for(REQUEST.max_tokens) < 64 << 20
     most = 1 << 17
-    monkeypatch.setattr("codelaw.adapters.models.anthropic.bytes_for", lambda _: most)
+    monkeypatch.setattr("codelaw.adapters.models.wire.bytes_for", lambda _: most)
     ticks = 0
 
     async def others() -> None:
@@ -275,7 +274,7 @@ async def test_the_key_is_taken_nowhere_else(status: int, *, same: bool) -> None
             assert f"127.0.0.1:{server.port if same else thief.port}" in reported.message
             assert "secretword" not in reported.message
             assert "model.baseUrl" in reported.message
-            model = AnthropicModel(KEY, server.url)
+            model = MessagesModel(KEY, server.url)
             with pytest.raises(ModelFailure, match="not followed"):
                 await model.offers("x")
             await model.close()
@@ -379,7 +378,7 @@ async def test_odd_shapes_that_mean_something_are_read() -> None:
 
 
 async def test_a_long_reply_in_small_pieces_is_told_in_larger_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codelaw.adapters.models.anthropic_stream.GATHERED_FROM", 2_000)
+    monkeypatch.setattr("codelaw.adapters.models.replies.GATHERED_FROM", 2_000)
     heard: list[Any] = []
     async with endpoint(STREAM + b"\r\n", START, text("ab") * 6_000, END) as server:
         reply = await ask(server, heard=heard)

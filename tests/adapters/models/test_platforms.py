@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.adapters.models.anthropic import AnthropicModel
+from codelaw.adapters.models.messages.model import MessagesModel
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.messages import Call
 from codelaw.domain.models import ApiMessage, ModelRequest, Platform, TextBlock
@@ -35,7 +35,7 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("platform", ["bedrock", "foundry", "aws"])
 async def test_clouds_that_speak_the_plain_api(platform: Platform) -> None:
     async with LoopbackVendor([VendorReply(text="ok", calls=(CALL,))]) as vendor:
-        model = AnthropicModel(KEY, vendor.url, platform=platform)
+        model = MessagesModel(KEY, vendor.url, platform=platform)
         reply = await model.reply(REQUEST, lambda _: None)
         await model.close()
     assert (reply.text, reply.calls) == ("ok", (Call("toolu_1", "Read", {"path": "a"}),))
@@ -64,7 +64,7 @@ async def test_a_cloud_whose_address_names_the_model() -> None:
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        model = AnthropicModel(KEY, url, platform="vertex")
+        model = MessagesModel(KEY, url, platform="vertex")
         reply = await model.reply(REQUEST, lambda _: None)
         await model.close()
     assert (reply.text, reply.usage.input_tokens) == ("ok", 3)
@@ -84,7 +84,7 @@ async def test_a_cloud_whose_address_names_the_model() -> None:
 async def test_what_a_cloud_lacks_is_told(platform: Platform, lacking: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ANTHROPIC_AWS_WORKSPACE_ID", "CLOUD_ML_REGION"):
         monkeypatch.delenv(name)
-    model = AnthropicModel(None if platform == "foundry" else KEY, "http://127.0.0.1:9", platform=platform)
+    model = MessagesModel(None if platform == "foundry" else KEY, "http://127.0.0.1:9", platform=platform)
     with pytest.raises(ModelFailure, match=lacking) as caught:
         await model.warm()
     assert caught.value.kind == "auth"

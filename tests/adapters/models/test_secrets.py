@@ -6,8 +6,8 @@ import base64
 
 import pytest
 
-from codelaw.adapters.models.anthropic import AnthropicModel
 from codelaw.adapters.models.endpoints import secrets_of
+from codelaw.adapters.models.messages.model import MessagesModel
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import ApiMessage, ModelRequest, TextBlock
 from tests.loopback.script import VendorReply
@@ -29,7 +29,7 @@ CARRIED = base64.b64encode(b"me:hunter@2").decode()
 async def test_neither_key_nor_password_is_told(said: str, reported: str) -> None:
     async with LoopbackVendor() as vendor:
         vendor.script = [VendorReply(status=401, error_type="authentication_error", error_message=said)]
-        model = AnthropicModel(KEY, vendor.url.replace("://", "://me:hunter%402@"))
+        model = MessagesModel(KEY, vendor.url.replace("://", "://me:hunter%402@"))
         try:
             with pytest.raises(ModelFailure) as raised:
                 await model.reply(ModelRequest("m", (), (ApiMessage("user", (TextBlock("a"),)),), 16), lambda _: None)

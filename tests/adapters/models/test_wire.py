@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from codelaw.adapters.models.anthropic import AnthropicModel
-from codelaw.adapters.models.anthropic_failures import RateLimits
-from codelaw.adapters.models.anthropic_stream import ReplyReader
+from codelaw.adapters.models.failures import RateLimits
+from codelaw.adapters.models.messages.model import MessagesModel
+from codelaw.adapters.models.messages.stream import MessageReader
 from codelaw.agent.dialects.native import Native
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.messages import KeptItems, Message, Metadata, WebSearch
@@ -45,13 +45,13 @@ async def vendor() -> AsyncIterator[LoopbackVendor]:
 
 
 @pytest.fixture
-async def model(vendor: LoopbackVendor) -> AsyncIterator[AnthropicModel]:
-    made = AnthropicModel("sk-test-0815", vendor.url, silence=5)
+async def model(vendor: LoopbackVendor) -> AsyncIterator[MessagesModel]:
+    made = MessagesModel("sk-test-0815", vendor.url, silence=5)
     yield made
     await made.close()
 
 
-async def ask(endpoint: AnthropicModel, **fields: Any) -> ModelReply:
+async def ask(endpoint: MessagesModel, **fields: Any) -> ModelReply:
     return await endpoint.reply(replace(REQUEST, **fields), lambda _: None)
 
 
@@ -82,7 +82,7 @@ async def ask(endpoint: AnthropicModel, **fields: Any) -> ModelReply:
     ],
 )
 async def test_what_is_asked_for_is_sent_with_the_header_that_it_needs(
-    vendor: LoopbackVendor, model: AnthropicModel, asked: dict[str, Any], sent: dict[str, Any], betas: str
+    vendor: LoopbackVendor, model: MessagesModel, asked: dict[str, Any], sent: dict[str, Any], betas: str
 ) -> None:
     vendor.account = None
     await ask(model, **asked)
@@ -106,7 +106,7 @@ async def test_what_is_asked_for_is_sent_with_the_header_that_it_needs(
 async def test_an_endpoint_that_does_not_know_a_field_is_asked_without_it(words: str, left_out: set[str]) -> None:
     refused = VendorReply(status=400, error_type="invalid_request_error", error_message=words)
     async with LoopbackVendor([refused], fallback=VendorReply(text="ok")) as vendor:
-        model = AnthropicModel("k", vendor.url)
+        model = MessagesModel("k", vendor.url)
         asked = {"thinking": "adaptive", "display": "updates", "effort": "low", "previous": "msg_1"}
         assert (await ask(model, **asked)).text == "ok"
         assert (await ask(model, **asked)).text == "ok"
@@ -121,7 +121,7 @@ async def test_an_endpoint_that_does_not_know_a_field_is_asked_without_it(words:
         }
 
 
-async def test_what_is_wrong_with_a_field_that_is_known_is_told(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+async def test_what_is_wrong_with_a_field_that_is_known_is_told(vendor: LoopbackVendor, model: MessagesModel) -> None:
     with pytest.raises(ModelFailure, match="thinking is disabled"):
         await ask(model, thinking="between_tools", effort="max")
     with pytest.raises(ModelFailure, match="not supported for this model"):
@@ -161,7 +161,7 @@ def stopped(why: str = "end_turn", **fields: Any) -> list[dict[str, Any]]:
 
 
 def read(events: Sequence[Mapping[str, Any]], heard: list[Delta] | None = None, **options: Any) -> ModelReply:
-    reader = ReplyReader((heard if heard is not None else []).append, **options)
+    reader = MessageReader((heard if heard is not None else []).append, **options)
     for one in events:
         reader.take(one)
     return reader.reply()
@@ -259,7 +259,7 @@ def test_attempts_that_the_total_leaves_out_are_counted() -> None:
     assert read(stopped(usage=reported)).usage == Usage(1000, 7, 0, 90)
 
 
-async def test_a_reply_that_fills_the_window_is_an_overflow(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+async def test_a_reply_that_fills_the_window_is_an_overflow(vendor: LoopbackVendor, model: MessagesModel) -> None:
     vendor.play(VendorReply(text="half", stop_reason="model_context_window_exceeded"))
     with pytest.raises(ModelFailure) as caught:
         await ask(model)
@@ -267,9 +267,7 @@ async def test_a_reply_that_fills_the_window_is_an_overflow(vendor: LoopbackVend
     assert caught.value.usage.output_tokens > 0
 
 
-async def test_what_the_vendor_paused_goes_back_as_it_came_and_on(
-    vendor: LoopbackVendor, model: AnthropicModel
-) -> None:
+async def test_what_the_vendor_paused_goes_back_as_it_came_and_on(vendor: LoopbackVendor, model: MessagesModel) -> None:
     search = {"query": "pygls", "pages": [["pygls", "https://pygls.example"]]}
     usage = {"input_tokens": 10, "output_tokens": 5}
     vendor.account = None
@@ -297,7 +295,7 @@ async def test_where_it_may_another_model_answers_what_one_refuses(vendor: Loopb
     vendor.account = None
     vendor.fallback = VendorReply(status=400, error_type="invalid_request_error",
                                   error_message="fallbacks: Extra inputs are not permitted")  # fmt: skip
-    model = AnthropicModel("k", vendor.url, fallbacks=True)
+    model = MessagesModel("k", vendor.url, fallbacks=True)
     for name in ("claude-sonnet-5-5", "some-other-model"):
         with pytest.raises(ModelFailure):
             await ask(model, model=name)
@@ -348,7 +346,7 @@ def test_how_long_a_rate_limit_makes_wait(headers: dict[str, str], later: float,
     assert known.wait(NOW + later) == 0.0
 
 
-async def test_a_request_that_would_be_refused_is_not_sent(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+async def test_a_request_that_would_be_refused_is_not_sent(vendor: LoopbackVendor, model: MessagesModel) -> None:
     reset = datetime.fromtimestamp(time.time() + 60, UTC).isoformat()
     names = {"limit": "4", "remaining": "0", "reset": reset}
     headers = {f"anthropic-ratelimit-requests-{name}": value for name, value in names.items()}

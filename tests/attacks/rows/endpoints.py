@@ -11,7 +11,7 @@ import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 
-from codelaw.adapters.models.anthropic import AnthropicModel
+from codelaw.adapters.models.messages.model import MessagesModel
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import ApiMessage, ModelRequest, TextBlock
 from tests.attacks.deeds import row
@@ -120,7 +120,7 @@ def many() -> Iterator[bytes]:
 
 async def ask(url: str, seconds: float = 150) -> str:
     """What comes of one request: `answer` and it, or the kind of failure with its words."""
-    model = AnthropicModel(SECRET + "-key", url)
+    model = MessagesModel(SECRET + "-key", url)
     try:
         async with asyncio.timeout(seconds):
             reply = await model.reply(REQUEST, lambda _: None)
@@ -133,7 +133,7 @@ async def ask(url: str, seconds: float = 150) -> str:
 
 async def _warm() -> None:
     """What the vendor's package takes by itself is no cost of an answer."""
-    model = AnthropicModel("k", "http://127.0.0.1:9")
+    model = MessagesModel("k", "http://127.0.0.1:9")
     await model.warm()
     await model.close()
 
@@ -289,7 +289,7 @@ def counted(**usage: object) -> Action:
     async def act(_: World) -> list[str]:
         heard: list[bytes] = []
         async with endpoint(sends(whole(**usage)), heard) as url:
-            model = AnthropicModel("k", url)
+            model = MessagesModel("k", url)
             try:
                 async with asyncio.timeout(150):
                     reply = await model.reply(REQUEST, lambda _: None)

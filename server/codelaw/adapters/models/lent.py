@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from codelaw.adapters.models.anthropic_failures import is_overflow
-from codelaw.adapters.models.anthropic_stream import room_for
+from codelaw.adapters.models.failures import is_overflow
+from codelaw.adapters.models.replies import room_for
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.messages import Call
 from codelaw.domain.models import (

@@ -8,8 +8,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from codelaw.adapters.models import catalog
-from codelaw.adapters.models.anthropic import VENDOR, AnthropicModel
 from codelaw.adapters.models.endpoints import cause_of
+from codelaw.adapters.models.messages.model import VENDOR, MessagesModel
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import FailureKind
 from codelaw.settings.effective import load_settings
@@ -52,7 +52,7 @@ async def knock(settings: ModelGroup) -> Health:
     The answer comes within `ANSWER_SECONDS` and never holds a key (S-5).
     """
     key = settings.api_key or settings.auth_token
-    model = AnthropicModel(key, settings.base_url, platform=settings.platform)
+    model = MessagesModel(key, settings.base_url, platform=settings.platform)
     try:
         await model.warm()
         async with asyncio.timeout(ANSWER_SECONDS):

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from codelaw.adapters.models.endpoints import dig
+from codelaw.adapters.models.replies import word
 from codelaw.domain.messages import FoundPage, KeptItem, WebSearch
-from codelaw.domain.models import Usage
 
-MOST_TOKENS = 100_000_000
-"""Of one reply, of any kind; whoever reports more, or less than none, is not believed."""
-MOST_CALLS = 256
-"""Blocks of one reply beside its text."""
-LONGEST_NAME = 1_000
-"""Characters of a tool's name, of a call's id, of a search, of a title or an address that it gave."""
 _MOST_PAGES = 50
-_USAGE: Mapping[str, tuple[str, ...]] = {
+USAGE: Mapping[str, tuple[str, ...]] = {
     "input_tokens": ("input_tokens",),
     "cache_read_tokens": ("cache_read_input_tokens",),
     "cache_write_tokens": ("cache_creation_input_tokens",),
@@ -28,14 +22,6 @@ _USAGE: Mapping[str, tuple[str, ...]] = {
     "thinking_tokens": ("output_tokens_details", "thinking_tokens"),
 }
 """Where the vendor reports what we call so."""
-
-
-class MalformedEvent(ValueError):
-    """An event has not the shape it should have."""
-
-
-class EndlessReply(ValueError):
-    """The reply is larger than any that was asked for."""
 
 
 @dataclass(slots=True)
@@ -82,44 +68,6 @@ class OpenBlock:
             body = {**body, "thinking": self.written}
         bound = self.kind in {"thinking", "redacted_thinking"}
         return KeptItem(json.dumps(body, ensure_ascii=False), self.text, self.calls, bound=bound)
-
-
-def usage_of(usage: object, known: Usage) -> tuple[Usage, bool]:
-    """`known` with what is reported anew, and whether some of that cannot be."""
-    values = {name: dig(usage, *path) for name, path in _USAGE.items()}
-    sure = {
-        name: value
-        for name, value in values.items()
-        if type(value) is int and 0 <= value <= (MOST_CALLS if name == "web_searches" else MOST_TOKENS)
-    }
-    return replace(known, **sure), any(values[name] is not None for name in values.keys() - sure.keys())
-
-
-def word(value: object) -> str:
-    """A short word of the vendor's; empty when it is none."""
-    return value[:LONGEST_NAME] if isinstance(value, str) else ""
-
-
-def mapping(value: object, name: str) -> Mapping[str, Any]:
-    """`value`, if it is an object; raises MalformedEvent."""
-    if isinstance(value, dict):
-        return cast("dict[str, Any]", value)
-    raise MalformedEvent(f"`{name}` of an event is not an object")
-
-
-def string(value: object, name: str) -> str:
-    """`value`, if it is a string; raises MalformedEvent."""
-    if isinstance(value, str):
-        return value
-    raise MalformedEvent(f"`{name}` of an event is not a string")
-
-
-def named(block: Mapping[str, Any], name: str) -> str:
-    """A block's id or the name of its tool; raises MalformedEvent where it can be none."""
-    text = string(block.get(name), name)
-    if len(text) > LONGEST_NAME:
-        raise MalformedEvent(f"`{name}` of a call has {len(text)} characters")
-    return text
 
 
 def pages_of(result: Mapping[str, Any]) -> WebSearch:

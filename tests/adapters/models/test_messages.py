@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from codelaw.adapters.models import anthropic
-from codelaw.adapters.models.anthropic import AnthropicModel
-from codelaw.adapters.models.anthropic_failures import kind_of_status
+from codelaw.adapters.models import wire
 from codelaw.adapters.models.endpoints import retry_after
+from codelaw.adapters.models.failures import kind_of_status
+from codelaw.adapters.models.messages.model import MessagesModel
 from codelaw.agent.model_calls.recovery import refused
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.messages import Call
@@ -58,17 +58,17 @@ async def vendor() -> AsyncIterator[LoopbackVendor]:
 
 
 @pytest.fixture
-async def model(vendor: LoopbackVendor) -> AsyncIterator[AnthropicModel]:
-    model = AnthropicModel(KEY, vendor.url, silence=5)
+async def model(vendor: LoopbackVendor) -> AsyncIterator[MessagesModel]:
+    model = MessagesModel(KEY, vendor.url, silence=5)
     yield model
     await model.close()
 
 
-async def ask(model: AnthropicModel, request: ModelRequest = REQUEST, deltas: list[Delta] | None = None) -> ModelReply:
+async def ask(model: MessagesModel, request: ModelRequest = REQUEST, deltas: list[Delta] | None = None) -> ModelReply:
     return await model.reply(request, (deltas if deltas is not None else []).append)
 
 
-async def failure(model: AnthropicModel) -> ModelFailure:
+async def failure(model: MessagesModel) -> ModelFailure:
     with pytest.raises(ModelFailure) as caught:
         await ask(model)
     return caught.value
@@ -80,7 +80,7 @@ async def until(holds: Callable[[], bool]) -> None:
             await asyncio.sleep(0.005)
 
 
-async def test_text_thinking_calls_and_usage_arrive(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+async def test_text_thinking_calls_and_usage_arrive(vendor: LoopbackVendor, model: MessagesModel) -> None:
     usage = {"input_tokens": 10, "cache_read_input_tokens": 7, "cache_creation_input_tokens": 5, "output_tokens": 42}
     calls = [{"id": "toolu_a", "name": "Read", "input": {"path": "ä.py"}}, {"name": "LS", "input": {}}]
     vendor.script = [VendorReply(text="Hello ✓", thinking="hmm", calls=calls, usage=usage, chunk=3)]
@@ -97,7 +97,7 @@ async def test_text_thinking_calls_and_usage_arrive(vendor: LoopbackVendor, mode
     assert len([delta for delta in deltas[1:] if not isinstance(delta, Begun) and delta.text]) == 4
 
 
-async def test_the_body_is_what_the_vendor_wants(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+async def test_the_body_is_what_the_vendor_wants(vendor: LoopbackVendor, model: MessagesModel) -> None:
     vendor.fallback = VendorReply(text="ok")
     schema = ToolSchema("Read", "Reads.", {"type": "object", "properties": {"path": {"type": "string"}}})
     call = Call("toolu_1", "Read", {"path": 'a "b".py', "limit": 3})
@@ -144,7 +144,7 @@ async def test_the_body_is_what_the_vendor_wants(vendor: LoopbackVendor, model: 
     assert "anthropic-version" in headers
 
 
-async def test_equal_requests_are_equal_bytes_on_one_connection(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+async def test_equal_requests_are_equal_bytes_on_one_connection(vendor: LoopbackVendor, model: MessagesModel) -> None:
     vendor.fallback = VendorReply(text="ok")
     for _ in range(3):
         copy = ModelRequest(
@@ -161,7 +161,7 @@ async def test_equal_requests_are_equal_bytes_on_one_connection(vendor: Loopback
     assert json.loads(first.body)["stop_sequences"] == ["\n[tool]", "\nObservation:"]
 
 
-async def test_a_longer_chat_keeps_the_bytes_of_its_beginning(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+async def test_a_longer_chat_keeps_the_bytes_of_its_beginning(vendor: LoopbackVendor, model: MessagesModel) -> None:
     vendor.fallback = VendorReply(text="ok")
     longer = (*REQUEST.messages, ApiMessage("assistant", (TextBlock("a"),)), ApiMessage("user", (TextBlock("b"),)))
     system = (TextBlock("system words " * 200, breakpoint="5m"),)  # the vendor's cache takes nothing short
@@ -174,7 +174,7 @@ async def test_a_longer_chat_keeps_the_bytes_of_its_beginning(vendor: LoopbackVe
     assert usages[1]["cache_read_input_tokens"] == usages[0]["cache_creation_input_tokens"] > 0
 
 
-async def test_text_that_is_no_unicode_is_sent_all_the_same(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+async def test_text_that_is_no_unicode_is_sent_all_the_same(vendor: LoopbackVendor, model: MessagesModel) -> None:
     vendor.fallback = VendorReply(text="ok")
     messages = (ApiMessage("user", (TextBlock("bad \ud800 surrogate"),)),)
     await ask(model, ModelRequest("claude-sonnet-5-5", (), messages, 10))
@@ -197,7 +197,7 @@ async def test_text_that_is_no_unicode_is_sent_all_the_same(vendor: LoopbackVend
     ],
 )
 async def test_a_fault_is_sorted_and_keeps_what_arrived(
-    vendor: LoopbackVendor, model: AnthropicModel, name: str, kind: str, partial: str
+    vendor: LoopbackVendor, model: MessagesModel, name: str, kind: str, partial: str
 ) -> None:
     vendor.script = [fault(name, TEXT, chunk=10), VendorReply(text="fine")]
     times = 3 if name.endswith("thrice") else 1
@@ -214,7 +214,7 @@ async def test_a_fault_is_sorted_and_keeps_what_arrived(
 
 
 async def test_a_long_silence_is_a_broken_stream(vendor: LoopbackVendor) -> None:
-    model = AnthropicModel(KEY, vendor.url, silence=2.0)
+    model = MessagesModel(KEY, vendor.url, silence=2.0)
     vendor.script = [fault("silence", TEXT, chunk=10, silence=20), fault("hang")]
     broken = await failure(model)
     assert (broken.kind, broken.partial) == ("network", TEXT[:30])
@@ -227,14 +227,14 @@ async def test_a_long_silence_is_a_broken_stream(vendor: LoopbackVendor) -> None
 async def test_no_server_is_a_network_failure() -> None:
     async with LoopbackVendor() as vendor:
         url = vendor.url
-    model = AnthropicModel(KEY, url)
+    model = MessagesModel(KEY, url)
     broken = await failure(model)
     assert broken.kind == "network"
     assert broken.message.startswith(f"No connection to {urlsplit(url).netloc}: nothing listens there")
     await model.close()
 
 
-async def test_calls_that_are_no_objects_are_broken(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+async def test_calls_that_are_no_objects_are_broken(vendor: LoopbackVendor, model: MessagesModel) -> None:
     raw = ['{"path": "a.py", ', "[1]", "null"]
     vendor.script = [VendorReply(calls=[{"name": "Read", "json": text} for text in raw]), fault("unknown_tool")]
     reply = await ask(model)
@@ -252,13 +252,13 @@ async def test_calls_that_are_no_objects_are_broken(vendor: LoopbackVendor, mode
         ("something_new", "end_turn"),
     ],
 )
-async def test_stop_reasons(vendor: LoopbackVendor, model: AnthropicModel, stop: str, expected: str) -> None:
+async def test_stop_reasons(vendor: LoopbackVendor, model: MessagesModel, stop: str, expected: str) -> None:
     vendor.script = [VendorReply(text="some", stop_reason=stop)]
     reply = await ask(model)
     assert (reply.stop_reason, reply.text) == (expected, "some")
 
 
-async def test_cancelling_closes_the_connection_at_once(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+async def test_cancelling_closes_the_connection_at_once(vendor: LoopbackVendor, model: MessagesModel) -> None:
     vendor.script = [fault("silence", TEXT, silence=30)]
     arrived = asyncio.Event()
     task = asyncio.create_task(model.reply(REQUEST, lambda _: arrived.set()))
@@ -273,11 +273,11 @@ async def test_the_key_is_in_no_message_and_no_log(vendor: LoopbackVendor, caplo
     caplog.set_level(logging.INFO)
     echo = VendorReply(status=401, error_type="authentication_error", error_message=f"bad key {KEY}\nline")
     vendor.script = [echo]
-    model = AnthropicModel(KEY, vendor.url)
+    model = MessagesModel(KEY, vendor.url)
     broken = await failure(model)
     assert "bad key [key]" in broken.message
     await model.close()
-    odd = AnthropicModel(f"{KEY}\nx", vendor.url)
+    odd = MessagesModel(f"{KEY}\nx", vendor.url)
     broken = await failure(odd)
     assert broken.kind == "auth"
     assert KEY not in repr(broken)
@@ -288,13 +288,13 @@ async def test_the_key_is_in_no_message_and_no_log(vendor: LoopbackVendor, caplo
 
 @pytest.mark.parametrize("url", ["not a url", "ftp://127.0.0.1", "http://x:port"])
 async def test_a_base_url_that_is_none_is_invalid(url: str) -> None:
-    model = AnthropicModel(KEY, url)
+    model = MessagesModel(KEY, url)
     for _ in range(2):
         assert (await failure(model)).kind == "invalid"
     await model.close()
 
 
-async def test_a_fault_of_the_listener_is_no_fault_of_the_stream(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+async def test_a_fault_of_the_listener_is_no_fault_of_the_stream(vendor: LoopbackVendor, model: MessagesModel) -> None:
     def listener(_: Delta) -> None:
         raise ValueError("a bug")
 
@@ -304,7 +304,7 @@ async def test_a_fault_of_the_listener_is_no_fault_of_the_stream(vendor: Loopbac
 
 
 def test_importing_the_adapter_does_not_import_the_sdk() -> None:
-    program = "import sys, codelaw.adapters.models.anthropic; sys.exit('anthropic' in sys.modules)"
+    program = "import sys, codelaw.adapters.models.messages.model; sys.exit('anthropic' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], env={"PYTHONPATH": os.pathsep.join(sys.path)}, check=True)
 
 
@@ -352,7 +352,7 @@ def test_the_kinds_of_errors(status: int, error_type: str | None, message: str, 
     assert kind_of_status(status, error_type, message) == kind
 
 
-async def test_a_refusal_names_its_category(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+async def test_a_refusal_names_its_category(vendor: LoopbackVendor, model: MessagesModel) -> None:
     details = {"type": "refusal", "category": "bio", "explanation": "It may do harm."}
     vendor.script = [VendorReply(stop_reason="refusal", stop_details=details), VendorReply(stop_reason="refusal")]
     reply = await ask(model)
@@ -363,7 +363,7 @@ async def test_a_refusal_names_its_category(vendor: LoopbackVendor, model: Anthr
     assert (await ask(model)).refusal == ""
 
 
-async def test_the_vendor_counts_the_input_of_a_request_alone(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+async def test_the_vendor_counts_the_input_of_a_request_alone(vendor: LoopbackVendor, model: MessagesModel) -> None:
     vendor.script = [VendorReply(text="x")]
     await ask(model)
     counted = await model.count(REQUEST)
@@ -373,7 +373,7 @@ async def test_the_vendor_counts_the_input_of_a_request_alone(vendor: LoopbackVe
     assert vendor.refused == []
 
 
-async def test_an_endpoint_that_counts_nothing_is_no_failure(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+async def test_an_endpoint_that_counts_nothing_is_no_failure(vendor: LoopbackVendor, model: MessagesModel) -> None:
     vendor.counts = False
     assert await model.count(REQUEST) is None
     vendor.key = "another"
@@ -397,9 +397,9 @@ SEVERAL = ({"name": "LS", "input": {}}, {"name": "Read", "json": '{"path": "a.py
     ],
 )
 async def test_silence_behind_whole_calls_ends_the_reply(
-    vendor: LoopbackVendor, model: AnthropicModel, monkeypatch: pytest.MonkeyPatch, reply: VendorReply, calls: list[str]
+    vendor: LoopbackVendor, model: MessagesModel, monkeypatch: pytest.MonkeyPatch, reply: VendorReply, calls: list[str]
 ) -> None:
-    monkeypatch.setattr(anthropic, "QUIET_SECONDS", 0.2)
+    monkeypatch.setattr(wire, "QUIET_SECONDS", 0.2)
     vendor.script = [reply]
     asked = await model.reply(REQUEST, lambda _: None)
     assert (asked.stop_reason, [call.tool for call in asked.calls], asked.broken_calls) == ("closed", calls, ())
@@ -409,9 +409,9 @@ async def test_silence_behind_whole_calls_ends_the_reply(
     "calls", [({"name": "LS", "input": {}}, {"name": "Read", "json": '{"path": "a' + "b" * 90}), ()]
 )
 async def test_silence_before_a_call_is_whole_is_waited_out(
-    vendor: LoopbackVendor, model: AnthropicModel, monkeypatch: pytest.MonkeyPatch, calls: tuple[dict[str, Any], ...]
+    vendor: LoopbackVendor, model: MessagesModel, monkeypatch: pytest.MonkeyPatch, calls: tuple[dict[str, Any], ...]
 ) -> None:
-    monkeypatch.setattr(anthropic, "QUIET_SECONDS", 0.05)
+    monkeypatch.setattr(wire, "QUIET_SECONDS", 0.05)
     vendor.script = [VendorReply(text=TEXT, calls=calls, broken="silence", silence=1.0)]
     asked = await model.reply(REQUEST, lambda _: None)
     assert asked.stop_reason == ("tool_use" if calls else "end_turn")

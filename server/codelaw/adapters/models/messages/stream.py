@@ -7,20 +7,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import astuple, replace
 from typing import Any, cast
 
-from codelaw.adapters.models.anthropic_blocks import (
+from codelaw.adapters.models.endpoints import dig
+from codelaw.adapters.models.messages.blocks import USAGE, OpenBlock, pages_of
+from codelaw.adapters.models.replies import (
     LONGEST_NAME,
     MOST_CALLS,
     EndlessReply,
     MalformedEvent,
-    OpenBlock,
+    ReplyReader,
     mapping,
     named,
-    pages_of,
     string,
     usage_of,
     word,
 )
-from codelaw.adapters.models.endpoints import dig
 from codelaw.domain.messages import Call, KeptItem, KeptItems, WebSearch
 from codelaw.domain.models import (
     ApiMessage,
@@ -34,14 +34,9 @@ from codelaw.domain.models import (
     StopReason,
     TextBlock,
     TextDelta,
-    ThinkingDelta,
     Usage,
 )
 
-GATHERED_FROM = 1 << 16
-"""Characters of a reply from which on deltas are reported together: each is looked at with the whole."""
-_GATHERED = 128
-"""Characters of text that are then reported together."""
 _WINDOW_FULL = "model_context_window_exceeded"
 _PAUSED = "pause_turn"
 _STOP: dict[str, StopReason] = {
@@ -57,58 +52,23 @@ _STOP: dict[str, StopReason] = {
 }
 
 
-def room_for(max_tokens: int) -> int:
-    """Characters that a reply may have, its thinking included: far more than its tokens could spell."""
-    return (1 << 20) + 64 * max_tokens
-
-
-def bytes_for(max_tokens: int) -> int:
-    """Bytes that the stream of such a reply may have."""
-    return (32 << 20) + 1024 * max_tokens
-
-
-class ReplyReader:
-    """Takes events as they arrive and reports the deltas; `reply()` gives the whole."""
+class MessageReader(ReplyReader):
+    """Takes the events of the Messages API."""
 
     def __init__(self, on_delta: Callable[[Delta], Heard], room: int = 1 << 20, *, progress: bool = False) -> None:
-        """`room` is how many characters the reply may have; `progress`: its thinking is notes on its progress."""
-        self._on_delta = on_delta
-        self._progress = progress
-        self._room = self._left = room
-        self._text: list[str] = []
-        self._said = 0
-        """Characters of the text."""
-        self._gathered: list[str] = []
-        """Text that is not reported yet."""
+        """As of any reply."""
+        super().__init__(on_delta, room, progress=progress)
         self._blocks: list[OpenBlock] = []
         """In the order in which they have begun: some endpoints give several the same index."""
         self._open: dict[int, OpenBlock] = {}
         """The newest block of each index."""
         self._last = ""
         """The kind of the newest block."""
-        self._thought: OpenBlock | None = None
-        """The block of which thinking was reported last."""
-        self._whole = False
-        """The text could end here."""
         self._spent = Usage()
         """Of the requests that it goes on from."""
-        self._usage = Usage()
         self._attempts = Usage()
         """Of all attempts that the vendor has made for the reply, as far as it tells them apart."""
         self._id = self._cache_miss = self._served = self._stopped_by = self._refusal = ""
-        self._stop: str | None = None
-        self.doubted = False
-        """The reported usage holds what cannot be."""
-        self.events = 0
-        self.ended = False
-        """`message_stop` has come."""
-        self.enough = False
-        """The engine needs no more of it."""
-
-    @property
-    def complete(self) -> bool:
-        """The vendor said why it stopped: nothing of the reply is missing."""
-        return self._stop is not None
 
     @property
     def could_end(self) -> bool:
@@ -124,13 +84,8 @@ class ReplyReader:
         )
 
     @property
-    def text(self) -> str:
-        """The text so far."""
-        return "".join(self._text)
-
-    @property
     def usage(self) -> Usage:
-        """The usage reported so far; later reports replace earlier ones field by field.
+        """The usage of all that it goes on from.
 
         The vendor's total leaves out what its summaries, and models that it asked in vain, have cost.
         """
@@ -161,12 +116,6 @@ class ReplyReader:
         return ApiMessage("assistant", tuple(blocks))
 
     def take(self, event: object) -> None:
-        """Read one event; unknown ones are skipped. `flush` reports what it may have held back.
-
-        Raises:
-            MalformedEvent: it has not the shape it should have.
-            EndlessReply: there is no room for it.
-        """
         body = mapping(event, "event")
         self.events += 1
         kind = body.get("type")
@@ -198,7 +147,6 @@ class ReplyReader:
                 pass
 
     def reply(self) -> ModelReply:
-        """The whole reply; a call whose arguments are not a JSON object is a broken one (R-6)."""
         calls: list[Call] = []
         broken: list[BrokenCall] = []
         for block in self._of("tool_use"):
@@ -230,14 +178,6 @@ class ReplyReader:
             doubted=self.doubted,
         )
 
-    def flush(self) -> None:
-        """Report what came together."""
-        if self._gathered:
-            piece = "".join(self._gathered)
-            self._gathered.clear()
-            heard = self._on_delta(TextDelta(piece))
-            self.enough, self._whole = self.enough or heard is True, heard == "whole"
-
     def _of(self, kind: str) -> list[OpenBlock]:
         return [block for block in self._blocks if block.kind == kind]
 
@@ -259,7 +199,7 @@ class ReplyReader:
                 self._say(body.get("text"))
             case "thinking":
                 self._take_room(len(json.dumps(body)))
-                self._think(self._add(index, body), body.get("thinking", ""))
+                self._more(self._add(index, body), body.get("thinking", ""))
             case "tool_use" | "server_tool_use":
                 self._take_room(LONGEST_NAME + len(json.dumps(body)))
                 self._add(index, {**body, "id": named(body, "id"), "name": named(body, "name")})
@@ -290,12 +230,17 @@ class ReplyReader:
             return
         block = self._block(index) if kind in {"thinking_delta", "signature_delta", "input_json_delta"} else None
         if kind == "thinking_delta":
-            self._think(block, delta.get("thinking"))
+            self._more(block, delta.get("thinking"))
         elif kind == "signature_delta" and block is not None:
             block.body["signature"] = self._piece(delta, "signature")
         elif kind == "input_json_delta" and block is not None:
             block.pieces.append(self._piece(delta, "partial_json"))
             self._on_delta(TextDelta(""))  # a sign of content, of which nothing is shown yet
+
+    def _more(self, block: OpenBlock | None, thinking: object) -> None:
+        piece = self._think(id(block), thinking)
+        if block is not None:
+            block.pieces.append(piece)
 
     def _piece(self, delta: Mapping[str, Any], name: str) -> str:
         text = string(delta.get(name), name)
@@ -308,33 +253,6 @@ class ReplyReader:
         found = (block.body for block in results if block.body.get("tool_use_id") == search.body["id"])
         return next(map(pages_of, found), None)
 
-    def _say(self, text: object) -> None:
-        piece = string(text, "text")
-        if not piece:
-            return
-        self._take_room(len(piece))
-        self._text.append(piece)
-        self._said += len(piece)
-        self._gathered.append(piece)
-        if self._room - self._left < GATHERED_FROM or sum(map(len, self._gathered)) >= _GATHERED:
-            self.flush()
-
-    def _think(self, block: OpenBlock | None, text: object) -> None:
-        """More of a block's thinking, which is reported."""
-        piece = string(text, "thinking")
-        self._take_room(len(piece))
-        if block is not None:
-            block.pieces.append(piece)
-        if piece:
-            apart = "\n\n" if self._thought is not None and self._thought is not block else ""
-            self._thought = block
-            self._on_delta(ThinkingDelta(apart + piece, self._progress))
-
-    def _take_room(self, characters: int) -> None:
-        self._left -= characters
-        if self._left < 0:
-            raise EndlessReply(f"a reply of more than {self._room} characters")
-
     def _count(self, body: Mapping[str, Any]) -> None:
         """What the vendor reports of the tokens, and why its cache missed."""
         self._cache_miss = word(dig(body, "diagnostics", "cache_miss_reason", "type")) or self._cache_miss
@@ -342,10 +260,10 @@ class ReplyReader:
         if not isinstance(usage, dict):
             self.doubted |= usage is not None
             return
-        self._usage, doubted = usage_of(body["usage"], self._usage)
+        self._usage, doubted = usage_of(body["usage"], USAGE, self._usage)
         self.doubted |= doubted
         attempts = dig(body, "usage", "iterations")
         if isinstance(attempts, list):
-            spent = [usage_of(one, Usage())[0] for one in cast("list[object]", attempts)[:MOST_CALLS]]
+            spent = [usage_of(one, USAGE, Usage())[0] for one in cast("list[object]", attempts)[:MOST_CALLS]]
             # What was refused before it had said anything costs nothing.
             self._attempts = sum((one for one in spent if one.output_tokens), Usage())

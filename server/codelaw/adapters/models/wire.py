@@ -1,69 +1,60 @@
-"""The Messages API, of the vendor or of whoever speaks it: replies read under a watch, within bounds (P-1)."""
+"""What every wire over HTTP has in common: a client made late, and replies read under a watch, within bounds (P-1)."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from codelaw.adapters.loading import load
-from codelaw.adapters.models.anthropic_blocks import EndlessReply
-from codelaw.adapters.models.anthropic_failures import ErrorEvent
-from codelaw.adapters.models.anthropic_stream import ReplyReader, bytes_for, room_for
-from codelaw.adapters.models.catalog import described, profile
 from codelaw.adapters.models.endpoints import AT_ONCE, EVENT_STREAM, LARGEST_ERROR, TooLarge, secrets_of, too_rich
+from codelaw.adapters.models.failures import ErrorEvent
+from codelaw.adapters.models.replies import EndlessReply, ReplyReader, bytes_for
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.models import Delta, Heard, ModelProfile, ModelReply, ModelRequest, Platform, Usage
+from codelaw.domain.models import Delta, Heard, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
-    from codelaw.adapters.models.anthropic_sdk import Endpoint
+    from codelaw.adapters.models.sdk import Endpoint
 
-VENDOR = "https://api.anthropic.com"
 QUIET_SECONDS = 20.0
 """Without content, after which a reply ends that could end where it is (R-3, P-1)."""
-_SILENCE = 120.0
+SILENCE = 120.0
 _PATIENCE = 2
 """So many times the silence may an answer's head take, from the first byte of the request."""
-_PAUSES = 10
-"""So many times a reply is gone on with that the vendor has paused."""
 _TAIL = 0.25
 _FRAME = 16
 """Bytes of an event beside its data, at least."""
 _DIGITS = 30
 
+E = TypeVar("E", bound="Endpoint")
+R = TypeVar("R", bound=ReplyReader)
 _log = logging.getLogger(__name__)
 
 
-class AnthropicModel:
-    """A `ChatModel` on any endpoint that speaks the Messages API.
+class WireModel(ABC, Generic[E, R]):
+    """A `ChatModel` on an endpoint at `base_url`; `key` is empty for endpoints that want none.
 
-    `api_key` None or empty is for endpoints that want none, and for a `platform` that finds its own. `silence` is how
-    many seconds without an event count as a broken stream. With `fallbacks` the vendor has another of its models answer
-    what one of them refuses. Requests are never repeated here, but for those that an
-    endpoint refuses for a field that is new to it: `agent/model_calls/recovery` repeats them, visibly.
+    `silence` is how many seconds without an event count as a broken stream. Requests are never repeated here, but for
+    those that an endpoint refuses for a field that is new to it: `agent/model_calls/recovery` repeats them, visibly.
     """
 
-    def __init__(
-        self,
-        api_key: str | None = None,
-        base_url: str | None = None,
-        *,
-        platform: Platform | None = None,
-        fallbacks: bool = False,
-        silence: float = _SILENCE,
-    ) -> None:
-        self._key = (api_key or "").strip()
-        self._platform: Platform | None = platform
-        # An explicit base URL, so that the SDK does not look into the environment: only `settings` does.
-        self._base_url = base_url or (None if platform else VENDOR)
-        self._secrets = [secret for secret in (self._key, *secrets_of(self._base_url or "")) if secret]
-        # Two platforms do not know them.
-        self._fallbacks = fallbacks and platform not in {"bedrock", "vertex"}
+    def __init__(self, key: str | None, base_url: str | None, silence: float) -> None:
+        self._key = (key or "").strip()
+        # Always given, so that the SDK does not look into the environment: only `settings` does.
+        self._base_url = base_url
+        self._secrets = [secret for secret in (self._key, *secrets_of(base_url or "")) if secret]
         self._silence = silence
-        self._loading: asyncio.Task[Endpoint] | None = None
+        self._loading: asyncio.Task[E] | None = None
+
+    @abstractmethod
+    def _load(self) -> E:
+        """Import the SDK, and make its client."""
+
+    @abstractmethod
+    def _reader(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> R: ...
 
     async def warm(self) -> None:
         """Import the SDK in a thread and make the client; asks no model.
@@ -90,10 +81,7 @@ class AnthropicModel:
             ModelFailure: sorted by kind; its message never holds the key (S-5).
         """
         connection = await self._connected()
-        known = await asyncio.to_thread(profile, request.model) if self._fallbacks else None
-        if known is not None and known.provider == "anthropic":
-            request = replace(request, fallbacks=True)
-        reader = ReplyReader(on_delta, room_for(request.max_tokens), progress=request.display == "updates")
+        reader = self._reader(request, on_delta)
         try:
             await connection.run(self._read_all(connection, request, reader), request.model, reader)
         except ModelFailure as failure:
@@ -107,35 +95,7 @@ class AnthropicModel:
         connection.limits.used = usage.input_tokens + usage.cache_write_tokens
         return reader.reply()
 
-    async def count(self, request: ModelRequest) -> int | None:
-        """The vendor's count of a request's input, which costs nothing; None where the endpoint has no such method.
-
-        Raises:
-            ModelFailure: as for `reply`.
-        """
-        connection = await self._connected()
-        return await connection.run(connection.count(request), request.model)
-
-    async def fill(self, request: ModelRequest) -> Usage | None:
-        """As `ChatModel` has it: by a request for no output."""
-        connection = await self._connected()
-        return await connection.run(connection.fill(request), request.model)
-
-    async def offers(self, name: str) -> bool | None:
-        """Whether the endpoint has the model `name`; None where it keeps no list of models. No model is asked.
-
-        Raises:
-            ModelFailure: as for `reply`.
-        """
-        connection = await self._connected()
-        return await connection.run(connection.offers(name), name)
-
-    async def profile(self, name: str, known: ModelProfile | None) -> ModelProfile | None:
-        """What the endpoint says of a model over what is `known`; None where it says nothing. Fails as `offers`."""
-        connection = await self._connected()
-        return described(await connection.run(connection.description(name), name), name, known)
-
-    async def _connected(self) -> Endpoint:
+    async def _connected(self) -> E:
         if not (self._key.isascii() and self._key.isprintable()):
             raise ModelFailure("auth", "The API key holds characters that no key has.")
         if self._loading is None or (self._loading.done() and self._loading.exception() is not None):
@@ -143,27 +103,16 @@ class AnthropicModel:
         # Shielded: a cancelled turn must not take away what the others wait for.
         return await asyncio.shield(self._loading)
 
-    def _load(self) -> Endpoint:
-        from codelaw.adapters.models import anthropic_sdk  # noqa: PLC0415 - most of a second, and 56 MB
+    async def _read_all(self, connection: E, request: ModelRequest, reader: R) -> None:
+        """Read a reply to its end; nothing need follow where it could end when it falls silent."""
+        try:
+            await self._read(connection, request, reader)
+        except TimeoutError:
+            reader.flush()
+            reader.enough |= reader.could_end
+            raise
 
-        client = anthropic_sdk.made(self._key, self._base_url, self._platform, self._silence)
-        return anthropic_sdk.Endpoint(client, self._secrets)
-
-    async def _read_all(self, connection: Endpoint, request: ModelRequest, reader: ReplyReader) -> None:
-        """Read a reply, and on for as long as the vendor only pauses."""
-        for _ in range(_PAUSES):
-            try:
-                await self._read(connection, request, reader)
-            except TimeoutError:
-                reader.flush()
-                # Nothing need follow where it could end.
-                reader.enough |= reader.could_end
-                raise
-            if not reader.paused:
-                return
-            request = replace(request, messages=(*request.messages, reader.resume()))
-
-    async def _read(self, connection: Endpoint, request: ModelRequest, reader: ReplyReader) -> None:
+    async def _read(self, connection: E, request: ModelRequest, reader: R) -> None:
         loop = asyncio.get_running_loop()
         most = bytes_for(request.max_tokens)
         # For all of it until the head has come: a head may drip, byte by byte.
@@ -176,7 +125,7 @@ class AnthropicModel:
                     raise EndlessReply("a stream that does not end")
                 taken = reader.events
                 if name == "error":
-                    raise ErrorEvent(data)
+                    raise ErrorEvent.read(data)
                 if data and name != "ping":
                     small = len(data) <= AT_ONCE
                     reader.take(_DECODER.decode(data) if small else await asyncio.to_thread(_large, data))

@@ -1,4 +1,4 @@
-"""What went wrong with a call of the Messages API, sorted by kind, and what soon would (P-1)."""
+"""What went wrong with a call of a model over HTTP, sorted by kind, and what soon would (P-1)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,16 @@ SHORTEST_HOLD = 0.5
 """Seconds that are worth a wait."""
 LONGEST_HOLD = 60.0
 """Seconds; whoever would have to wait longer asks, and hears what the vendor says."""
-_LIMITS = ("requests", "tokens", "input-tokens", "output-tokens")
-"""What the vendor limits."""
+_LIMITS = {
+    "anthropic-ratelimit-requests-{}": False,
+    "anthropic-ratelimit-tokens-{}": True,
+    "anthropic-ratelimit-input-tokens-{}": True,
+    "anthropic-ratelimit-output-tokens-{}": False,
+    "x-ratelimit-{}-requests": False,
+    "x-ratelimit-{}-tokens": True,
+}
+"""What vendors limit, by the names of their headers, and whether a request needs as much of it as it has input."""
+_SPAN = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:([\d.]+)s)?")
 SHOWN = 800
 """Characters of an endpoint's own words."""
 _BY_TYPE: dict[str, FailureKind] = {
@@ -128,23 +136,27 @@ def kind_of_status(status: int, error_type: str | None, message: str) -> Failure
 class ErrorEvent(Exception):
     """An event inside a stream that says what went wrong there."""
 
-    def __init__(self, data: str) -> None:
+    status_code = 200
+
+    def __init__(self, body: object, words: str = "") -> None:
+        super().__init__(words)
+        self.body = body
+
+    @classmethod
+    def read(cls, data: str) -> ErrorEvent:
+        """One whose data is perhaps no JSON."""
         try:
             body: object = json.loads(data[:AT_ONCE])
         except (ValueError, RecursionError):
             body = None
-        message = dig(body, "error", "message") or dig(body, "message")
-        self.api_message: str = message if isinstance(message, str) else data[:SHOWN]
-        super().__init__(self.api_message)
-        self.body = dig(body, "error") or body
-        self.type = error_type(self.body)
-        self.status_code = 200
+        return cls(body, data[:SHOWN])
 
 
-def error_type(error: object) -> str | None:
-    """The type of an error's object; of one that is not wrapped in `error`, as some gateways send it, too."""
-    kind = dig(error, "type")
-    return kind if isinstance(kind, str) and kind != "error" else None
+def error_type(body: object) -> str | None:
+    """The type of an error, or its code; of one that is not wrapped in `error`, as some gateways send it, too."""
+    error = dig(body, "error") or body
+    words = (dig(error, "type"), dig(error, "code"))
+    return next((word for word in words if isinstance(word, str) and word != "error"), None)
 
 
 def reported(kind: FailureKind, place: str, model: str, words: str) -> str:
@@ -180,22 +192,31 @@ class RateLimits:
     def take(self, headers: Mapping[str, str], now: float) -> None:
         """Read the headers of an answer; `now` is in seconds since the epoch, as are theirs."""
         self._left = {}
-        for kind in _LIMITS:
-            name = f"anthropic-ratelimit-{kind}"
+        for name in _LIMITS:
             with suppress(ValueError, OverflowError):  # nothing is told of it, or nothing that can be read
-                remaining = float(headers.get(f"{name}-remaining", ""))
-                missing = float(headers.get(f"{name}-limit", "")) - remaining
-                full = datetime.fromisoformat(headers.get(f"{name}-reset", "")).timestamp() - now
+                remaining = float(headers.get(name.format("remaining"), ""))
+                missing = float(headers.get(name.format("limit"), "")) - remaining
+                full = _until(headers.get(name.format("reset"), ""), now)
                 if missing > 0 and full > 0:
-                    self._left[kind] = (now, remaining, missing / full)
+                    self._left[name] = (now, remaining, missing / full)
 
     def wait(self, now: float) -> float:
         """Seconds until the next request would be taken, 0 where it can be tried. After a wait nothing is known."""
         seconds = 0.0
-        for kind, (at, remaining, per_second) in self._left.items():
-            needed = self.used if kind in {"tokens", "input-tokens"} else 1.0
+        for name, (at, remaining, per_second) in self._left.items():
+            needed = self.used if _LIMITS[name] else 1.0
             seconds = max(seconds, (needed - remaining) / per_second - (now - at))
         if not SHORTEST_HOLD <= seconds <= LONGEST_HOLD:
             return 0.0
         self._left = {}
         return seconds
+
+
+def _until(reset: str, now: float) -> float:
+    """Seconds until a moment, or as many as are said (`6m0s`); milliseconds are no time at all."""
+    if reset.endswith("ms"):
+        return 0.0
+    if reset and (span := _SPAN.fullmatch(reset)):
+        hours, minutes, seconds = (float(part or 0) for part in span.groups())
+        return hours * 3600 + minutes * 60 + seconds
+    return datetime.fromisoformat(reset).timestamp() - now
