@@ -6,6 +6,8 @@ import asyncio
 import json
 from typing import Any
 
+import pytest
+
 from codelaw.adapters.models.catalog import profile
 from codelaw.domain.events import ToolCallEvent, UsageEvent
 from tests.agent.conftest import Bench
@@ -282,15 +284,17 @@ async def test_a_childs_own_model_has_its_own_price(bench: Bench):
     (agents / "cheap.md").write_text("---\ndescription: x\nmodel: claude-haiku-4-5\n---\nBe brief.\n")
     used = {"input_tokens": 1_000_000, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
     bench.vendor.play(
-        bench.act("Task", {"kind": "cheap", "prompt": "x"}, usage={**used, "input_tokens": 0, "output_tokens": 0}),
+        bench.act("Task", {"kind": "cheap", "prompt": "x"}, usage={**used, "input_tokens": 1, "output_tokens": 0}),
         bench.finish("brief", usage={**used, "output_tokens": 0}),
-        bench.finish("Done.", usage={**used, "input_tokens": 0, "output_tokens": 0}),
+        bench.finish("Done.", usage={**used, "input_tokens": 1, "output_tokens": 0}),
     )
     result = await bench.turn("Go.")
-    own = profile("claude-haiku-4-5")
+    own, above = profile("claude-haiku-4-5"), profile(result.model)
     assert own is not None
     assert own.prices is not None
-    assert result.cost_usd == own.prices.input
+    assert above is not None
+    assert above.prices is not None
+    assert result.cost_usd == pytest.approx(own.prices.input + 2 * above.prices.input / 1_000_000, abs=1e-9)
 
 
 async def test_a_steer_waits_for_the_turns_own_next_step(bench: Bench):
