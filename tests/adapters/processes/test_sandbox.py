@@ -15,6 +15,7 @@ import pytest
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.rules.git_settings import kept_settings
 from codelaw.adapters.processes.rules.homes import kept_places
+from codelaw.adapters.processes.rules.listings import Listings
 from codelaw.adapters.processes.sandbox import Kind, Sandbox, SandboxMeans
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
 from codelaw.domain.files import ProcessResult
@@ -180,7 +181,7 @@ def test_what_path_names_in_the_home_folder_is_kept_but_nothing_beside_it(tmp_pa
         "GOPATH": str(tmp_path),
         "GOMODCACHE": f"{tmp_path}/mod",
     }
-    kept = {place.relative_to(tmp_path).as_posix() for place in kept_places(tmp_path, environment)}
+    kept = {place.relative_to(tmp_path).as_posix() for place in kept_places(tmp_path, environment, Listings())}
     laid = {
         *("tools/x/bin", "tools/x/lib", "scripts", "mixed/run", "jdk/lib", ".aws/bin", ".config/bin", "bin", "app/bin"),
     }

@@ -11,6 +11,7 @@ import re
 import stat
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
@@ -118,8 +119,7 @@ class Area:
         """Watch names that are not there and would be obeyed, as `keep_obeyed` does one by one."""
         root = self.root_of(folder / "name")
         if root is not None and os.access(folder, os.W_OK):
-            first = ((name, f"{folder}/{name.partition('/')[0]}") for name in names)
-            found = [WatchedName(folder / name, root, name in closely, sign) for name, sign in first]
+            found = _watched(str(folder), str(root), tuple(names), frozenset(closely))
             self.watched += found
             self.asked.update(one.path for one in found)
 
@@ -155,6 +155,13 @@ class Area:
             self.asked.add(path)
         self.fixed.append(path)
         return None
+
+
+@lru_cache(maxsize=64)
+def _watched(folder: str, root: str, names: Sequence[str], closely: Collection[str]) -> list[WatchedName]:
+    """The same paths for each command, as each of them is spelt and hashed many times."""
+    first = ((name, f"{folder}/{name.partition('/')[0]}") for name in names)
+    return [WatchedName(Path(folder, name), Path(root), name in closely, sign) for name, sign in first]
 
 
 def mode_of(path: Path | str) -> int | None:
@@ -201,6 +208,6 @@ def within(path: Path, folders: Iterable[Path] | Sequence[Path]) -> bool:
 def below_any(path: Path, folders: Collection[str]) -> bool:
     """The same for absolute paths as they are spelled, of which there may be many: give a set."""
     at = str(path)
-    while at and at not in folders:
+    while folders and at and at not in folders:
         at = at.rpartition("/")[0]
-    return bool(at) or "/" in folders
+    return bool(folders and at) or "/" in folders

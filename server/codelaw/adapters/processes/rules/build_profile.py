@@ -94,7 +94,7 @@ def build_profile(
         one for one in folders if writes and (is_link(one / ".git") or is_link(one / OWN_FOLDER))
     }
     hidden = [*withheld.named(withheld.hidden, folders, home), *found.hidden]
-    secrets = [*(place for home in homes for place in secret_places(home)), *own]
+    secrets = [*(place for home in homes for place in secret_places(home, listings)), *own]
     # Where a workspace holds a home: what is hidden by its name stays under its name.
     for path in (*secrets, *(path for path in hidden if path in found.moving or path not in found.hidden)):
         area.pinned += _above(path, area)
@@ -103,7 +103,9 @@ def build_profile(
             area.keep(path)
 
     access: Access = "write" if writes else "read"
-    seen = _seen(folders, git, homes, environment, workspace=access, network=network, anchored=anchored)
+    seen = _seen(
+        folders, git, homes, environment, listings=listings, workspace=access, network=network, anchored=anchored
+    )
     unseen = [*sockets, *hidden]
     for place in secrets:
         skills, beside = _around_skills(seen, place)
@@ -172,6 +174,7 @@ def _seen(
     homes: Sequence[Path],
     environment: Mapping[str, str],
     *,
+    listings: Listings,
     workspace: Access,
     network: Network,
     anchored: Collection[Path],
@@ -192,7 +195,7 @@ def _seen(
     for home in homes:
         if home not in _SYSTEM:  # services have such homes; there is nothing to hide in them, and all to lose
             layers.append(([home], "private" if home == homes[0] else "hidden"))
-        layers.append((kept_places(home, environment), "read"))
+        layers.append((kept_places(home, environment, listings), "read"))
     for folder in dict.fromkeys([*folders, *anchored]):
         layers.append(([folder], "read" if folder in anchored else workspace))
         layers.append((_entries(folder) if folder in anchored else (), "write"))

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from codelaw.adapters.processes.rules.areas import mode_of
+from codelaw.adapters.processes.rules.listings import Listings, among
 
 _VERSIONS = "bin completions libexec plugins shims version versions"
 _CONDA = "bin conda-meta condabin envs include lib libexec pkgs share shell ssl"
@@ -168,23 +169,28 @@ _MOST_PROGRAMS = 300
 """Entries of one folder that are laid back one by one."""
 
 
-def kept_places(home: Path, environment: Mapping[str, str]) -> list[Path]:
+_TOPS = frozenset(name.partition("/")[0] for name in (*KEPT, *SECRETS))
+
+
+def kept_places(home: Path, environment: Mapping[str, str], listings: Listings) -> list[Path]:
     """What of `home` is laid back: the known places, and those that PATH and the tools' own variables name.
 
     Only what is there. Touches the disk.
     """
-    root = f"{home}/"
+    root, tops = f"{home}/", among(listings, str(home), _TOPS)
     found = {str(place) for place in _named_by(environment, home) if ".." not in place.parts}
     # Who put `~/.aws/bin` on PATH shall have that folder and not what lies beside it.
-    kept = {f"{root}{name}" for name in KEPT} | {
+    kept = {f"{root}{name}" for name in KEPT if name.partition("/")[0] in tops} | {
         place for place in found if place.startswith(root) and place[len(root) :] not in _NEVER
     }
     return [Path(place) for place in sorted(kept) if os.path.lexists(place)]
 
 
-def secret_places(home: Path) -> list[Path]:
+def secret_places(home: Path, listings: Listings) -> list[Path]:
     """Which of the places that hold secrets `home` may have. Touches the disk."""
-    return [home / name for name in SECRETS if mode_of(f"{home}/{name}") is not None]
+    tops = among(listings, str(home), _TOPS)
+    names = [name for name in SECRETS if name.partition("/")[0] in tops]
+    return [home / name for name in names if mode_of(f"{home}/{name}") is not None]
 
 
 def _named_by(environment: Mapping[str, str], home: Path) -> Iterator[Path]:

@@ -125,12 +125,11 @@ def _target_then(git: str, *_facts: int) -> str:
 
 
 def _has_git(top: int, name: str) -> bool:
-    """Whether it may be a repository: most folders are none, and need not be opened part by part."""
-    try:
-        os.stat(f"{name}/.git", dir_fd=top, follow_symlinks=False)
-    except OSError as error:
-        return not isinstance(error, (FileNotFoundError, NotADirectoryError))
-    return True
+    """Whether it may be a repository: most folders are none, and need not be opened part by part.
+
+    One that we cannot look into git does not obey either.
+    """
+    return os.access(f"{name}/.git", os.F_OK, dir_fd=top, follow_symlinks=False)
 
 
 def _tops(top: int) -> list[str]:

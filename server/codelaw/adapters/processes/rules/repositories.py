@@ -91,16 +91,21 @@ def _holders(folders: Sequence[Path]) -> list[Path]:
     for folder in folders:
         for place in (folder, *folder.parents):
             if mode_of(place / ".git") is not None and not (place == folder and is_free(place / ".git")):
-                around = place != Path(os.path.realpath(Path.home())) and _same_owner(place / ".git", folder)
-                found += [place] if place != Path("/") and (place == folder or around) else []
+                if place != Path("/") and (place == folder or _is_project(place, folder)):
+                    found.append(place)
                 break
     return list(dict.fromkeys(found))
 
 
-def _same_owner(git: Path, folder: Path) -> bool:
-    """Whether a git folder around a workspace is the user's, or the workspace's owner's: git obeys no other either."""
+def _is_project(place: Path, folder: Path) -> bool:
+    """Whether a folder with a `.git` around a workspace is no home, and that of the user or of the workspace's owner.
+
+    Git obeys no other either.
+    """
+    if place == Path(os.path.realpath(Path.home())):
+        return False
     try:
-        return git.lstat().st_uid in (os.geteuid(), folder.lstat().st_uid)
+        return (place / ".git").lstat().st_uid in (os.geteuid(), folder.lstat().st_uid)
     except OSError:
         return False
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from codelaw.adapters.processes.rules.areas import within
@@ -53,7 +53,7 @@ class Sockets:
         guesses += [name for name in self._others if name.startswith("/")]
         around = dict.fromkeys(name.rpartition("/")[0] for name in (*found, *guesses))
         guesses += [name for folder in around for name in self._listed(folder)[1]]
-        guesses += [name for folder in folders if inside for name in self._inside(folder)]
+        guesses += [name for folder in folders if inside for name in self._inside(str(folder))]
         found += [os.path.normpath(one) for one in guesses if answers(one)]
         every = map(Path, dict.fromkeys(found))
         return [one for one in every if not within(one, folders) or (inside and ".git" not in one.parts)]
@@ -73,16 +73,17 @@ class Sockets:
         self._work = sorted(work)
         self._looked = time.monotonic()
 
-    def _inside(self, folder: Path) -> Iterator[str]:
-        waiting, left = deque([str(folder)]), MOST_FOLDERS
-        while waiting and (left := left - 1) >= 0:
-            inner, sockets = self._listed(waiting.popleft())
-            waiting += inner
-            yield from sockets
+    def _inside(self, top: str) -> list[str]:
+        folders, found = [top], list[str]()
+        for folder in folders:
+            inner, sockets = self._listed(folder)
+            folders += inner[: MOST_FOLDERS - len(folders)]
+            found += sockets
+        return found
 
     def _listed(self, folder: str) -> tuple[list[str], list[str]]:
         try:
-            return self._seen.look(folder, "", lambda: _listed(folder), follow=False)
+            return self._seen.look(folder, "", partial(_listed, folder), follow=False)
         except OSError:
             return [], []
 
