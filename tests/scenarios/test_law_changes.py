@@ -72,7 +72,8 @@ async def test_a_client_without_events_finds_it_in_its_log(start: Start, vendor:
     async with start({}) as client:
         begun = await client.command("codelaw.chat.send", {"text": "go"})
         await client.method("window/showMessage")  # the answer
-        path.write_text("- two\n")
+        path.with_suffix(".new").write_text("- two\n")
+        path.with_suffix(".new").replace(path)  # in one step: nobody finds it empty
         await client.request("codelaw/chat/send", {"chatId": begun["chatId"], "text": "go on"})
         logged = await client.method("window/logMessage")
         assert logged["message"].startswith("codelaw: CODE_LAW.md has changed, +1 -1 lines")
