@@ -289,7 +289,7 @@ async def test_a_childs_own_model_has_its_own_price(bench: Bench):
         bench.finish("Done.", usage={**used, "input_tokens": 1, "output_tokens": 0}),
     )
     result = await bench.turn("Go.")
-    own, above = profile("claude-haiku-4-5"), profile(result.model)
+    own, above = profile("claude-haiku-4-5"), profile(result.model or "")
     assert own is not None
     assert own.prices is not None
     assert above is not None
