@@ -39,7 +39,10 @@ from codelaw.skills.commands import call
 from codelaw.tools.toolbox import Toolbox, default_toolbox
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from codelaw.agent.chat.chat import AgentChat
+    from codelaw.agent.inputs.turn_context import HistorySettings
     from codelaw.domain.chats import Chat, Strategy
     from codelaw.domain.models import ModelProfile
     from codelaw.ports.code import CodeIndex
@@ -62,10 +65,17 @@ class Profiles:
     """
 
     def __init__(self) -> None:
-        self.reported: dict[str, ModelProfile] = {}
-        """By the names that were asked for, and of all that the editor lends (P-7)."""
         self.lender: Lender | None = None
+        self._told: dict[str, ModelProfile] = {}
+        """By the names that were asked for."""
+        self._lent: dict[str, ModelProfile] = {}
+        """All that the editor lends (P-7)."""
         self._asking: dict[str, asyncio.Task[None]] = {}
+
+    @property
+    def reported(self) -> Mapping[str, ModelProfile]:
+        """What was told of models, by name."""
+        return self._told | self._lent
 
     def look_up(self, settings: Settings, name: str) -> None:
         """Have the endpoint asked for a model, where there is one and it was not."""
@@ -79,8 +89,7 @@ class Profiles:
         """Stop asking, and forget what was told: another endpoint may say something else."""
         for task in self._asking.values():
             task.cancel()
-        lent = {name: one for name, one in self.reported.items() if one.provider == "editor"}
-        self._asking, self.reported = {}, lent
+        self._asking, self._told = {}, {}
 
     async def borrow(self) -> None:
         """Ask the editor anew which models it lends, where it lends any; when it does not say, it lends none."""
@@ -91,8 +100,7 @@ class Profiles:
         except NotLent as error:
             _log.info("the editor does not say what it lends: %s", error)
             lent = []
-        others = {name: one for name, one in self.reported.items() if one.provider != "editor"}
-        self.reported = others | {one.name: one for one in lent}
+        self._lent = {one.name: one for one in lent}
 
     async def close(self) -> None:
         """Stop asking, and wait until that has ended."""
@@ -105,7 +113,7 @@ class Profiles:
             async with asyncio.timeout(SECONDS):
                 reported = await speaker.profile(name, catalog.profile(name))
             if reported is not None:
-                self.reported[name] = reported
+                self._told[name] = reported
         except (ModelFailure, TimeoutError) as failure:
             _log.info("the endpoint does not say what %s is: %s", name, failure)
         except Exception:  # noqa: BLE001 - a bug leaves the data as they are, and stops no turn
@@ -259,8 +267,8 @@ class TurnMaker:
         system: SystemFacts,
     ) -> TurnInputs:
         settings, reported, turn = asked.settings, self.profiles.reported, asked.settings.turn
-        # A lent model answers for itself: the editor knows nothing of other models' names.
-        summing = facts.name if facts.name.startswith(PREFIX) else settings.context.summary_model or facts.name
+        history = _history(settings, facts.name)
+        summing = history.summary_model or facts.name
         return TurnInputs(
             model=model,
             model_name=facts.name,
@@ -272,7 +280,7 @@ class TurnMaker:
             ),
             system=system.sections(facts.dialect, toolbox),
             facts=system,
-            settings=history_settings(settings, None),
+            settings=history,
             law_files=tuple(settings.law.files),
             restricted=asked.restricted,
             calibration=self.measures.known,
@@ -340,8 +348,15 @@ class TurnMaker:
         self, plan: TurnPlan, chat: Chat | None, settings: Settings, strategy: Strategy | None = None
     ) -> TurnInputs:
         """What a turn or a compaction of a chat, or of a new one, works with besides its history."""
-        name, history = plan.inputs.model_name, history_settings(settings, chat, strategy)
-        if name.startswith(PREFIX):
-            history = replace(history, summary_model=None)
+        name = plan.inputs.model_name
         effort = choices.effort_of(settings, name, chat, plan.effort)
-        return replace(plan.inputs, settings=history, effort=effort)
+        return replace(plan.inputs, settings=_history(settings, name, chat, strategy), effort=effort)
+
+
+def _history(
+    settings: Settings, name: str, chat: Chat | None = None, strategy: Strategy | None = None
+) -> HistorySettings:
+    """As `history_settings`; a lent model sums up for itself, and for no other (P-7)."""
+    history = history_settings(settings, chat, strategy)
+    lent = PREFIX in {one[: len(PREFIX)] for one in (name, history.summary_model or "")}
+    return replace(history, summary_model=None) if lent else history

@@ -14,7 +14,7 @@ Part = TextDelta | Call | BrokenCall
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class LentOffer:
     """A model that the editor lends."""
 
     id: str
@@ -40,7 +40,7 @@ class NotLent(Exception):
 class Lender(Protocol):
     """The editor, where it has models of its own."""
 
-    async def offers(self) -> Sequence[Offer]:
+    async def offers(self) -> Sequence[LentOffer]:
         """Those that it would lend now; no model is asked, and nobody for consent.
 
         Raises:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import cast
 
 from codelaw.adapters.models.failures import is_overflow
-from codelaw.adapters.models.replies import room_for
+from codelaw.adapters.models.replies import EndlessReply, ReplyReader, room_for
+from codelaw.adapters.models.wire import QUIET_SECONDS, SILENCE
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.messages import Call
 from codelaw.domain.models import (
@@ -33,16 +35,13 @@ from codelaw.domain.models import (
     TextDelta,
     Usage,
 )
-from codelaw.ports.lending import Lender, NotLent, Offer, Part
+from codelaw.ports.lending import Lender, LentOffer, NotLent, Part
 from codelaw.ports.model import ChatModel
 
 PREFIX = "editor/"
 """In front of the id of each, where models are named."""
 CONSENT_SECONDS = 600.0
 """Until the first part: the editor may be asking its user whether it may lend the model."""
-SILENCE_SECONDS = 120.0
-QUIET_SECONDS = 20.0
-"""Without a part, after which a reply ends that could end where it is (R-3)."""
 _MOST_OUTPUT = 32_000
 
 _KINDS: dict[str, FailureKind] = {"NoPermissions": "consent", "Blocked": "spending", "NotFound": "unknown_model"}
@@ -58,7 +57,7 @@ _TOLD: dict[FailureKind, str] = {
 }
 
 
-def profile_of(offer: Offer) -> ModelProfile:
+def profile_of(offer: LentOffer) -> ModelProfile:
     """What is known of a model that is lent. Its window counts input alone, and is less than what it really has."""
     return ModelProfile(
         PREFIX + offer.id,
@@ -75,82 +74,79 @@ class LentModel(ChatModel):
     """A `ChatModel` that the editor lends."""
 
     lender: Lender
-    silence: float = SILENCE_SECONDS
+    silence: float = SILENCE
     """Seconds without a part after which a reply counts as broken."""
 
     async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> ModelReply:
         """As `ChatModel` has it. Nobody says what was billed: the usage is empty."""
         model = request.model.removeprefix(PREFIX)
-        loop, reading = asyncio.get_running_loop(), _Reading(on_delta, room_for(request.max_tokens))
+        loop, reader = asyncio.get_running_loop(), LentReader(on_delta, room_for(request.max_tokens))
 
         def heard(part: Part) -> None:
-            reading.take(part)
+            try:
+                reader.take(part)
+            except EndlessReply:
+                reader.endless = True
             # One way out of the wait, which withdraws the question.
-            limit.reschedule(loop.time() + reading.patience(self.silence))
+            patience = min(self.silence, QUIET_SECONDS) if reader.could_end else self.silence
+            limit.reschedule(loop.time() + (0 if reader.enough or reader.endless else patience))
 
         try:
             async with asyncio.timeout(CONSENT_SECONDS) as limit:
-                stop = await self.lender.ask(model, tuple(spelled(request)), request.tools, heard)
+                reader.ends(await self.lender.ask(model, tuple(spelled(request)), request.tools, heard))
         except TimeoutError:
-            if reading.room >= 0 and (reading.enough or reading.could_end):
-                return reading.reply("closed")
-            kind: FailureKind = "malformed" if reading.room < 0 else "truncated"
-            raise _failure(kind, model, "", reading.text) from None
+            reader.flush()
+            if reader.endless or not (reader.enough or reader.could_end):
+                kind: FailureKind = "malformed" if reader.endless else "truncated"
+                raise _failure(kind, model, "", reader.text) from None
         except NotLent as error:
-            raise _failure(_kind(error), model, error.message, reading.text) from None
-        called = bool(reading.calls or reading.broken)
-        return reading.reply("tool_use" if called and stop == "end_turn" else stop)
+            raise _failure(_kind(error), model, error.message, reader.text) from None
+        return reader.reply()
 
 
-@dataclass(slots=True)
-class _Reading:
-    """A reply as it arrives."""
+class LentReader(ReplyReader):
+    """Takes the parts of a lent model's reply."""
 
-    on_delta: Callable[[Delta], Heard]
-    room: int
-    """Characters that it may still have."""
-    pieces: list[str] = field(default_factory=list[str])
-    calls: list[Call] = field(default_factory=list[Call])
-    broken: list[BrokenCall] = field(default_factory=list[BrokenCall])
-    begun: bool = False
-    enough: bool = False
-    could_end: bool = False
-    """Nothing need follow."""
-
-    def patience(self, silence: float) -> float:
-        """Seconds within which another part must come."""
-        if self.enough or self.room < 0:
-            return 0.0
-        return min(silence, QUIET_SECONDS) if self.could_end else silence
+    def __init__(self, on_delta: Callable[[Delta], Heard], room: int) -> None:
+        """As of any reply."""
+        super().__init__(on_delta, room)
+        self._calls: list[Call] = []
+        self._broken: list[BrokenCall] = []
+        self.endless = False
+        """There was no room for all of it."""
 
     @property
-    def text(self) -> str:
-        return "".join(self.pieces)
+    def could_end(self) -> bool:
+        return self._whole or bool(self._calls)
 
-    def take(self, part: Part) -> None:
-        if self.enough:
+    def take(self, event: object) -> None:
+        if self.enough or self.endless:
             return
-        if not self.begun:
-            self.begun = True
-            self.on_delta(Begun(Usage()))
-        match part:
+        if not self.events:
+            self._on_delta(Begun(Usage()))
+        self.events += 1
+        match event:
             case TextDelta(text):
-                self.room -= len(text)
-                self.pieces.append(text)
-                answer = self.on_delta(part)
-                self.enough, self.could_end = answer is True, answer == "whole" or bool(self.calls)
+                self._say(text)
             case Call():
-                self.room -= len(str(part.arguments))
-                self.calls.append(part)
-                self.could_end = True
-                self.on_delta(TextDelta(""))
+                self._take_room(len(str(event.arguments)))
+                self._calls.append(event)
+                self._on_delta(TextDelta(""))
             case BrokenCall():
-                self.room -= len(part.arguments_text)
-                self.broken.append(part)
-                self.on_delta(TextDelta(""))
+                self._take_room(len(event.arguments_text))
+                self._broken.append(event)
+                self._on_delta(TextDelta(""))
+            case _:
+                pass
 
-    def reply(self, stop: StopReason) -> ModelReply:
-        return ModelReply(self.text, stop, Usage(), tuple(self.calls), tuple(self.broken))
+    def ends(self, stop: StopReason) -> None:
+        """The editor has said why it ended."""
+        self.flush()
+        self._stop = "tool_use" if stop == "end_turn" and (self._calls or self._broken) else stop
+
+    def reply(self) -> ModelReply:
+        stop = cast("StopReason", self._stop or "closed")
+        return ModelReply(self.text, stop, calls=tuple(self._calls), broken_calls=tuple(self._broken))
 
 
 def spelled(request: ModelRequest) -> Iterator[ApiMessage]:

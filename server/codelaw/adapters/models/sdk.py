@@ -46,7 +46,7 @@ LEFT_SECONDS = 0.5
 _log = logging.getLogger(__name__)
 
 
-class Client(Protocol):
+class SdkClient(Protocol):
     """What is used of an SDK's client here."""
 
     @property
@@ -55,7 +55,7 @@ class Client(Protocol):
     async def close(self) -> None: ...
 
 
-class Events(Protocol):
+class EventStream(Protocol):
     """The events of a reply as they come, by name and data, pings among them."""
 
     response: httpx2.Response
@@ -70,7 +70,7 @@ class Events(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Errors:
+class SdkErrors:
     """How an SDK calls what may go wrong."""
 
     status: type[Exception]
@@ -104,7 +104,7 @@ def common(client: type[httpx2.AsyncClient], base_url: str | None, silence: floa
 class Endpoint(ABC):
     """What is asked of an endpoint through the SDK's `client`."""
 
-    def __init__(self, client: Client, secrets: Sequence[str], errors: Errors) -> None:
+    def __init__(self, client: SdkClient, secrets: Sequence[str], errors: SdkErrors) -> None:
         self._at = client
         self._secrets = secrets
         self._errors = errors
@@ -120,7 +120,7 @@ class Endpoint(ABC):
         await self._at.close()
 
     @abstractmethod
-    async def stream(self, request: ModelRequest) -> Events:
+    async def stream(self, request: ModelRequest) -> EventStream:
         """Ask.
 
         Raises:

@@ -331,7 +331,8 @@ class Asker:
         usage = reply.usage
         if reply.stop_reason == "closed" or not usage.total_tokens:
             searched = sum(not search.problem for search in reply.searches)
-            usage = replace(self._billed(usage, reply.text), web_searches=max(usage.web_searches, searched))
+            said = "".join((reply.text, *(f"{call.tool}{dict(call.arguments)}" for call in reply.calls)))
+            usage = replace(self._billed(usage, said), web_searches=max(usage.web_searches, searched))
         return replace(reply, text=joint.text, usage=usage)
 
     def _billed(self, reported: Usage, arrived: str) -> Usage:

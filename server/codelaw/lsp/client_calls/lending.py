@@ -24,7 +24,7 @@ from codelaw.domain.models import (
 )
 from codelaw.lsp.transport.errors import ClientError, Disconnected
 from codelaw.lsp.transport.rpc import Rpc
-from codelaw.ports.lending import NotLent, Offer, Part
+from codelaw.ports.lending import LentOffer, NotLent, Part
 from codelaw.protocol import lending as wire
 from codelaw.protocol.names import EDITOR_MODEL, EDITOR_MODELS
 
@@ -39,7 +39,7 @@ class ClientLender:
     def __init__(self, rpc: Rpc) -> None:
         self._rpc = rpc
 
-    async def offers(self) -> Sequence[Offer]:
+    async def offers(self) -> Sequence[LentOffer]:
         """See `Lender.offers`; one that is named twice counts once."""
         try:
             async with asyncio.timeout(LIST_SECONDS):
@@ -50,7 +50,7 @@ class ClientLender:
             raise NotLent("", f"The editor did not answer within {LIST_SECONDS:g} s.") from None
         except ValidationError as invalid:
             raise NotLent("", f"The editor's answer makes no sense: {invalid.errors()[0]['msg']}.") from None
-        found = {one.id: Offer(one.id, one.name, one.family, one.max_input_tokens) for one in answer.models}
+        found = {one.id: LentOffer(one.id, one.name, one.family, one.max_input_tokens) for one in answer.models}
         return list(found.values())
 
     async def ask(

@@ -21,7 +21,7 @@ from codelaw.adapters.models.endpoints import dig
 from codelaw.adapters.models.messages.body import BodyWriter, beta_headers, unknown_fields
 from codelaw.adapters.models.messages.stream import MessageReader
 from codelaw.adapters.models.replies import MalformedEvent
-from codelaw.adapters.models.sdk import NO_KEY, Endpoint, Errors, common, said_by
+from codelaw.adapters.models.sdk import NO_KEY, Endpoint, SdkErrors, common, said_by
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import ModelRequest, Platform, Usage
 
@@ -29,7 +29,7 @@ Client = anthropic.AsyncAnthropic | AsyncAnthropicBedrockMantle | AsyncAnthropic
 
 _MODELS = 1000
 _NO_METHOD = frozenset({404, 405, 501})
-_ERRORS = Errors(
+_ERRORS = SdkErrors(
     anthropic.APIStatusError, anthropic.APITimeoutError, anthropic.APIConnectionError, anthropic.AnthropicError
 )
 
