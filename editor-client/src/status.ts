@@ -62,7 +62,7 @@ export function tellStatus(server: ServerState, questions: number, known: Readon
     } else if (known?.running === true) {
       icon = "loading~spin";
       words = t.running;
-    } else if (server.offline) {
+    } else if (server.offline && (known?.chat?.model ?? "offline") === "offline") {
       words = t.offline;
       parts.push(words);
       lines.push(t.offlineModel);

@@ -202,9 +202,9 @@ async def test_skills_commands_and_agents(start: Start, vendor: LoopbackVendor, 
 
 
 async def test_the_program_of_a_hook(start: Start, vendor: LoopbackVendor, root: Path):
-    (root / "check.py").write_text("import sys\nsys.exit(2)\n")
-    does(root, "echo 'print(1)' > check.py")
-    hooks = {"PreToolUse": [{"matcher": "LS", "command": "python3 ./check.py"}]}
+    (root / "check.sh").write_text("exit 2\n")
+    does(root, "echo 'exit 0' > check.sh")
+    hooks = {"PreToolUse": [{"matcher": "LS", "command": "sh ./check.sh"}]}
     look = VendorReply(text=act("LS", "{}"))
     async with start(options=allowed(hooks=hooks)) as client:
         client.answers[APPROVAL] = option("reject")
@@ -212,7 +212,7 @@ async def test_the_program_of_a_hook(start: Start, vendor: LoopbackVendor, root:
         questions = client.params(APPROVAL)
         assert [one["tool"] for one in questions] == ["LS", "Review"], [one["why"] for one in questions]
         assert "A hook failed: a command has changed" in questions[0]["why"]
-        assert "-sys.exit(2)" in questions[1]["preview"]["diff"]
+        assert "-exit 2" in questions[1]["preview"]["diff"]
 
 
 async def test_a_server_that_is_killed_while_the_command_runs(start: Start, vendor: LoopbackVendor, root: Path):

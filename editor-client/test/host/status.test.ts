@@ -50,6 +50,8 @@ describe("the status bar", () => {
     expect(tellStatus(offline, 2, known({ running: true })).text).toBe("$(question) codelaw · asks 2 questions · 25 %");
     expect(tellStatus(offline, 0, known({ running: true })).text).toBe("$(loading~spin) codelaw · 25 %");
     expect(tellStatus(offline, 0, null).text).toBe("$(law) codelaw · offline");
+    const chat = { model: "editor/copilot/gpt-x", mode: "agent" } as NonNullable<Known["chat"]>;
+    expect(tellStatus(offline, 0, known({ chat })).text).toBe("$(law) codelaw · 25 %");
   });
 
   it("says nothing of a chat while the server is away, but what the matter is", () => {

@@ -2,6 +2,7 @@
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ServerState } from "../../src/messages";
+import type { Model } from "../../src/protocol/types";
 import { Hands } from "../../webview/hands";
 import { App } from "../../webview/parts/App";
 import type { State } from "../../webview/state";
@@ -285,6 +286,23 @@ describe("the banner", () => {
     expect(made.posted).toContainEqual({ kind: "command", command: "codelaw.setKey" });
   });
 
+  it("says nothing of a key in a chat with a model that the editor lends", () => {
+    const name = "editor/copilot/gpt-x";
+    const lent = {
+      name,
+      contextWindow: 64_000,
+      maxOutput: 32_000,
+      provider: "editor",
+      current: false,
+      source: "editor",
+    };
+    const state = run(chat(), server({ offline: true }), { kind: "models", models: [lent as Model] });
+    const { container, again } = show(state);
+    expect(container.querySelector('[data-phase="offline"]')!.textContent).toContain("Models of this editor");
+    again({ ...state, chat: { ...state.chat!, chat: { ...state.chat!.chat, model: name } } });
+    expect(container.querySelector('[data-phase="offline"]')).toBeNull();
+  });
+
   it("shows a problem with what to do, until it is dismissed", () => {
     const problem = { code: "chat_busy", message: "A turn is running.", hint: "Wait for it." };
     const made = show(run(chat(), { kind: "problem", problem }));
@@ -312,6 +330,19 @@ describe("what the model tells of its work", () => {
     const { container } = show(chat({ kind: "thought", delta: "Hm. ", step: 1 }, note("I read "), note("the law.")));
     const lines = [...container.querySelectorAll(".thought summary")].map(({ textContent }) => textContent);
     expect(lines).toEqual(["ThoughtHm. ", "ProgressI read the law."]);
+  });
+});
+
+describe("tokens that nobody has reported", () => {
+  it.each([
+    [11, "≈ 11 tokens"],
+    [undefined, "· 11 tokens"],
+  ])("are marked in the turn's figures: %s", (estimatedTokens, words) => {
+    const usage = { inputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 9, outputTokens: 1, totalTokens: 11 };
+    const done = ended("c", "t1", "Yes.", "finished", {
+      usage: { ...usage, ...(estimatedTokens && { estimatedTokens }) },
+    });
+    expect(show(chat(done)).container.querySelector(".figures")!.textContent).toContain(words);
   });
 });
 

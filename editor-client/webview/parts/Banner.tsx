@@ -1,6 +1,7 @@
 import type { Problem, ServerState } from "../../src/messages";
 import { useHands } from "../hands";
 import type { State } from "../state";
+import { modelOf } from "../text/seeing";
 import { Icon } from "./Icon";
 import { Trouble } from "./Trouble";
 import { t } from "../language";
@@ -17,13 +18,16 @@ const WORDS: Record<ServerState["phase"], string> = {
 const AT_WORK = new Set<ServerState["phase"]>(["searching", "installing", "starting"]);
 
 /** What is the matter with the server, if anything is; what went wrong with something the user asked for is below it. */
-export function Banner({ state: { server, problem, models } }: { state: State }) {
+export function Banner({ state }: { state: State }) {
+  const { server, problem, models } = state;
+  const lends = models.filter(({ source }) => source === "editor");
+  const asked = modelOf(state);
   return (
     <div role="status" class="banners">
       {server.phase !== "ready" && <Server server={server} />}
       {server.phase === "ready" && server.message !== "" && !server.offline && <Server server={server} />}
-      {server.phase === "ready" && server.offline && (
-        <Offline lent={models.some(({ source }) => source === "editor")} />
+      {server.phase === "ready" && server.offline && !lends.some(({ name }) => name === asked) && (
+        <Offline lent={lends.length > 0} />
       )}
       {server.restricted === true && <Restricted />}
       {problem !== null && <ProblemLine problem={problem} />}

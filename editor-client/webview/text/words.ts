@@ -34,7 +34,7 @@ export function figures(result: TurnResult, times: Times | null): string[] {
   const { usage, steps } = result;
   return [
     t.steps(steps),
-    t.tokens(amount(usage.totalTokens)),
+    `${usage.estimatedTokens === undefined ? "" : "≈ "}${t.tokens(amount(usage.totalTokens))}`,
     ...(usage.costUsd === undefined ? [] : [cost(usage.costUsd)]),
     ...(usage.cacheMiss === undefined ? [] : [t.cacheMissed(usage.cacheMiss.words)]),
     ...(times === null ? [] : [span(times.worked)]),
