@@ -26,6 +26,7 @@ class Extra:
 EXTRAS = {
     "grammars": Extra(PACKAGES, "the code search tells what code of these languages defines by how its lines begin"),
     "mcp": Extra(("mcp",), "servers of the Model Context Protocol do not start"),
+    "openai": Extra(("openai",), "models behind the APIs of OpenAI cannot be asked"),
     "local": Extra(("safetensors", "tokenizers"), '`embedding.provider = "local"` does not work'),
     "postgresql": Extra(("psycopg",), "`store.url` cannot name a PostgreSQL database"),
     "tokenizer": Extra(("tiktoken",), "tokens of models of other vendors are estimated"),

@@ -38,7 +38,16 @@ _BY_TYPE: dict[str, FailureKind] = {
     "not_found_error": "unknown_model",
     "timeout_error": "server",
     "api_error": "server",
+    "server_error": "server",
+    "rate_limit_exceeded": "rate_limit",
+    "insufficient_quota": "spending",
+    "context_length_exceeded": "overflow",
+    "model_not_found": "unknown_model",
+    "invalid_prompt": "invalid",
+    "bio_policy": "refused",
+    "misalignment_policy_violation": "refused",
 }
+"""By the type of an error or its code."""
 _BY_STATUS: dict[int, FailureKind] = {
     401: "auth",
     402: "spending",
@@ -55,6 +64,7 @@ _TOLD: dict[FailureKind, str] = {
     "server": "{place} failed",
     "overflow": "{place} takes less than was sent",
     "invalid": "{place} refused the request",
+    "refused": "{place} refused to answer",
     "items": "{place} did not take the model's earlier thinking",
     "auth": "{place} did not accept the key",
     "spending": "The credit or the spending limit of the account at {place} is used up",
@@ -80,7 +90,10 @@ _OVERFLOW = (
     "input token count",
 )
 
-_ITEMS = re.compile(r"in `thinking` block|`redacted_thinking` blocks|bound to a different conversation")
+_ITEMS = re.compile(
+    r"in `thinking` block|`redacted_thinking` blocks|bound to a different conversation"
+    r"|encrypted content .*could not be |Item with id '[^']*' not found"
+)
 """Thinking is not taken back."""
 _SPENT = (
     "credit balance is too low",

@@ -6,13 +6,11 @@ message is spelled once and its bytes are kept for as long as the next request h
 
 from __future__ import annotations
 
-import base64
-import json
 import re
-from collections.abc import Callable, Container, Mapping
-from json.encoder import encode_basestring  # pyright: ignore[reportUnknownVariableType]
+from collections.abc import Container, Mapping
 from typing import cast
 
+from codelaw.adapters.models.spelling import Images, SpeltMessages, as_bytes, base64_of, dump, quote
 from codelaw.domain.media.images import Image
 from codelaw.domain.models import (
     WEB_SEARCH,
@@ -25,7 +23,6 @@ from codelaw.domain.models import (
     ResultBlock,
     TextBlock,
     ToolSchema,
-    pictures_in,
 )
 
 _UPDATES = "thinking-display-updates-2026-08-18"
@@ -40,7 +37,6 @@ _UNKNOWN = re.compile(
 """How endpoints say that they do not know a field."""
 _LEAST_BUDGET = 1024
 """Tokens of the least that may be thought where a request says how much."""
-_quote: Callable[[str], str] = encode_basestring
 _NONE: Mapping[str, bytes] = {}
 _MARKS = {
     None: "",
@@ -103,41 +99,26 @@ class BodyWriter:
     """Writes bodies; remembers the messages of the previous one by identity. Equal requests give equal bytes."""
 
     def __init__(self) -> None:
-        self._messages: dict[int, tuple[ApiMessage, bytes, frozenset[str]]] = {}
-        """By id each message, how it was spelt, and the pictures that were sent in it."""
+        self._messages = SpeltMessages(_message)
         self._tools: tuple[tuple[ToolSchema, ...], bool, bytes] = ((), False, b"")
 
     def write(self, request: ModelRequest, without: Container[str] = ()) -> bytes:
         """The whole body, streaming asked for, of which a request for no output has none; `without` these fields."""
-        parts = [f'{{"model":{_quote(request.model)},"max_tokens":{request.max_tokens}'.encode()]
+        parts = [f'{{"model":{quote(request.model)},"max_tokens":{request.max_tokens}'.encode()]
         parts += [b',"stream":true'] if request.max_tokens else []
-        parts += [f",{_quote(name)}:{_dump(value)}".encode() for name, value in options(request, without).items()]
+        parts += [f",{quote(name)}:{dump(value)}".encode() for name, value in options(request, without).items()]
         return self._with_input(parts, request)
 
     def write_counted(self, request: ModelRequest) -> bytes:
         """The body of a question how many tokens the request's input has."""
-        return self._with_input([f'{{"model":{_quote(request.model)}'.encode()], request)
+        return self._with_input([f'{{"model":{quote(request.model)}'.encode()], request)
 
     def _with_input(self, parts: list[bytes], request: ModelRequest) -> bytes:
         if request.tools or request.searching:
             parts += (b',"tools":', self._tools_json(request.tools, searching=request.searching))
         if request.system:
-            parts += (b',"system":[', _bytes(",".join(map(_block, request.system))), b"]")
-        return b"".join([*parts, b',"messages":[', self._messages_json(request), b"]}"])
-
-    def _messages_json(self, request: ModelRequest) -> bytes:
-        known, messages, images = self._messages, request.messages, request.images
-        current: dict[int, tuple[ApiMessage, bytes, frozenset[str]]] = {}
-        sent = frozenset(images)
-        for message in messages:
-            key = id(message)
-            entry = known.get(key)
-            if entry is None or entry[0] is not message or entry[2] != (sent & _seen(message) if sent else frozenset()):
-                entry = (message, _message(message, images), sent & _seen(message) if sent else frozenset[str]())
-            current[key] = entry
-        # The entries hold their messages, so no id can be taken over by another object while it is a key here.
-        self._messages = current
-        return b",".join([current[id(message)][1] for message in messages])
+            parts += (b',"system":[', as_bytes(",".join(map(_block, request.system))), b"]")
+        return b"".join([*parts, b',"messages":[', b",".join(self._messages.of(request)), b"]}"])
 
     def _tools_json(self, tools: tuple[ToolSchema, ...], *, searching: bool) -> bytes:
         if self._tools[0] is not tools or self._tools[1] is not searching or not self._tools[2]:
@@ -146,17 +127,13 @@ class BodyWriter:
                 for tool in tools
             ]
             rows += [WEB_SEARCH] if searching else []
-            self._tools = (tools, searching, _bytes(_dump(rows)))
+            self._tools = (tools, searching, as_bytes(dump(rows)))
         return self._tools[2]
 
 
-def _seen(message: ApiMessage) -> frozenset[str]:
-    return frozenset(image.digest for block in message.blocks for image in pictures_in(block))
-
-
-def _message(message: ApiMessage, images: Mapping[str, bytes]) -> bytes:
+def _message(message: ApiMessage, images: Images) -> str:
     blocks = ",".join(_block(block, images) for block in message.blocks)
-    return _bytes(f'{{"role":"{message.role}","content":[{blocks}]}}')
+    return f'{{"role":"{message.role}","content":[{blocks}]}}'
 
 
 def _block(block: Block, images: Mapping[str, bytes] = _NONE) -> str:
@@ -165,38 +142,26 @@ def _block(block: Block, images: Mapping[str, bytes] = _NONE) -> str:
     mark = _MARKS[block.breakpoint]
     match block:
         case TextBlock(text):
-            return f'{{"type":"text","text":{_quote(text)}{mark}}}'
+            return f'{{"type":"text","text":{quote(text)}{mark}}}'
         case ImageBlock(image, instead):
             return _picture(image, instead, images, mark)
         case CallBlock(call):
-            arguments = _dump(dict(call.arguments))
-            return f'{{"type":"tool_use","id":{_quote(call.id)},"name":{_quote(call.tool)},"input":{arguments}{mark}}}'
+            arguments = dump(dict(call.arguments))
+            return f'{{"type":"tool_use","id":{quote(call.id)},"name":{quote(call.tool)},"input":{arguments}{mark}}}'
         case ResultBlock(call_id, text, is_error):
             error = ',"is_error":true' if is_error else ""
-            content = _quote(text)
+            content = quote(text)
             if block.images:
                 shown = "".join(f",{_picture(image, block.instead, images)}" for image in block.images)
                 content = f'[{{"type":"text","text":{content}}}{shown}]'
-            return f'{{"type":"tool_result","tool_use_id":{_quote(call_id)},"content":{content}{error}{mark}}}'
+            return f'{{"type":"tool_result","tool_use_id":{quote(call_id)},"content":{content}{error}{mark}}}'
 
 
 def _picture(image: Image, instead: str, images: Mapping[str, bytes], mark: str = "") -> str:
     """A picture, or the words in its place where its bytes are not sent."""
     content = images.get(image.digest)
     if content is None:
-        return f'{{"type":"text","text":{_quote(instead)}{mark}}}'
-    data = base64.b64encode(content).decode()
-    source = f'{{"type":"base64","media_type":{_quote(image.media_type)},"data":"{data}"}}'
+        return f'{{"type":"text","text":{quote(instead)}{mark}}}'
+    data = base64_of(content)
+    source = f'{{"type":"base64","media_type":{quote(image.media_type)},"data":"{data}"}}'
     return f'{{"type":"image","source":{source}{mark}}}'
-
-
-def _dump(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _bytes(text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        # A lone surrogate is not Unicode text; the vendor would refuse the whole body for it.
-        return text.encode(errors="replace")

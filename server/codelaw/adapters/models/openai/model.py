@@ -1,0 +1,56 @@
+"""Responses and Chat Completions, of OpenAI or of whoever speaks them (P-4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
+
+from codelaw.adapters.extras import adding
+from codelaw.adapters.models.openai.responses_body import NEWER, ResponsesWriter
+from codelaw.adapters.models.openai.responses_stream import ResponsesReader
+from codelaw.adapters.models.replies import ReplyReader, room_for
+from codelaw.adapters.models.wire import SILENCE, WireModel
+from codelaw.domain.errors import ModelFailure
+from codelaw.domain.models import Delta, Heard, ModelRequest
+
+if TYPE_CHECKING:
+    from codelaw.adapters.models.openai.sdk import OpenAIEndpoint
+
+VENDOR = "https://api.openai.com/v1"
+OpenAIWire = Literal["responses"]
+
+
+class OpenAIModel(WireModel["OpenAIEndpoint", ReplyReader]):
+    """A `ChatModel` on any endpoint that speaks one of the wires of OpenAI; `base_url` holds the version."""
+
+    def __init__(
+        self,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        *,
+        wire: OpenAIWire = "responses",
+        silence: float = SILENCE,
+    ) -> None:
+        super().__init__(api_key, base_url or VENDOR, silence)
+        self._wire: OpenAIWire = wire
+
+    async def offers(self, name: str) -> bool | None:
+        """Whether the endpoint has the model `name`; None where it keeps no list of models. No model is asked.
+
+        Raises:
+            ModelFailure: as for `reply`.
+        """
+        connection = await self._connected()
+        return await connection.run(connection.offers(name), name)
+
+    def _load(self) -> OpenAIEndpoint:
+        try:
+            from codelaw.adapters.models.openai import sdk  # noqa: PLC0415 - an extra, and most of a second
+        except ModuleNotFoundError:
+            message = f"The package `openai` is not installed. Add it by `{adding('openai')}`."
+            raise ModelFailure("invalid", message) from None
+        place = (self._key, self._base_url, self._silence)
+        return sdk.OpenAIEndpoint(place, self._secrets, "/responses", ResponsesWriter().write, NEWER)
+
+    def _reader(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> ReplyReader:
+        return ResponsesReader(on_delta, room_for(request.max_tokens))

@@ -1,0 +1,83 @@
+"""The vendor's SDK: its client, and what is asked through it; an extra, loaded late (P-4, V-1)."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from urllib.parse import quote
+
+import openai
+from openai import AsyncStream, DefaultAsyncHttpxClient
+
+from codelaw.adapters.models.endpoints import dig
+from codelaw.adapters.models.replies import MalformedEvent
+from codelaw.adapters.models.sdk import NO_KEY, Endpoint, Errors, common, said_by
+from codelaw.domain.models import ModelRequest
+
+_ERRORS = Errors(openai.APIStatusError, openai.APITimeoutError, openai.APIConnectionError, openai.OpenAIError)
+
+_log = logging.getLogger(__name__)
+
+
+class RawChunks(AsyncStream[tuple[str, str]]):
+    """The events of a reply as they come, by name and data; chunks of Chat Completions have no name."""
+
+    async def __stream__(self) -> AsyncIterator[tuple[str, str]]:
+        """All but the mark at the end, behind which the rest of the body is read."""
+        async for one in self._iter_events():
+            if not one.data.startswith("[DONE]"):
+                yield one.event or "", one.data
+
+
+class OpenAIEndpoint(Endpoint):
+    """An endpoint of one of the wires: `write` spells the bodies of what is asked at `path`."""
+
+    def __init__(
+        self,
+        place: tuple[str, str | None, float],
+        secrets: Sequence[str],
+        path: str,
+        write: Callable[[ModelRequest, frozenset[str]], bytes],
+        newer: Sequence[str] = (),
+    ) -> None:
+        """`place`: key, base URL, and the seconds of silence that are borne; `newer`: fields that can be left out."""
+        key, base_url, silence = place
+        client = openai.AsyncOpenAI(api_key=key or NO_KEY, **common(DefaultAsyncHttpxClient, base_url, silence))
+        super().__init__(client, secrets, _ERRORS)
+        self._client, self._path, self._write, self._newer = client, path, write, newer
+        self._unknown: frozenset[str] = frozenset()
+        """Those that the endpoint has refused to take."""
+
+    async def stream(self, request: ModelRequest) -> RawChunks:
+        """As `Endpoint` has it."""
+        self._check_limits()
+        while True:
+            try:
+                stream = await self._client.post(
+                    self._path,
+                    cast_to=object,
+                    options={"headers": {"content-type": "application/json"}},
+                    content=self._write(request, self._unknown),
+                    stream=True,
+                    stream_cls=RawChunks,
+                )
+                break
+            except openai.BadRequestError as error:
+                unknown = {name for name in self._newer if name in said_by(error)} - self._unknown
+                if not unknown:
+                    raise
+                self._unknown |= unknown
+                _log.info("%s does not know %s", self.place, ", ".join(sorted(unknown)))
+        self.limits.take(stream.response.headers, time.time())
+        return stream
+
+    async def offers(self, name: str) -> bool | None:
+        """Whether the endpoint has a model; None where it keeps no list. No model is asked."""
+        try:
+            found: object = await self._client.get(f"/models/{quote(name, safe='/')}", cast_to=object)
+        except openai.NotFoundError as error:
+            return False if dig(error.body, "message") else None
+        if not isinstance(dig(found, "id"), str):
+            raise MalformedEvent("The answer is not a description of a model.")
+        return True

@@ -1,0 +1,341 @@
+"""A strict vendor of Responses on loopback: what it refuses, which reasoning it takes back, and how it streams."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from tests.loopback.http import LoopbackServer, Received, reset, send
+from tests.loopback.script import Event, VendorReply
+
+_FIELDS = {
+    "model", "input", "max_output_tokens", "stream", "store", "prompt_cache_key", "prompt_cache_options", "reasoning",
+    "include", "tools", "temperature", "top_p", "text", "parallel_tool_calls",
+}  # fmt: skip
+_TEXT = {"type", "text", "prompt_cache_breakpoint"}
+_PARTS = {
+    "input_text": _TEXT,
+    "output_text": {"type", "text", "annotations", "logprobs"},
+    "input_image": {"type", "image_url", "detail", "prompt_cache_breakpoint"},
+}
+_ITEMS = {
+    "message": {"type", "id", "role", "content", "phase", "status"},
+    "reasoning": {"type", "id", "summary", "content", "encrypted_content", "status"},
+    "function_call": {"type", "id", "call_id", "name", "arguments", "status"},
+    "function_call_output": {"type", "id", "call_id", "output", "status"},
+}
+_EFFORTS = ("low", "medium", "high", "xhigh", "max")
+MOST_MARKS = 4
+Refusal = tuple[int, str, str | None]
+
+
+@dataclass(slots=True)
+class Asked(Received):
+    """A request, with what came of it."""
+
+    status: int = 0
+    refused: str | None = None
+    removed: list[str] = field(default_factory=list)
+    closed_early: bool = False
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class ResponsesVendor(LoopbackServer):
+    """Answers `/v1/responses` by its script; reasoning counts for one model, one account and one prefix (P-5)."""
+
+    def __init__(
+        self, *replies: VendorReply, account: str = "a", newer: bool = True, cached: Mapping[str, int] | None = None
+    ) -> None:
+        """`newer`: it knows breakpoints; `cached`: the `cached_tokens` and `cache_write_tokens` that it reports."""
+        super().__init__()
+        self.script = list(replies)
+        self.requests: list[Asked] = []
+        self._account, self._newer, self._cached = account, newer, cached or {}
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    async def answer(self, request: Received, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        asked = Asked(*astuple(request))
+        self.requests.append(asked)
+        if request.path.startswith("/v1/models/"):
+            name = request.path.rpartition("/")[2]
+            known = name.startswith("gpt-")
+            message = f"The model '{name}' does not exist"
+            return (
+                await self._json(asked, writer, {"id": name})
+                if known
+                else await self._error(asked, writer, 404, message)
+            )
+        if (request.method, request.path) != ("POST", "/v1/responses"):
+            return await self._error(asked, writer, 404, f"Invalid URL ({request.method} {request.path})")
+        body = asked.json()
+        if (refused := malformed(body, newer=self._newer) or self._unread(body, asked)) is not None:
+            asked.refused = refused[1]
+            return await self._error(asked, writer, *refused)
+        if not self.script:
+            return await self._error(asked, writer, 500, "the script has no reply for this request")
+        reply = self.script.pop(0)
+        if reply.wait:
+            await asyncio.sleep(reply.wait)
+        if reply.broken == "reset_before":
+            return await reset(writer)
+        if reply.status >= 400:
+            asked.status = reply.status
+            error = {"message": reply.error_message, "type": reply.error_type, "param": None, "code": None}
+            await send(writer, reply.status, {"error": error}, dict(reply.headers or {}))
+            return True
+        return await self._stream(asked, reply, reader, writer)
+
+    async def _json(self, asked: Asked, writer: asyncio.StreamWriter, value: Any) -> bool:
+        asked.status = 200
+        await send(writer, 200, value)
+        return True
+
+    async def _error(
+        self, asked: Asked, writer: asyncio.StreamWriter, status: int, message: str, code: str | None = None
+    ) -> bool:
+        asked.status = status
+        kind = "invalid_request_error" if status < 500 else "server_error"
+        await send(writer, status, {"error": {"message": message, "type": kind, "param": None, "code": code}})
+        return True
+
+    def sealed(self, model: str, items: Sequence[Any]) -> str:
+        """The encrypted content of reasoning behind these items."""
+        before = json.dumps([_bare(item) for item in items], sort_keys=True)
+        prefix = sha256(before.encode()).hexdigest()[:16]
+        return f"{prefix}.{sha256(f'{prefix}|{model}|{self._account}'.encode()).hexdigest()}"
+
+    def _unread(self, body: Mapping[str, Any], asked: Asked) -> Refusal | None:
+        """Reasoning that was altered is refused; what stands behind something else than it did is left out."""
+        for place, item in enumerate(body["input"]):
+            if item["type"] != "reasoning":
+                continue
+            sealed = item.get("encrypted_content")
+            if not sealed:
+                return (
+                    404,
+                    f"Item with id '{item['id']}' not found. Items are not persisted when `store` is set to false.",
+                    None,
+                )
+            prefix, _, seal = sealed.partition(".")
+            if seal != sha256(f"{prefix}|{body['model']}|{self._account}".encode()).hexdigest():
+                return (
+                    400,
+                    f"The encrypted content for item {item['id']} could not be verified.",
+                    "invalid_encrypted_content",
+                )
+            if sealed != self.sealed(body["model"], body["input"][:place]):
+                asked.removed.append(item["id"])
+        return None
+
+    async def _stream(
+        self, asked: Asked, reply: VendorReply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
+        asked.status = 200
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n")
+        for name, value in (reply.headers or {}).items():
+            writer.write(f"{name}: {value}\r\n".encode())
+        writer.write(b"\r\n")
+        rows = list(self.events(asked, reply, len(self.requests)))
+        middle = next((place for place, (name, _) in enumerate(rows) if name.endswith("text.delta")), 1)
+        middle = len(rows) - 1 if reply.behind else middle
+        for place, (name, data) in enumerate(rows):
+            if place == middle and reply.broken is not None:
+                if reply.broken == "silence":
+                    await writer.drain()
+                    asked.closed_early = await _left(reader, reply.silence)
+                    if asked.closed_early:
+                        return False
+                elif reply.broken == "reset":
+                    return await reset(writer)
+                elif reply.broken == "error_event":
+                    error = {"code": reply.error_type, "message": reply.error_message, "param": None}
+                    self._chunk(writer, "error", {"type": "error", "sequence_number": place, **error})
+                    break
+                else:
+                    break
+            self._chunk(writer, name, {**data, "sequence_number": place})
+        writer.write(b"0\r\n\r\n")
+        await writer.drain()
+        return True
+
+    def _chunk(self, writer: asyncio.StreamWriter, name: str, data: Any) -> None:
+        piece = f"event: {name}\ndata: {json.dumps(data)}\n\n".encode()
+        writer.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+
+    def events(self, asked: Asked, reply: VendorReply, number: int) -> Iterator[Event]:
+        """Reasoning, then notes, then text, then calls, as the vendor streams them."""
+        body = asked.json()
+        response = {
+            "id": f"resp_{number:04}", "object": "response", "created_at": 1, "model": body["model"], "output": [],
+            "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "error": None, "incomplete_details": None,
+            "instructions": None, "metadata": {}, "temperature": None, "top_p": None, "status": "in_progress",
+        }  # fmt: skip
+        yield "response.created", {"type": "response.created", "response": response}
+        output: list[dict[str, Any]] = []
+        for item in _items(reply, number):
+            if item["type"] == "reasoning":
+                asks = "reasoning.encrypted_content" in body.get("include", ())
+                item["encrypted_content"] = self.sealed(body["model"], [*body["input"], *output]) if asks else None
+            yield from _item_events(item, len(output), reply.chunk)
+            output.append(item)
+        cached = {"cached_tokens": 0, "cache_write_tokens": 0} | dict(self._cached)
+        usage = {
+            "input_tokens": len(asked.body) // 4 + sum(cached.values()), "input_tokens_details": cached,
+            "output_tokens": 40, "output_tokens_details": {"reasoning_tokens": 16}, "total_tokens": 1,
+        }  # fmt: skip
+        removed = [{"id": one, "action": "removed", "reason": "prefix_changed"} for one in asked.removed]
+        response = {**response, "output": output, "usage": usage, "input_transformations": removed or None}
+        match reply.stop_reason:
+            case "max_tokens" | "refusal":
+                why = "max_output_tokens" if reply.stop_reason == "max_tokens" else "content_filter"
+                end = {**response, "status": "incomplete", "incomplete_details": {"reason": why}}
+                yield "response.incomplete", {"type": "response.incomplete", "response": end}
+            case "failed":
+                error = {"code": reply.error_type, "message": reply.error_message}
+                end = {**response, "status": "failed", "error": error}
+                yield "response.failed", {"type": "response.failed", "response": end}
+            case _:
+                yield (
+                    "response.completed",
+                    {"type": "response.completed", "response": {**response, "status": "completed"}},
+                )
+
+
+def _items(reply: VendorReply, number: int) -> Iterator[dict[str, Any]]:
+    if reply.thinking:
+        summary = [{"type": "summary_text", "text": reply.thinking}]
+        yield {"type": "reasoning", "id": f"rs_{number}", "summary": summary}
+    for place, block in enumerate(reply.blocks):
+        yield _message(f"msg_{number}_{place}", str(block["text"]), "commentary")
+    if reply.text:
+        yield _message(f"msg_{number}", reply.text, "final_answer" if not reply.calls else None)
+    for place, call in enumerate(reply.calls):
+        arguments = call["json"] if "json" in call else json.dumps(call["input"])
+        name = call.get("id", f"call_{number}_{place}")
+        yield {
+            "type": "function_call", "id": f"fc_{number}_{place}", "call_id": name, "name": call["name"],
+            "arguments": arguments, "status": "completed",
+        }  # fmt: skip
+
+
+def _message(name: str, text: str, phase: str | None) -> dict[str, Any]:
+    content = [{"type": "output_text", "text": text, "annotations": [], "logprobs": []}]
+    return {
+        "type": "message",
+        "id": name,
+        "role": "assistant",
+        "status": "completed",
+        "content": content,
+        "phase": phase,
+    }
+
+
+def _item_events(item: Mapping[str, Any], index: int, chunk: int) -> Iterator[Event]:
+    at: dict[str, Any] = {"output_index": index, "item_id": item["id"]}
+    empty: Mapping[str, Any] = {
+        "reasoning": {"summary": []},
+        "message": {"content": []},
+        "function_call": {"arguments": ""},
+    }
+    yield _event("response.output_item.added", output_index=index, item={**item, **empty[item["type"]]})
+    match item["type"]:
+        case "reasoning":
+            for piece in _pieces(item["summary"][0]["text"], chunk):
+                yield _event("response.reasoning_summary_text.delta", **at, summary_index=0, delta=piece)
+        case "message":
+            for piece in _pieces(item["content"][0]["text"], chunk):
+                yield _event("response.output_text.delta", **at, content_index=0, delta=piece, logprobs=[])
+        case _:
+            for piece in _pieces(item["arguments"], chunk):
+                yield _event("response.function_call_arguments.delta", **at, delta=piece)
+    yield _event("response.output_item.done", output_index=index, item=item)
+
+
+def _event(kind: str, **fields: Any) -> Event:
+    return kind, {"type": kind, **fields}
+
+
+def _pieces(text: str, chunk: int) -> Iterator[str]:
+    return (text[place : place + chunk] for place in range(0, len(text), chunk))
+
+
+def _bare(item: Mapping[str, Any]) -> Any:
+    """An item as the prefix has it: without ids of output items, marks, and other spellings of the same."""
+    if item["type"] == "message":
+        said = [(part.get("text"), part.get("image_url")) for part in item["content"]]
+        return [item["role"], said]
+    return {name: value for name, value in item.items() if name not in {"id", "status"}}
+
+
+async def _left(reader: asyncio.StreamReader, seconds: float) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            return not await reader.read(1)
+    except (TimeoutError, ConnectionError) as error:
+        return isinstance(error, ConnectionError)
+
+
+def malformed(body: Mapping[str, Any], *, newer: bool = True) -> Refusal | None:
+    """What the vendor says of a request that it does not take; None where it takes it."""
+
+    def refused(message: str) -> Refusal:
+        return 400, message, None
+
+    for name in body.keys() - _FIELDS:
+        return refused(f"Unknown parameter: '{name}'.")
+    if not newer and "prompt_cache_breakpoint" in json.dumps(body):
+        return refused("Unknown parameter: 'input[0].content[0].prompt_cache_breakpoint'.")
+    if body.get("store") is not False or not body.get("stream"):
+        return refused("This fake wants `store` false and `stream` true.")
+    if not isinstance(most := body.get("max_output_tokens"), int) or most < 16:
+        return refused("Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16.")
+    effort = body.get("reasoning", {}).get("effort")
+    if effort is not None and effort not in _EFFORTS:
+        return refused(f"Unsupported value: '{effort}' is not supported with the '{body['model']}' model.")
+    if "temperature" in body or "top_p" in body:
+        return refused("Unsupported parameter: 'temperature' is not supported with this model.")
+    for tool in body.get("tools", ()):
+        if tool.keys() != {"type", "name", "description", "parameters", "strict"} or tool["type"] != "function":
+            return refused("Invalid value for 'tools'.")
+        parameters = tool["parameters"]
+        whole = {*parameters.get("properties", {})} == {*parameters.get("required", ())}
+        if tool["strict"] and not (whole and parameters.get("additionalProperties") is False):
+            return refused(f"Invalid schema for function '{tool['name']}'.")
+    return next((refused(message) for message in _faults(body["input"])), None)
+
+
+def _faults(items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    calls: dict[str, bool] = {}
+    marks = 0
+    for place, item in enumerate(items):
+        kind = item.get("type", "")
+        for name in item.keys() - _ITEMS.get(kind, set()):
+            yield f"Unknown parameter: 'input[{place}].{name}'."
+        if kind == "message":
+            for part in item["content"]:
+                wanted = "output_text" if item["role"] == "assistant" else "input_"
+                if not part["type"].startswith(wanted) or part.keys() - _PARTS[part["type"]]:
+                    yield f"Invalid value: '{part['type']}' in 'input[{place}].content'."
+                marks += "prompt_cache_breakpoint" in part
+        if kind == "function_call":
+            calls[item["call_id"]] = False
+            json.loads(item["arguments"])
+        if kind == "function_call_output":
+            if item["call_id"] not in calls:
+                yield f"No tool call found for function call output with call_id {item['call_id']}."
+            calls[item["call_id"]] = True
+            marks += json.dumps(item["output"]).count('"prompt_cache_breakpoint"')
+    for name, answered in calls.items():
+        if not answered:
+            yield f"No tool output found for function call {name}."
+    if marks > MOST_MARKS:
+        yield f"A maximum of {MOST_MARKS} prompt cache breakpoints may be written. Found {marks}."
