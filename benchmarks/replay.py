@@ -31,7 +31,7 @@ from codelaw.context.shortening.scratchpad import shrink_scratchpad
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Message
 from codelaw.domain.models import Effort, Prices, Usage
-from codelaw.settings.model import ModelGroup
+from codelaw.settings.providers import ModelGroup
 
 WINDOW = 200_000
 RESERVE = 16_384

@@ -16,6 +16,7 @@ import pytest
 from blockbuster import BlockBuster
 from hypothesis import HealthCheck, settings
 
+from codelaw.settings.sources import SDK_VARIABLES
 from codelaw.templates.render import preload
 from tests.fakes.postgres import postgres, postgres_url  # noqa: F401 - fixtures for every test
 from tests.long import EXAMPLES, WHOLE, long_ones, quick
@@ -109,7 +110,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     Servers speak the text dialect, in which most scripts of replies are written; those that say `auto` have the default.
     """
     for name in list(os.environ):
-        if name.startswith(("CODELAW_", "ANTHROPIC_")):
+        if name.startswith(("CODELAW_", "ANTHROPIC_")) or name in SDK_VARIABLES:
             monkeypatch.delenv(name)
     # `mktemp` looks at all earlier folders for the next number.
     homes = tmp_path_factory.getbasetemp() / "homes"

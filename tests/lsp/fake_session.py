@@ -200,7 +200,7 @@ class FakeSession:
 
     async def create(self, *, title=None, mode=None, model=None, kind=None, **_choices) -> Chat:
         self._numbers += 1
-        name = model or self.settings.value.model.name
+        name = model or self.settings.value.model.chosen_name
         chat = Chat(f"chat{self._numbers}", title or "", kind or "panel", mode or "agent", name, "layered", 1.0, 2.0)
         self.stored[chat.id] = chat
         return chat
@@ -442,7 +442,7 @@ class FakeSession:
         return []
 
     def models(self):
-        return [ModelInfo(self.settings.value.model.name, 200_000, 8_000, "offline", current=True)]
+        return [ModelInfo(self.settings.value.model.chosen_name, 200_000, 8_000, "offline", current=True)]
 
     async def models_now(self):
         return self.models()

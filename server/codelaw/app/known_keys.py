@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit
 
 from codelaw.domain.chats import Notice
+from codelaw.domain.presets import PRESETS
 from codelaw.domain.safety.redaction import said, secret_in, shape_of, tells_a_secret
 
 if TYPE_CHECKING:
     from codelaw.settings.model import Settings
 
 _OURS = re.compile(
-    r"CODELAW_\w+|(?:ANTHROPIC|CLAUDE|OPENAI|OPENROUTER|GEMINI|MISTRAL|DEEPSEEK|GROQ|XAI|COHERE)_(?:API_KEY|AUTH_TOKEN)"
+    r"CODELAW_\w+|(?:CLAUDE|COHERE)_(?:API_KEY|AUTH_TOKEN)|"
+    + "|".join(variable for preset in PRESETS.values() for variable in preset.keys)
 )
 """Variables in which models' keys stand, and codelaw's own settings."""
 
@@ -53,6 +55,9 @@ def _configured(settings: Settings) -> dict[str, str]:
         "model password": _password(settings.model.base_url or ""),
         "embedding password": _password(settings.embedding.base_url or ""),
     }
+    for name, access in settings.model.providers.items():
+        configured[f"key of {name}"] = access.api_key
+        configured[f"password of {name}"] = _password(access.base_url or "")
     return _of_servers(settings.mcp.servers) | {value: label for label, value in configured.items() if value}
 
 

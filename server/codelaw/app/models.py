@@ -23,16 +23,19 @@ from codelaw.agent.model_calls.redacting_model import RedactingModel
 from codelaw.context.tokens import Window, most_output, output_reserve, resolve_window
 from codelaw.domain.errors import Refusal
 from codelaw.domain.models import ModelProfile, Prices
+from codelaw.domain.presets import PRESETS
 from codelaw.domain.reports import ModelInfo
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.choosing import DialectFacts
     from codelaw.app.in_force import SettingsInForce
     from codelaw.domain.chats import Chat
+    from codelaw.domain.presets import Preset
     from codelaw.domain.safety.redaction import Redaction
     from codelaw.ports.lending import Lender
     from codelaw.ports.model import ChatModel
-    from codelaw.settings.model import Provider, Settings
+    from codelaw.settings.model import Settings
+    from codelaw.settings.providers import ModelGroup, Provider
 
 OFFLINE = "offline"
 LENDER = "the editor"
@@ -47,14 +50,11 @@ def make_model(settings: Settings, provider: Provider, lender: Lender | None = N
     """The model of a provider; nothing is connected or loaded yet.
 
     Raises:
-        Refusal: `model_unavailable`: the script of the provider `scripted` is missing or wrong; nobody is connected
-            who lends models.
+        Refusal: `model_unavailable`: the script of the provider `scripted` is missing or wrong, a package is missing by
+            which the provider is asked, or nobody is connected who lends models.
     """
     model = settings.model
     match provider:
-        case "anthropic":
-            key = model.api_key or model.auth_token
-            return MessagesModel(key, model.base_url, platform=model.platform, fallbacks=model.fallbacks)
         case "scripted":
             hint = "Set model.script to a file of replies."
             if model.script is None:
@@ -72,6 +72,19 @@ def make_model(settings: Settings, provider: Provider, lender: Lender | None = N
             return LentModel(lender)
         case "offline":
             return OfflineModel()
+        case _:
+            return speaker(model, PRESETS[provider])
+
+
+def speaker(model: ModelGroup, preset: Preset) -> MessagesModel:
+    """Who asks a vendor, by its wire and with its key alone; refuses as `make_model`."""
+    key, own = model.key_of(preset.name), preset.name == "anthropic"
+    if preset.wire != "messages":
+        message = f"{preset.title} cannot be asked: the package `openai` is not installed."
+        raise Refusal("model_unavailable", message, "Install it: pip install 'codelaw[openai]'")
+    platform = model.platform if own else None
+    address = None if platform and not model.base_url else model.address_of(preset.name)
+    return MessagesModel(key, address, platform=platform, fallbacks=own and model.fallbacks, header=preset.header)
 
 
 class ChatModels:
@@ -88,7 +101,8 @@ class ChatModels:
         """The model of a provider; refuses as `make_model`."""
         if provider not in self._made:
             made = make_model(self._settings.value, provider, self._lender)
-            self._made[provider] = RedactingModel(made, self._redaction)
+            prefix = prefix_of(self._settings.value.model, provider)
+            self._made[provider] = RedactingModel(made, self._redaction, prefix)
         return self._made[provider]
 
     def renew(self) -> None:
@@ -123,24 +137,55 @@ def answerer(settings: Settings, chat: Chat | None = None, chosen: str | None = 
     be reached the offline model answers, and where it was chosen no vendor does. `chosen` is a choice of this moment.
     What the editor lends is chosen by a person alone, or by the settings' provider; no name in a file does (P-7).
     """
-    provider = settings.model.chosen_provider
-    picked = chosen or (chat.model if chat is not None and chat.chosen else "")
-    if lent(settings, picked):
-        return Answerer(picked, "editor", LENDER)
-    name = picked or settings.model.name
-    if provider == "editor" and name != OFFLINE:
-        return Answerer(PREFIX + name.removeprefix(PREFIX), "editor", LENDER)
+    model, picked = settings.model, chosen or (chat.model if chat is not None and chat.chosen else "")
+    provider, name = _asked(model, picked), picked or model.chosen_name
     if OFFLINE in {provider, name}:
         return Answerer(OFFLINE, OFFLINE)
-    if provider != "anthropic":
+    if provider == "editor":
+        return Answerer(PREFIX + name.removeprefix(PREFIX), provider, LENDER)
+    if provider not in PRESETS:
         return Answerer(name, provider)
-    host = (settings.model.base_url is None and settings.model.platform) or place_of(settings.model.base_url or VENDOR)
-    return Answerer(name, provider, host)
+    cloud = model.platform if provider == "anthropic" and model.base_url is None else None
+    return Answerer(name, provider, cloud or place_of(model.address_of(provider)))
 
 
-def lent(settings: Settings, name: str) -> bool:
-    """Whether a choice means a model that the editor lends: it needs no key, but not where the user wants no vendor."""
-    return name.startswith(PREFIX) and settings.model.provider != OFFLINE
+def _asked(model: ModelGroup, name: str) -> Provider:
+    """The provider of a model by its name, which may begin with that of another one than is in force (P-4).
+
+    Where a gateway is in force, its models' names begin with vendors too: only what no gateway passes on is another's.
+    """
+    now, (first, _, rest) = model.chosen_provider, name.partition("/")
+    if not rest or first == now or model.provider == OFFLINE:
+        return now
+    if first == "editor":
+        return first
+    preset = PRESETS.get(first)
+    foreign = preset is not None and model.reaches(preset.name) and (preset.local or not passes_on(model, now))
+    return preset.name if preset is not None and foreign else now
+
+
+def key_hint(preset: Preset) -> str:
+    """Where a vendor's key is put."""
+    return f"Set the variable {preset.keys[0]}, or model.providers.{preset.name}.apiKey in codelaw's config.toml."
+
+
+def passes_on(model: ModelGroup, provider: Provider) -> bool:
+    """Whether a provider's own names of models may begin with a vendor's."""
+    preset = PRESETS.get(provider)
+    if preset is None:
+        return False
+    return preset.gateway or preset.local or model.address_of(preset.name) != preset.base_url
+
+
+def prefix_of(model: ModelGroup, provider: Provider) -> str:
+    """What stands in front of a name that the provider itself does not know; empty where nothing does."""
+    own = provider not in PRESETS or (provider == model.chosen_provider and passes_on(model, provider))
+    return "" if own else f"{provider}/"
+
+
+def apart(settings: Settings, name: str) -> bool:
+    """Whether a model is another provider's than the settings', or the editor's: no name in them is one of its side."""
+    return answerer(settings, chosen=name).provider not in {settings.model.chosen_provider, OFFLINE} - {"editor"}
 
 
 def shown(settings: Settings, chat: Chat) -> Chat:
@@ -155,7 +200,11 @@ def check_choice(settings: Settings, name: str) -> None:
     Raises:
         Refusal: `auth_failed`: there is no key; `model_unavailable`: the settings want the offline model.
     """
-    if name == OFFLINE or settings.model.chosen_provider != OFFLINE or lent(settings, name):
+    model, (first, _, rest) = settings.model, name.partition("/")
+    preset = PRESETS.get(first) if rest and model.provider != OFFLINE else None
+    if preset is not None and not model.reaches(preset.name) and not passes_on(model, model.chosen_provider):
+        raise Refusal("auth_failed", f"{name} cannot be asked: there is no key of {preset.title}.", key_hint(preset))
+    if name == OFFLINE or answerer(settings, chosen=name).provider != OFFLINE:
         return
     only = f"{name} cannot be asked: the offline model alone answers,"
     if settings.model.provider == "auto":
@@ -211,7 +260,7 @@ def alias(settings: Settings, wanted: str, asked: str) -> str:
     A family's name, such as `haiku`, is the newest known model of it. Empty, or where the offline model or a script
     answers, it is `asked`.
     """
-    if PREFIX in {wanted[: len(PREFIX)], asked[: len(PREFIX)]}:  # another's, or asked through another
+    if apart(settings, asked) or apart(settings, wanted):
         return asked
     if not wanted or answerer(settings).provider != "anthropic" or OFFLINE in {asked, wanted}:
         return asked

@@ -33,6 +33,7 @@ from codelaw.context.system.law_check import hides
 from codelaw.context.system.modules import connectors, skill_index
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ModelFailure, Refusal
+from codelaw.domain.presets import PRESETS
 from codelaw.ports.lending import NotLent
 from codelaw.settings.places import process_environment
 from codelaw.skills.commands import call
@@ -80,10 +81,12 @@ class Profiles:
     def look_up(self, settings: Settings, name: str) -> None:
         """Have the endpoint asked for a model, where there is one and it was not."""
         model = settings.model
-        if name in self._asking or models.answerer(settings, chosen=name).provider != "anthropic":
+        preset = PRESETS.get(models.answerer(settings, chosen=name).provider)
+        if name in self._asking or preset is None or preset.wire != "messages":
             return
-        speaker = MessagesModel(model.api_key or model.auth_token, model.base_url)
-        self._asking[name] = asyncio.create_task(self._ask(speaker, name), name="profile of a model")
+        speaker = models.speaker(model, preset)
+        asked = self._ask(speaker, name, models.prefix_of(model, preset.name))
+        self._asking[name] = asyncio.create_task(asked, name="profile of a model")
 
     def forget(self) -> None:
         """Stop asking, and forget what was told: another endpoint may say something else."""
@@ -108,12 +111,12 @@ class Profiles:
         self.forget()
         await asyncio.gather(*asking, return_exceptions=True)
 
-    async def _ask(self, speaker: MessagesModel, name: str) -> None:
+    async def _ask(self, speaker: MessagesModel, name: str, prefix: str) -> None:
         try:
             async with asyncio.timeout(SECONDS):
-                reported = await speaker.profile(name, catalog.profile(name))
+                reported = await speaker.profile(name.removeprefix(prefix), catalog.profile(name))
             if reported is not None:
-                self._told[name] = reported
+                self._told[name] = replace(reported, name=name)
         except (ModelFailure, TimeoutError) as failure:
             _log.info("the endpoint does not say what %s is: %s", name, failure)
         except Exception:  # noqa: BLE001 - a bug leaves the data as they are, and stops no turn
@@ -356,7 +359,8 @@ class TurnMaker:
 def _history(
     settings: Settings, name: str, chat: Chat | None = None, strategy: Strategy | None = None
 ) -> HistorySettings:
-    """As `history_settings`; a lent model sums up for itself, and for no other (P-7)."""
+    """As `history_settings`; a model of another provider sums up for itself, and for no other (P-4, P-7)."""
     history = history_settings(settings, chat, strategy)
-    lent = PREFIX in {one[: len(PREFIX)] for one in (name, history.summary_model or "")}
-    return replace(history, summary_model=None) if lent else history
+    summing = history.summary_model
+    apart = models.apart(settings, name) or (summing is not None and models.apart(settings, summing))
+    return replace(history, summary_model=None) if apart else history

@@ -11,11 +11,12 @@ from urllib.parse import urlsplit, urlunsplit
 
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
+from codelaw.domain.presets import PRESETS
 from codelaw.domain.safety.unseen import visible_line
 from codelaw.settings import effectless, sources
 from codelaw.settings.hooks import HooksGroup
 from codelaw.settings.model import Group, Settings
-from codelaw.settings.reading import Fault, KeyPath, Layer, children, dotted, put, read_layer
+from codelaw.settings.reading import Fault, KeyPath, Layer, NamedGroups, children, dotted, put, read_layer
 from codelaw.settings.workspace import ADDED, JOINED, restrict
 
 MASK = "••••"
@@ -130,7 +131,8 @@ def load_settings(
             merged[path] = value
             won[path] = layer
 
-    for layer in sources.from_sdk(environ):
+    sdk = sources.from_sdk(environ)
+    for layer in sdk:
         lay(layer)
     if user_file is not None:
         lay(taken(sources.from_file("user", user_file)))
@@ -157,7 +159,7 @@ def load_settings(
     if client is not None:
         lay(taken(read_layer("client", "the client's settings", client)))
 
-    _one_credential(merged, won)
+    _one_credential(merged, won, sdk)
     joined = Layer("workspace", JOINED_LISTS)
     for path, entries in added.items():
         if entries:
@@ -210,8 +212,17 @@ def _way_out(fault: Fault) -> str:
     return "Mend it where the editor keeps its settings: it counts as soon as the editor sends them."
 
 
-def _one_credential(merged: dict[KeyPath, Any], won: dict[KeyPath, Layer]) -> None:
+def _one_credential(merged: dict[KeyPath, Any], won: dict[KeyPath, Layer], sdk: Sequence[Layer]) -> None:
     """A key set for codelaw silences the SDK's variables: two credentials in one request would contradict."""
+    if merged.get(("model", "provider")) in PRESETS.keys() - {"anthropic"}:
+        for layer in sdk:  # they are Anthropic's, and go to nobody else
+            ((path, value),) = layer.values.items()
+            if layer.source in sources.MAIN_VARIABLES:
+                if won.get(path) is layer:
+                    del merged[path], won[path]
+                own = ("model", "providers", "anthropic", "baseUrl" if path[-1] == "baseUrl" else "apiKey")
+                merged.setdefault(own, value)
+                won.setdefault(own, layer)
     ours = [path for path in CREDENTIALS if path in won and won[path].source not in sources.SDK_VARIABLES]
     if ours:
         for path in CREDENTIALS:
@@ -237,9 +248,9 @@ def _leaves(value: Settings) -> list[tuple[KeyPath, Any]]:
             inner: Any = getattr(group, name)
             if isinstance(node, type):
                 visit(inner, (*path, key))
-            elif key == "models" and not path:
-                for model, entry in inner.items():
-                    visit(entry, (*path, key, model))
+            elif isinstance(node, NamedGroups):
+                for named, entry in inner.items():
+                    visit(entry, (*path, key, named))
             else:
                 found.append(((*path, key), inner))
 

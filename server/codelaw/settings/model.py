@@ -7,16 +7,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from codelaw.agent.model_calls.caching import CacheTtl
 from codelaw.context.system.modules import LONGEST_PERSONA
-from codelaw.domain.chats import DialectChoice, Strategy
+from codelaw.domain.chats import Strategy
 from codelaw.domain.laws import FILES
 from codelaw.domain.memories import Category
-from codelaw.domain.models import DEFAULT_MODEL, Effort, Platform
 from codelaw.settings.embedding import EmbeddingGroup
 from codelaw.settings.group import Count, Group, Name
 from codelaw.settings.hooks import HooksGroup
 from codelaw.settings.limits import BashGroup, PermissionsGroup
+from codelaw.settings.providers import ModelGroup
 from codelaw.settings.servers.written import problem_of
 
 Fraction = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
@@ -24,7 +23,6 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Similarity = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=1, allow_inf_nan=False)]
 Natural = Annotated[int, Field(ge=0)]
-Provider = Literal["anthropic", "editor", "offline", "scripted"]
 _NO_NAME = re.compile(r"[/\\\x00-\x1f\x7f]")
 CHAT_KINDS = {"headless", "inline", "panel", "shared"}
 
@@ -76,69 +74,6 @@ Shares = Annotated[
     BeforeValidator(_as_tuple),
     AfterValidator(_five_shares),
 ]
-
-
-class ModelGroup(Group):
-    """Which model answers, and how it is reached."""
-
-    provider: Literal["auto", Provider] = Field(
-        default="auto",
-        description="Who answers. `auto` is `anthropic` when a key, a base URL or a platform is configured, else"
-        " `offline`, which needs no network and answers from the workspace's text. `scripted` plays a file of replies,"
-        " `editor` is a model that the editor lends.",
-    )
-    name: Name = Field(default=DEFAULT_MODEL, description="The model of chats for which none was chosen.")
-    base_url: str | None = Field(
-        default=None, repr=False, description="Address of the Messages API, where it is not the vendor's own."
-    )
-    api_key: str | None = Field(default=None, repr=False, description="The vendor's API key.")
-    auth_token: str | None = Field(
-        default=None, repr=False, description="A token that is sent as `Authorization: Bearer` instead of an API key."
-    )
-    platform: Platform | None = Field(
-        default=None, description="The cloud that sells the vendor's models; it is configured by its own variables."
-    )
-    fallbacks: bool = Field(
-        default=False, description="Let another of the vendor's models answer what the chosen one refuses."
-    )
-    script: str | None = Field(default=None, description="The file of replies that the provider `scripted` plays.")
-    dialect: DialectChoice = Field(
-        default="auto",
-        description="How the model calls tools: `react` as text that every model can write, `native` by the vendor's"
-        " own tool calls. `auto` is `native` for a model that is known to call tools and to think, else `react`; a chat"
-        " stays with what it began with.",
-    )
-    effort: Effort | None = Field(
-        default=None,
-        description="How much the model does for an answer, where a chat has no choice of its own; unset: its default.",
-    )
-    context_window: Count | None = Field(
-        default=None, description="Tokens that the model can take in; unset: as its profile says."
-    )
-    max_output_tokens: Count | None = Field(
-        default=None,
-        description="The most tokens of one reply, what the model thinks counted in; unset: as its profile says, at"
-        " most 32000.",
-    )
-
-    cache_ttl: CacheTtl = Field(
-        default="auto",
-        description="How long the vendor's cache keeps the older part of a chat. `1h` costs more to write and outlives"
-        " pauses. `auto` chooses by the model's prices and by your pauses so far.",
-    )
-
-    warm_cache: bool = Field(
-        default=False,
-        description="Fill the vendor's cache anew when a long chat is looked at after a pause, so that its next answer"
-        " begins sooner. It costs as much as sending the chat, whether or not a message follows.",
-    )
-
-    @property
-    def chosen_provider(self) -> Provider:
-        """The provider, with `auto` decided: `anthropic` when a key, a base URL or a platform is configured."""
-        if self.provider != "auto":
-            return self.provider
-        return "anthropic" if self.api_key or self.auth_token or self.base_url or self.platform else "offline"
 
 
 class NamedModel(Group):

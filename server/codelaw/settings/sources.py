@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from codelaw.settings.reading import Fault, Layer, put, read_layer
+from codelaw.domain.presets import PRESETS
+from codelaw.settings.reading import Fault, KeyPath, Layer, put, read_layer
 
 PREFIX = "CODELAW_"
 NOT_SETTINGS = frozenset({"CODELAW_HOME", "CODELAW_TOKEN"})
@@ -27,11 +28,20 @@ _QUOTES = ('"""', "'''")
 """Around texts of several lines, which may hold what looks like a key."""
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
-SDK_VARIABLES = {
+MAIN_VARIABLES = {
     "ANTHROPIC_API_KEY": ("model", "apiKey"),
     "ANTHROPIC_AUTH_TOKEN": ("model", "authToken"),
     "ANTHROPIC_BASE_URL": ("model", "baseUrl"),
 }
+"""What counts as codelaw's own settings unless those name another provider."""
+SDK_VARIABLES: dict[str, KeyPath] = MAIN_VARIABLES | {
+    variable: ("model", "providers", preset.name, key)
+    for preset in PRESETS.values()
+    for key, names in (("apiKey", reversed(preset.keys)), ("baseUrl", (preset.address,)))
+    for variable in names
+    if variable not in MAIN_VARIABLES
+}
+"""Of two for one key the later here wins."""
 
 
 def from_file(name: str, path: Path) -> Layer:
@@ -112,7 +122,7 @@ def from_environment(environ: Mapping[str, str]) -> list[Layer]:
 
 
 def from_sdk(environ: Mapping[str, str]) -> list[Layer]:
-    """The variables of the vendor's own SDK, which are defaults of ours."""
+    """The variables of the vendors' own SDKs, which are defaults of ours."""
     return [
         Layer("environment", variable, {path: value})
         for variable, path in SDK_VARIABLES.items()

@@ -23,6 +23,8 @@ class RedactingModel:
 
     model: ChatModel
     redaction: Redaction
+    prefix: str = ""
+    """In front of names of models that the model's own wire does not know (P-4)."""
     _known: tuple[int, dict[int, tuple[Any, Any]]] = field(default=(-1, {}), init=False, repr=False, compare=False)
     """The edition of what is secret, and by identity what the request before held, with what was left of it.
 
@@ -101,6 +103,7 @@ class RedactingModel:
             entry = known.get(id(one))
             current[id(one)] = entry if entry is not None and entry[0] is one else (one, self.redaction.value(one))
         self._known = edition, current
-        rest = self.redaction.value(replace(request, messages=(), tools=(), images={}))
+        name = request.model.removeprefix(self.prefix)
+        rest = self.redaction.value(replace(request, model=name, messages=(), tools=(), images={}))
         messages, tools = (current[id(one)][1] for one in request.messages), current[id(request.tools)][1]
         return replace(rest, messages=tuple(messages), tools=tools, images=request.images)

@@ -9,12 +9,13 @@ from urllib.parse import urlsplit
 
 from codelaw.adapters.models import catalog
 from codelaw.adapters.models.endpoints import cause_of
-from codelaw.adapters.models.messages.model import VENDOR, MessagesModel
-from codelaw.domain.errors import ModelFailure
+from codelaw.app.models import speaker
+from codelaw.domain.errors import ModelFailure, Refusal
 from codelaw.domain.models import FailureKind
+from codelaw.domain.presets import PRESETS, Preset
 from codelaw.settings.effective import load_settings
-from codelaw.settings.model import ModelGroup
 from codelaw.settings.places import WORKSPACE_FILE, home, process_environment, user_file
+from codelaw.settings.providers import ModelGroup
 from codelaw.settings.trust import trusted_folders
 
 ANSWER_SECONDS = 10.0
@@ -46,17 +47,25 @@ def model_settings(workspace: Path) -> ModelGroup:
     return effective.value.model
 
 
-async def knock(settings: ModelGroup) -> Health:
+def lacking(preset: Preset) -> Health | None:
+    """What is missing without which a vendor cannot be asked at all."""
+    try:
+        speaker(ModelGroup(), preset)
+    except Refusal as refusal:
+        return Health("endpoint", "broken", f"{refusal} {refusal.hint}")
+    return None
+
+
+async def knock(settings: ModelGroup, preset: Preset) -> Health:
     """Ask the endpoint whether it has the model, which shows that it can be reached and takes the key as well.
 
     The answer comes within `ANSWER_SECONDS` and never holds a key (S-5).
     """
-    key = settings.api_key or settings.auth_token
-    model = MessagesModel(key, settings.base_url, platform=settings.platform)
+    model = speaker(settings, preset)
     try:
         await model.warm()
         async with asyncio.timeout(ANSWER_SECONDS):
-            offered = await model.offers(settings.name)
+            offered = await model.offers(settings.chosen_name)
     except TimeoutError:
         return Health("endpoint", "broken", f"no answer within {ANSWER_SECONDS:.0f} s; is there a proxy or a firewall?")
     except ModelFailure as failure:
@@ -65,9 +74,9 @@ async def knock(settings: ModelGroup) -> Health:
     finally:
         await model.close()
     if offered:
-        return Health("endpoint", "good", f"answers, takes the key, and has the model {settings.name}")
+        return Health("endpoint", "good", f"answers, takes the key, and has the model {settings.chosen_name}")
     state = "broken" if _is_the_vendor(settings) else "lacking"
-    said = f"answers and takes the key, but does not list the model {settings.name}; set model.name"
+    said = f"answers and takes the key, but does not list the model {settings.chosen_name}; set model.name"
     if offered is None:
         said = "answers, but has no list of models: key and model cannot be checked without asking one"
     return Health("endpoint", state, said)
@@ -75,11 +84,15 @@ async def knock(settings: ModelGroup) -> Health:
 
 def of_another_vendor(settings: ModelGroup) -> str | None:
     """A sentence where the model is known as one of another vendor than Anthropic; None where it is not."""
-    known = catalog.profile(settings.name)
-    if known is None or known.provider in {"anthropic", catalog.OFFLINE_MODEL}:
+    known = catalog.profile(settings.chosen_name)
+    if (
+        settings.chosen_provider != "anthropic"
+        or known is None
+        or known.provider in {"anthropic", catalog.OFFLINE_MODEL}
+    ):
         return None
     where = "the endpoint is Anthropic's" if _is_the_vendor(settings) else "not every endpoint passes it on"
-    return f"{settings.name} is a model of {known.provider}, and {where}; set model.name or model.baseUrl"
+    return f"{settings.chosen_name} is a model of {known.provider}, and {where}; set model.name or model.baseUrl"
 
 
 async def reached(url: str) -> Health:
@@ -110,6 +123,8 @@ _FAILED: dict[FailureKind, tuple[str, str]] = {
 
 
 def _is_the_vendor(settings: ModelGroup) -> bool:
-    return settings.platform is None and (urlsplit(settings.base_url or VENDOR).hostname or "").endswith(
-        "anthropic.com"
-    )
+    provider = settings.chosen_provider
+    if provider not in PRESETS or (provider == "anthropic" and settings.platform is not None):
+        return False
+    usual, now = (urlsplit(url).hostname for url in (PRESETS[provider].base_url, settings.address_of(provider)))
+    return usual == now

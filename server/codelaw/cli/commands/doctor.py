@@ -22,6 +22,7 @@ from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.privileges import ROOT, is_root
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, YELLOW, Screen
+from codelaw.domain.presets import PRESETS
 from codelaw.domain.safety.unseen import visible_line
 from codelaw.settings.places import WORKSPACE_FILE, home, process_environment, user_file
 
@@ -98,15 +99,20 @@ async def _model(client: TerminalClient, settings: dict[str, Any], workspace: Pa
         return [Health("model", "broken", "none is configured")]
     named = f"{current['name']} by provider {current['provider']}, window {current['contextWindow']} tokens"
     configured = await asyncio.to_thread(endpoint.model_settings, workspace)
-    if configured.chosen_provider != "anthropic":
+    preset = PRESETS.get(configured.chosen_provider)
+    if preset is None:
         return [Health("model", "good", named)]
-    platform = configured.platform
-    has_key = platform is not None or any(
-        settings.get(key, {}).get("value") for key in ("model.apiKey", "model.authToken")
+    platform = configured.platform if preset.name == "anthropic" else None
+    has_key = platform is not None or preset.local or configured.key_of(preset.name) is not None
+    others = [PRESETS[other].title for other in configured.with_keys if other != preset.name]
+    more = f"; there are keys of {', '.join(others)} too: model.provider chooses" if others else ""
+    key = Health(
+        "model", "good" if has_key else "lacking", named + ("" if has_key else "; no key is configured") + more
     )
-    key = Health("model", "good" if has_key else "lacking", named + ("" if has_key else "; no key is configured"))
-    url = settings.get("model.baseUrl", {}).get("value") or platform or endpoint.VENDOR
-    answer = await endpoint.knock(configured)
+    if (missing := endpoint.lacking(preset)) is not None:
+        return [key, missing]
+    url = settings.get("model.baseUrl", {}).get("value") or platform or configured.address_of(preset.name)
+    answer = await endpoint.knock(configured, preset)
     if answer.state == "broken" and not platform and (reached := await endpoint.reached(url)).state == "broken":
         return [key, reached]  # which knows more of why there is no connection
     findings = [key, Health("endpoint", answer.state, f"{url} {answer.detail}")]

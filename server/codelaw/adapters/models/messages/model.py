@@ -12,6 +12,7 @@ from codelaw.adapters.models.messages.stream import MessageReader
 from codelaw.adapters.models.replies import room_for
 from codelaw.adapters.models.wire import SILENCE, WireModel
 from codelaw.domain.models import Delta, Heard, ModelProfile, ModelReply, ModelRequest, Platform, Usage
+from codelaw.domain.presets import Header
 
 if TYPE_CHECKING:
     from codelaw.adapters.models.messages.sdk import MessagesEndpoint
@@ -25,7 +26,7 @@ class MessagesModel(WireModel["MessagesEndpoint", MessageReader]):
     """A `ChatModel` on any endpoint that speaks the Messages API.
 
     `api_key` None or empty is for endpoints that want none, and for a `platform` that finds its own. With `fallbacks`
-    the vendor has another of its models answer what one of them refuses.
+    the vendor has another of its models answer what one of them refuses. `header` is where the key stands.
     """
 
     def __init__(
@@ -35,10 +36,12 @@ class MessagesModel(WireModel["MessagesEndpoint", MessageReader]):
         *,
         platform: Platform | None = None,
         fallbacks: bool = False,
+        header: Header = "bearer",
         silence: float = SILENCE,
     ) -> None:
         super().__init__(api_key, base_url or (None if platform else VENDOR), silence)
         self._platform: Platform | None = platform
+        self._header: Header = header
         # Two platforms do not know them.
         self._fallbacks = fallbacks and platform not in {"bedrock", "vertex"}
 
@@ -80,7 +83,9 @@ class MessagesModel(WireModel["MessagesEndpoint", MessageReader]):
     def _load(self) -> MessagesEndpoint:
         from codelaw.adapters.models.messages import sdk  # noqa: PLC0415 - most of a second, and 56 MB
 
-        return sdk.MessagesEndpoint(sdk.made(self._key, self._base_url, self._platform, self._silence), self._secrets)
+        return sdk.MessagesEndpoint(
+            sdk.made(self._key, self._base_url, self._platform, self._silence, header=self._header), self._secrets
+        )
 
     def _reader(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> MessageReader:
         return MessageReader(on_delta, room_for(request.max_tokens), progress=request.display == "updates")

@@ -24,6 +24,7 @@ from codelaw.adapters.models.replies import MalformedEvent
 from codelaw.adapters.models.sdk import NO_KEY, Endpoint, SdkErrors, common, said_by
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import ModelRequest, Platform, Usage
+from codelaw.domain.presets import Header
 
 Client = anthropic.AsyncAnthropic | AsyncAnthropicBedrockMantle | AsyncAnthropicVertex
 
@@ -46,7 +47,9 @@ class RawEvents(AsyncStream[tuple[str, str]]):
                 yield one.event, one.data
 
 
-def made(key: str, base_url: str | None, platform: Platform | None, silence: float) -> Client:
+def made(
+    key: str, base_url: str | None, platform: Platform | None, silence: float, *, header: Header = "bearer"
+) -> Client:
     """The SDK's client for an endpoint or a platform, which looks for what is not given where the SDK does.
 
     Raises:
@@ -56,7 +59,9 @@ def made(key: str, base_url: str | None, platform: Platform | None, silence: flo
     try:
         match platform:
             case None:
-                return anthropic.AsyncAnthropic(api_key=key or NO_KEY, **given)
+                # The SDK itself sends a key as a bearer.
+                headers = {"x-api-key": key} if key and header == "x-api-key" else {}
+                return anthropic.AsyncAnthropic(api_key=key or NO_KEY, default_headers=headers, **given)
             case "bedrock":
                 return AsyncAnthropicBedrockMantle(api_key=key or None, **given)
             case "vertex":
