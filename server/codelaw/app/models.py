@@ -50,8 +50,8 @@ def make_model(settings: Settings, provider: Provider, lender: Lender | None = N
     """The model of a provider; nothing is connected or loaded yet.
 
     Raises:
-        Refusal: `model_unavailable`: the script of the provider `scripted` is missing or wrong, a package is missing by
-            which the provider is asked, or nobody is connected who lends models.
+        Refusal: `model_unavailable`: the script of the provider `scripted` is missing or wrong, nothing speaks the
+            API of the provider, or nobody is connected who lends models.
     """
     model = settings.model
     match provider:
@@ -80,8 +80,8 @@ def speaker(model: ModelGroup, preset: Preset) -> MessagesModel:
     """Who asks a vendor, by its wire and with its key alone; refuses as `make_model`."""
     key, own = model.key_of(preset.name), preset.name == "anthropic"
     if preset.wire != "messages":
-        message = f"{preset.title} cannot be asked: the package `openai` is not installed."
-        raise Refusal("model_unavailable", message, "Install it: pip install 'codelaw[openai]'")
+        message = f"{preset.title} cannot be asked: nothing here speaks its API ({preset.wire})."
+        raise Refusal("model_unavailable", message, "Set model.provider to another one, or to `offline`.")
     platform = model.platform if own else None
     address = None if platform and not model.base_url else model.address_of(preset.name)
     return MessagesModel(key, address, platform=platform, fallbacks=own and model.fallbacks, header=preset.header)
