@@ -15,6 +15,7 @@ from codelaw.adapters.models.endpoints import place_of
 from codelaw.adapters.models.lent import PREFIX, LentModel
 from codelaw.adapters.models.messages.model import VENDOR, MessagesModel
 from codelaw.adapters.models.offline import OfflineModel
+from codelaw.adapters.models.openai.model import OpenAIModel
 from codelaw.adapters.models.scripted import ScriptedModel
 from codelaw.agent.dialects import choosing
 from codelaw.agent.inputs.turn_context import ModelFacts
@@ -76,14 +77,15 @@ def make_model(settings: Settings, provider: Provider, lender: Lender | None = N
             return speaker(model, PRESETS[provider])
 
 
-def speaker(model: ModelGroup, preset: Preset) -> MessagesModel:
+def speaker(model: ModelGroup, preset: Preset) -> MessagesModel | OpenAIModel:
     """Who asks a vendor, by its wire and with its key alone; refuses as `make_model`."""
-    key, own = model.key_of(preset.name), preset.name == "anthropic"
+    key, address = model.key_of(preset.name), model.address_of(preset.name)
     if preset.wire != "messages":
-        message = f"{preset.title} cannot be asked: nothing here speaks its API ({preset.wire})."
-        raise Refusal("model_unavailable", message, "Set model.provider to another one, or to `offline`.")
+        return OpenAIModel(key, address, wire=preset.wire)
+    own = preset.name == "anthropic"
     platform = model.platform if own else None
-    address = None if platform and not model.base_url else model.address_of(preset.name)
+    if platform and not model.base_url:
+        address = None
     return MessagesModel(key, address, platform=platform, fallbacks=own and model.fallbacks, header=preset.header)
 
 

@@ -7,11 +7,11 @@ import logging
 import platform
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codelaw.adapters.models import catalog
 from codelaw.adapters.models.lent import PREFIX, profile_of
-from codelaw.adapters.models.messages.model import MessagesModel
+from codelaw.adapters.models.wire import WireModel
 from codelaw.agent.dialects.choosing import SWITCHED, DialectFacts, begun
 from codelaw.agent.inputs.attachments import editor_fragment
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called, MomentFacts, UserMessage, question
@@ -82,7 +82,7 @@ class Profiles:
         """Have the endpoint asked for a model, where there is one and it was not."""
         model = settings.model
         preset = PRESETS.get(models.answerer(settings, chosen=name).provider)
-        if name in self._asking or preset is None or preset.wire != "messages":
+        if name in self._asking or preset is None:
             return
         speaker = models.speaker(model, preset)
         asked = self._ask(speaker, name, models.prefix_of(model, preset.name))
@@ -111,7 +111,7 @@ class Profiles:
         self.forget()
         await asyncio.gather(*asking, return_exceptions=True)
 
-    async def _ask(self, speaker: MessagesModel, name: str, prefix: str) -> None:
+    async def _ask(self, speaker: WireModel[Any, Any], name: str, prefix: str) -> None:
         try:
             async with asyncio.timeout(SECONDS):
                 reported = await speaker.profile(name.removeprefix(prefix), catalog.profile(name))

@@ -80,12 +80,3 @@ def test_the_usual_model_of_a_vendor_is_the_answer_to_its_key_alone(preset):
     settings = load_settings(environ={preset.keys[0]: "key"}).value
     asked = models.answerer(settings)
     assert (asked.provider, asked.name) == (preset.name, preset.model)
-
-
-@pytest.mark.parametrize(
-    "preset", [one for one in PRESETS.values() if one.wire != "messages"], ids=lambda one: one.name
-)
-def test_a_vendor_that_cannot_be_spoken_to_is_refused_and_nobody_answers_instead(preset):
-    settings = load_settings(environ={preset.keys[0]: "key"}).value
-    with pytest.raises(Refusal, match=preset.title):
-        models.make_model(settings, models.answerer(settings).provider)

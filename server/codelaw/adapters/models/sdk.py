@@ -127,6 +127,14 @@ class Endpoint(ABC):
             ModelFailure: the rate limit is used up for a while, and the request was not sent.
         """
 
+    @abstractmethod
+    async def offers(self, name: str) -> bool | None:
+        """Whether there is a model; None where no list of models is kept. No model is asked."""
+
+    @abstractmethod
+    async def description(self, name: str) -> object:
+        """What is said of a model; None where nothing can be."""
+
     def _check_limits(self) -> None:
         if seconds := self.limits.wait(time.time()):
             message = f"{self.place} takes the next request in {seconds:.0f} s: its rate limit is used up"

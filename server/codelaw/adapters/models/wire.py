@@ -10,11 +10,13 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from codelaw.adapters.loading import load
+from codelaw.adapters.models.catalog import described
 from codelaw.adapters.models.endpoints import AT_ONCE, EVENT_STREAM, LARGEST_ERROR, TooLarge, secrets_of, too_rich
 from codelaw.adapters.models.failures import ErrorEvent
 from codelaw.adapters.models.replies import EndlessReply, ReplyReader, bytes_for
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.models import Delta, Heard, ModelReply, ModelRequest
+from codelaw.domain.models import Delta, Heard, ModelProfile, ModelReply, ModelRequest
+from codelaw.ports.model import ChatModel
 
 if TYPE_CHECKING:
     from codelaw.adapters.models.sdk import Endpoint
@@ -34,7 +36,7 @@ R = TypeVar("R", bound=ReplyReader)
 _log = logging.getLogger(__name__)
 
 
-class WireModel(ABC, Generic[E, R]):
+class WireModel(ChatModel, ABC, Generic[E, R]):
     """A `ChatModel` on an endpoint at `base_url`; `key` is empty for endpoints that want none.
 
     `silence` is how many seconds without an event count as a broken stream. Requests are never repeated here, but for
@@ -73,6 +75,20 @@ class WireModel(ABC, Generic[E, R]):
             loading.cancel()  # it has no connection yet, and the import may take longer than an end may (V-3)
         elif loading.exception() is None:
             await loading.result().close()
+
+    async def offers(self, name: str) -> bool | None:
+        """Whether the endpoint has the model `name`; None where it keeps no list of models. No model is asked.
+
+        Raises:
+            ModelFailure: as for `reply`.
+        """
+        connection = await self._connected()
+        return await connection.run(connection.offers(name), name)
+
+    async def profile(self, name: str, known: ModelProfile | None) -> ModelProfile | None:
+        """What the endpoint says of a model over what is `known`; None where it says nothing. Fails as `offers`."""
+        connection = await self._connected()
+        return described(await connection.run(connection.description(name), name), name, known)
 
     async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> ModelReply:
         """Answer once (see `ChatModel`). Cancelling the task closes the connection at once.

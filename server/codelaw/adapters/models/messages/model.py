@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from codelaw.adapters.models.catalog import described, profile
+from codelaw.adapters.models.catalog import profile
 from codelaw.adapters.models.messages.stream import MessageReader
 from codelaw.adapters.models.replies import room_for
 from codelaw.adapters.models.wire import SILENCE, WireModel
-from codelaw.domain.models import Delta, Heard, ModelProfile, ModelReply, ModelRequest, Platform, Usage
+from codelaw.domain.models import Delta, Heard, ModelReply, ModelRequest, Platform, Usage
 from codelaw.domain.presets import Header
 
 if TYPE_CHECKING:
@@ -65,20 +65,6 @@ class MessagesModel(WireModel["MessagesEndpoint", MessageReader]):
         """As `ChatModel` has it: by a request for no output."""
         connection = await self._connected()
         return await connection.run(connection.fill(request), request.model)
-
-    async def offers(self, name: str) -> bool | None:
-        """Whether the endpoint has the model `name`; None where it keeps no list of models. No model is asked.
-
-        Raises:
-            ModelFailure: as for `reply`.
-        """
-        connection = await self._connected()
-        return await connection.run(connection.offers(name), name)
-
-    async def profile(self, name: str, known: ModelProfile | None) -> ModelProfile | None:
-        """What the endpoint says of a model over what is `known`; None where it says nothing. Fails as `offers`."""
-        connection = await self._connected()
-        return described(await connection.run(connection.description(name), name), name, known)
 
     def _load(self) -> MessagesEndpoint:
         from codelaw.adapters.models.messages import sdk  # noqa: PLC0415 - most of a second, and 56 MB

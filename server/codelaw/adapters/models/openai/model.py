@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from codelaw.adapters.extras import adding
-from codelaw.adapters.models.openai.responses_body import NEWER, ResponsesWriter
+from codelaw.adapters.models.openai import completions_body, responses_body
+from codelaw.adapters.models.openai.completions_stream import CompletionsReader
 from codelaw.adapters.models.openai.responses_stream import ResponsesReader
 from codelaw.adapters.models.replies import ReplyReader, room_for
 from codelaw.adapters.models.wire import SILENCE, WireModel
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from codelaw.adapters.models.openai.sdk import OpenAIEndpoint
 
 VENDOR = "https://api.openai.com/v1"
-OpenAIWire = Literal["responses"]
+OpenAIWire = Literal["responses", "completions"]
 
 
 class OpenAIModel(WireModel["OpenAIEndpoint", ReplyReader]):
@@ -34,15 +35,6 @@ class OpenAIModel(WireModel["OpenAIEndpoint", ReplyReader]):
         super().__init__(api_key, base_url or VENDOR, silence)
         self._wire: OpenAIWire = wire
 
-    async def offers(self, name: str) -> bool | None:
-        """Whether the endpoint has the model `name`; None where it keeps no list of models. No model is asked.
-
-        Raises:
-            ModelFailure: as for `reply`.
-        """
-        connection = await self._connected()
-        return await connection.run(connection.offers(name), name)
-
     def _load(self) -> OpenAIEndpoint:
         try:
             from codelaw.adapters.models.openai import sdk  # noqa: PLC0415 - an extra, and most of a second
@@ -50,7 +42,12 @@ class OpenAIModel(WireModel["OpenAIEndpoint", ReplyReader]):
             message = f"The package `openai` is not installed. Add it by `{adding('openai')}`."
             raise ModelFailure("invalid", message) from None
         place = (self._key, self._base_url, self._silence)
-        return sdk.OpenAIEndpoint(place, self._secrets, "/responses", ResponsesWriter().write, NEWER)
+        if self._wire == "responses":
+            write, learned = responses_body.ResponsesWriter().write, responses_body.learned
+            return sdk.OpenAIEndpoint(place, self._secrets, "/responses", write, learned)
+        write, learned = completions_body.CompletionsWriter().write, completions_body.learned
+        return sdk.OpenAIEndpoint(place, self._secrets, "/chat/completions", write, learned)
 
     def _reader(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> ReplyReader:
-        return ResponsesReader(on_delta, room_for(request.max_tokens))
+        made = ResponsesReader if self._wire == "responses" else CompletionsReader
+        return made(on_delta, room_for(request.max_tokens))

@@ -28,9 +28,14 @@ _MARKS: dict[Ttl | None, str] = {
 }
 _PLAIN = ("string", "integer", "number", "boolean")
 _KNOWN = {"type", "description", "enum"}
-NEWER = ("prompt_cache_breakpoint", "prompt_cache_key", "include", "summary")
+_NEWER = ("prompt_cache_breakpoint", "prompt_cache_key", "include", "summary")
 """What some endpoints and older models do not know, and can be left out."""
 _ROLES = {"user": "user", "assistant": "assistant", "system": "developer"}
+
+
+def learned(words: str) -> frozenset[str]:
+    """The fields to leave out after a refusal in these words."""
+    return frozenset(name for name in _NEWER if name in words)
 
 
 class ResponsesWriter:

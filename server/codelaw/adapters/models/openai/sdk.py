@@ -12,10 +12,10 @@ from openai import AsyncStream, DefaultAsyncHttpxClient
 
 from codelaw.adapters.models.endpoints import dig
 from codelaw.adapters.models.replies import MalformedEvent
-from codelaw.adapters.models.sdk import NO_KEY, Endpoint, Errors, common, said_by
+from codelaw.adapters.models.sdk import NO_KEY, Endpoint, SdkErrors, common, said_by
 from codelaw.domain.models import ModelRequest
 
-_ERRORS = Errors(openai.APIStatusError, openai.APITimeoutError, openai.APIConnectionError, openai.OpenAIError)
+_ERRORS = SdkErrors(openai.APIStatusError, openai.APITimeoutError, openai.APIConnectionError, openai.OpenAIError)
 
 _log = logging.getLogger(__name__)
 
@@ -24,10 +24,9 @@ class RawChunks(AsyncStream[tuple[str, str]]):
     """The events of a reply as they come, by name and data; chunks of Chat Completions have no name."""
 
     async def __stream__(self) -> AsyncIterator[tuple[str, str]]:
-        """All but the mark at the end, behind which the rest of the body is read."""
+        """All of them; the mark at the end is `null`."""
         async for one in self._iter_events():
-            if not one.data.startswith("[DONE]"):
-                yield one.event or "", one.data
+            yield one.event or "", "null" if one.data.startswith("[DONE]") else one.data
 
 
 class OpenAIEndpoint(Endpoint):
@@ -39,13 +38,16 @@ class OpenAIEndpoint(Endpoint):
         secrets: Sequence[str],
         path: str,
         write: Callable[[ModelRequest, frozenset[str]], bytes],
-        newer: Sequence[str] = (),
+        learned: Callable[[str], frozenset[str]],
     ) -> None:
-        """`place`: key, base URL, and the seconds of silence that are borne; `newer`: fields that can be left out."""
+        """`place`: key, base URL, and the seconds of silence that are borne.
+
+        `learned` gives what the body can be written without, by the words of a refusal.
+        """
         key, base_url, silence = place
         client = openai.AsyncOpenAI(api_key=key or NO_KEY, **common(DefaultAsyncHttpxClient, base_url, silence))
         super().__init__(client, secrets, _ERRORS)
-        self._client, self._path, self._write, self._newer = client, path, write, newer
+        self._client, self._path, self._write, self._learned = client, path, write, learned
         self._unknown: frozenset[str] = frozenset()
         """Those that the endpoint has refused to take."""
 
@@ -63,8 +65,8 @@ class OpenAIEndpoint(Endpoint):
                     stream_cls=RawChunks,
                 )
                 break
-            except openai.BadRequestError as error:
-                unknown = {name for name in self._newer if name in said_by(error)} - self._unknown
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                unknown = self._learned(said_by(error)) - self._unknown
                 if not unknown:
                     raise
                 self._unknown |= unknown
@@ -73,11 +75,15 @@ class OpenAIEndpoint(Endpoint):
         return stream
 
     async def offers(self, name: str) -> bool | None:
-        """Whether the endpoint has a model; None where it keeps no list. No model is asked."""
+        """As `Endpoint` has it."""
         try:
-            found: object = await self._client.get(f"/models/{quote(name, safe='/')}", cast_to=object)
+            found = await self.description(name)
         except openai.NotFoundError as error:
             return False if dig(error.body, "message") else None
         if not isinstance(dig(found, "id"), str):
             raise MalformedEvent("The answer is not a description of a model.")
         return True
+
+    async def description(self, name: str) -> object:
+        """As `Endpoint` has it."""
+        return await self._client.get(f"/models/{quote(name, safe='/')}", cast_to=object)
