@@ -7,8 +7,9 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
+from typing import cast
 
-from codelaw.adapters.models.endpoints import AT_ONCE, dig
+from codelaw.adapters.models.endpoints import AT_ONCE, LONGEST_ASKED, dig
 from codelaw.domain.models import FailureKind
 
 SHORTEST_HOLD = 0.5
@@ -93,6 +94,7 @@ _OVERFLOW = (
 _ITEMS = re.compile(
     r"in `thinking` block|`redacted_thinking` blocks|bound to a different conversation"
     r"|encrypted content .*could not be |Item with id '[^']*' not found"
+    r"|[Tt]hought.signature is (?:not |in)valid|Corrupted thought signature"
 )
 """Thinking is not taken back."""
 _SPENT = (
@@ -115,7 +117,10 @@ _SPENT = (
     "key limit exceeded",
 )
 """What vendors and gateways call it, mostly with a status that means something else."""
-_DISABLED = "organization has been disabled"
+_REFUSED = ("organization has been disabled", "api key not valid", "incorrect api key", "invalid api key")
+"""Of a key, with whatever status."""
+_UNKNOWN = ("not_found_error", "model_not_found", "invalid_model")
+_WAIT = re.compile(r"(?:retry|try again) in (\d{1,6}(?:\.\d{1,9})?)s\b")
 
 # "213462 tokens > 200000 maximum", "190000 + 20000 > 200000", "maximum context length is 128000 … resulted in 130245".
 _MEASURES = (
@@ -133,13 +138,13 @@ def kind_of_status(status: int, error_type: str | None, message: str) -> Failure
     if status < 500 and status != 413:  # what is wrong with the account behind the key comes with any status (P-1)
         if any(phrase in said for phrase in _SPENT):
             return "spending"
-        if _DISABLED in said:
+        if any(phrase in said for phrase in _REFUSED):
             return "auth"
     kind = _BY_TYPE.get(error_type or "", "server") if status < 400 else _BY_STATUS.get(status)
     if kind is None and status >= 500:
         kind = "overload" if error_type == "overloaded_error" else "server"
     elif kind is None:
-        unknown = error_type == "not_found_error" or (status == 404 and "model" in said)
+        unknown = error_type in _UNKNOWN or "model not exist" in said or (status == 404 and "model" in said)
         kind = "unknown_model" if unknown else "invalid"
     if (kind == "invalid" or status == 500) and is_overflow(message):  # some local servers say it with 500
         return "overflow"
@@ -154,6 +159,9 @@ class ErrorEvent(Exception):
     def __init__(self, body: object, words: str = "") -> None:
         super().__init__(words)
         self.body = body
+        code = dig(error_in(body), "code")
+        if type(code) is int and 400 <= code < 600:  # gateways say so what came to them
+            self.status_code = code
 
     @classmethod
     def read(cls, data: str) -> ErrorEvent:
@@ -165,9 +173,21 @@ class ErrorEvent(Exception):
         return cls(body, data[:SHOWN])
 
 
+def error_in(body: object) -> object:
+    """What an answer says of an error, which some wrap in `error`, some in a list as well, and some not at all."""
+    first: object = cast("list[object]", body)[0] if isinstance(body, list) and body else body
+    return cast("object", dig(first, "error")) or first
+
+
+def asked_to_wait(message: str) -> float | None:
+    """Seconds that a vendor asks for in words; None where it names none."""
+    found = _WAIT.search(message)
+    return None if found is None else min(float(found[1]), LONGEST_ASKED)
+
+
 def error_type(body: object) -> str | None:
     """The type of an error, or its code; of one that is not wrapped in `error`, as some gateways send it, too."""
-    error = dig(body, "error") or body
+    error = error_in(body)
     words = (dig(error, "type"), dig(error, "code"))
     return next((word for word in words if isinstance(word, str) and word != "error"), None)
 

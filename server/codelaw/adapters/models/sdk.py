@@ -21,6 +21,8 @@ from codelaw.adapters.models.failures import (
     SHOWN,
     ErrorEvent,
     RateLimits,
+    asked_to_wait,
+    error_in,
     error_type,
     kind_of_status,
     measures,
@@ -200,6 +202,7 @@ class Endpoint(ABC):
         status, named, said = error.status_code, error_type(error.body), said_by(error)
         kind = kind_of_status(status, named, said)
         wait = None if isinstance(error, ErrorEvent) else retry_after(error.response.headers)
+        wait = asked_to_wait(said) if wait is None else wait
         if kind == "spending" and status == 429 and wait is not None:
             kind = "rate_limit"  # some call the quota of a minute by the same words; that one says how long
         # Keys are masked before the words are cut: a part of one would not be known again.
@@ -216,8 +219,10 @@ class Endpoint(ABC):
 
 def said_by(error: Any) -> str:
     """The endpoint's own words in an error of status or an `ErrorEvent`."""
-    message = dig(error.body, "error", "message") or dig(error.body, "message")
-    return message if isinstance(message, str) else str(error)
+    within = error_in(error.body)
+    words = (within, dig(within, "message"), dig(within, "detail"))
+    told = json.dumps(within, ensure_ascii=False) if isinstance(within, dict) and within else str(error)
+    return next((one for one in words if isinstance(one, str) and one), told)
 
 
 async def apart(work: Coroutine[Any, Any, T]) -> T:

@@ -21,7 +21,6 @@ _OPTIONAL = (
     "stream_options",
     "max_tokens",
     "reasoning_effort",
-    "stop",
     "reasoning_content",
     "reasoning_details",
     "reasoning",
@@ -69,7 +68,6 @@ class CompletionsWriter:
         options: dict[str, object] = {
             "stream_options": {"include_usage": True},
             "reasoning_effort": request.effort,
-            "stop": request.stop_sequences,
         }
         fields: dict[str, object] = {"model": request.model, limit: request.max_tokens, "stream": True}
         fields |= {name: value for name, value in options.items() if value and name not in without}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -42,6 +42,8 @@ _STOP: dict[str, StopReason] = {
 """All others are an end."""
 _FAILED = {"error": "api_error", "insufficient_system_resource": "overloaded_error"}
 _OPEN, _CLOSE = "<think>", "</think>"
+_BLANK = 64
+"""Characters at most in front of a tag."""
 _TOKENS = re.compile(r'\\.|["{}\[\]\\]', re.DOTALL)
 _SHOWN = ("reasoning_content", "reasoning")
 """Fields with thinking in plain text; the first counts where both come."""
@@ -59,6 +61,7 @@ class _Call:
     text: int = 0
     """Characters of text in front of it."""
     pieces: list[str] = field(default_factory=list[str])
+    _begun: bool = False
     _depth: int = 0
     _quoted: bool = False
     _rest: str = ""
@@ -73,12 +76,13 @@ class _Call:
             elif one == '"':
                 self._quoted = not self._quoted
             elif len(one) == 1 and not self._quoted:
+                self._begun = True
                 self._depth += 1 if one in "{[" else -1
 
     @property
     def closed(self) -> bool:
         """Its arguments have come to an end, if they are an object."""
-        return bool(self.pieces) and not (self._depth or self._quoted or self._rest) and bool(self.written.strip())
+        return self._begun and not (self._depth or self._quoted)
 
     @property
     def written(self) -> str:
@@ -102,11 +106,11 @@ class CompletionsReader(ReplyReader):
         super().__init__(on_delta, room)
         self._calls: list[_Call] = []
         self._choice: object = None
-        self._id = self._refusal = self._sequence = ""
+        self._id = self._refusal = ""
         self._held: str | None = ""
         """The beginning of the text, while it may be a tag; None once it is known."""
-        self._inside = False
-        """Of thinking that is written into the text."""
+        self._inside = self._behind = False
+        """Of thinking that is written into the text, and right behind it."""
         self._reasoning: dict[str, list[str]] = {}
         """By the field in which it came."""
         self._details: list[dict[str, Any]] = []
@@ -123,9 +127,9 @@ class CompletionsReader(ReplyReader):
         if event is None:
             self._done()
             return
-        if isinstance(event, list) and event:
-            event = cast("list[object]", event)[0]
-        body = mapping(cast("object", event), "event")
+        if isinstance(event, list):  # of errors
+            raise ErrorEvent(cast("object", event))
+        body = mapping(event, "event")
         if body.get("error") or body.get("object") == "error":
             raise ErrorEvent(body)
         choices = body.get("choices")
@@ -152,29 +156,20 @@ class CompletionsReader(ReplyReader):
 
     def reply(self) -> ModelReply:
         """As of any reply."""
-        calls: list[Call] = []
-        broken: list[BrokenCall] = []
-        for place, call in enumerate(self._calls):
-            name, arguments = call.id or f"call_{place}", call.arguments
-            if arguments is None:
-                broken.append(BrokenCall(name, call.tool, call.written))
-            else:
-                calls.append(Call(name, call.tool, arguments))
+        # Broken calls stand last, wherever they came.
+        read = sorted(((call, call.arguments) for call in self._calls), key=lambda one: one[1] is None)
         stop: StopReason = "closed" if self._stop is None else _STOP.get(self._stop, "end_turn")
         if stop == "end_turn" and self._calls:
             stop = "tool_use"
         elif stop == "end_turn" and self._refusal:
             stop = "refusal"
-        elif stop == "end_turn" and self._sequence:
-            stop = "stop_sequence"
         return ModelReply(
             text=self.text,
             stop_reason=stop,
             usage=self.usage,
-            calls=tuple(calls),
-            broken_calls=tuple(broken),
-            stopped_by=self._sequence if stop == "stop_sequence" else "",
-            items=tuple(self._kept()),
+            calls=tuple(Call(call.id, call.tool, arguments) for call, arguments in read if arguments is not None),
+            broken_calls=tuple(BrokenCall(call.id, call.tool, call.written) for call, none in read if none is None),
+            items=tuple(self._kept([call for call, _ in read])),
             refusal=(self._refusal or self._stop or "") if stop == "refusal" else "",
             id=self._id,
             doubted=self.doubted,
@@ -200,18 +195,16 @@ class CompletionsReader(ReplyReader):
                 self._part(mapping(part, "content"))
         elif content is not None:
             self._write(string(content, "content"))
-        if refusal := word(delta.get("refusal")):
-            self._take_room(len(refusal))
-            self._refusal += refusal
+        self._refusal = word(self._refusal + word(delta.get("refusal")))
         calls = delta.get("tool_calls")
         for call in cast("list[object]", calls) if isinstance(calls, list) else ():
             self._call(mapping(call, "tool_calls"))
-        if stop := word(choice.get("finish_reason")):
+        # Some write more behind a colon.
+        if stop := word(choice.get("finish_reason")).partition(":")[0]:
             self.flush()
             if stop in _FAILED:
                 raise ErrorEvent({"error": {"type": _FAILED[stop], "message": f"The reply ended by `{stop}`."}})
             self._stop = stop
-            self._sequence = word(choice.get("stop_reason"))
 
     def _reason(self, delta: Mapping[str, Any]) -> None:
         shown = next(((name, piece) for name in _SHOWN if isinstance(piece := delta.get(name), str) and piece), None)
@@ -266,6 +259,8 @@ class CompletionsReader(ReplyReader):
     def _write(self, piece: str) -> None:
         """More of the content, at whose beginning some write their thinking."""
         if self._held is None:
+            piece = piece.lstrip() if self._behind else piece
+            self._behind = self._behind and not piece
             self._say(piece)
             return
         self._held += piece
@@ -273,16 +268,16 @@ class CompletionsReader(ReplyReader):
             begun = self._held.lstrip()
             if begun.startswith(_OPEN):
                 self._inside, self._held = True, begun.removeprefix(_OPEN)
-            elif not _OPEN.startswith(begun):
+            elif not _OPEN.startswith(begun) or len(self._held) > _BLANK:
                 held, self._held = self._held, None
                 self._say(held)
                 return
         if self._inside:
             thought, end, rest = self._held.partition(_CLOSE)
             if end:
-                self._held, self._inside = None, False
+                self._held, self._inside, self._behind = None, False, True
                 self._think_in_text(thought)
-                self._say(rest.lstrip())
+                self._write(rest)
                 return
             kept = next((size for size in range(len(_CLOSE) - 1, 0, -1) if thought.endswith(_CLOSE[:size])), 0)
             self._held = thought[len(thought) - kept :]
@@ -337,25 +332,25 @@ class CompletionsReader(ReplyReader):
         another = found.closed and piece.strip() and piece != found.written
         return None if another else found
 
-    def _kept(self) -> list[KeptItem]:
+    def _kept(self, calls: list[_Call]) -> Iterator[KeptItem]:
         """What goes back, under the names under which it came; what may not be whole does not."""
-        whole = self.complete or self._said or self._calls
-        fields: dict[str, Any] = {}
-        if self._details:
-            fields = {"reasoning_details": self._details}
-        elif self._reasoning:
-            name = next(name for name in _SHOWN if name in self._reasoning)
-            fields = {name: "".join(self._reasoning[name])}
-        # Vendors who want it back with a call refuse the call without.
-        bound = not self._calls
-        kept = [(0, 0, fields, bound)] if fields and whole else []
-        kept += [(at, 0, {"content": [part]}, True) for at, part in self._parts if whole]
-        kept += [
-            (call.text, place, {"tool_calls": [call.extra]}, False)
-            for place, call in enumerate(self._calls)
-            if call.extra
-        ]
-        return [KeptItem(json.dumps(body, ensure_ascii=False), text, calls, bound) for text, calls, body, bound in kept]
+        if not (self.complete or self._said or calls):
+            return
+        name = next((name for name in _SHOWN if name in self._reasoning), "")
+        fields = (
+            {"reasoning_details": self._details}
+            if self._details
+            else {name: "".join(self._reasoning[name])}
+            if name
+            else {}
+        )
+        if fields:
+            yield _item(fields)
+        for at, part in self._parts:
+            yield _item({"content": [part]}, at)
+        for place, call in enumerate(calls):
+            if call.extra:
+                yield _item({"tool_calls": [call.extra]}, call.text, place)
 
     def _count(self, said: object) -> None:
         """What was billed. Vendors count what their cache gave into the input, and some thinking beside the output."""
@@ -370,3 +365,7 @@ class CompletionsReader(ReplyReader):
         total = usage_of(usage, {"output_tokens": ("total_tokens",)}, found)[0].output_tokens
         output = max(known.output_tokens, total - known.input_tokens) if known.input_tokens else known.output_tokens
         self._usage = replace(known, input_tokens=max(0, known.input_tokens - beside), output_tokens=output)
+
+
+def _item(body: Mapping[str, Any], text: int = 0, calls: int = 0) -> KeptItem:
+    return KeptItem(json.dumps(body, ensure_ascii=False), text, calls)

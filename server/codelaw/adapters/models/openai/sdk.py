@@ -24,7 +24,12 @@ class RawChunks(AsyncStream[tuple[str, str]]):
     """The events of a reply as they come, by name and data; chunks of Chat Completions have no name."""
 
     async def __stream__(self) -> AsyncIterator[tuple[str, str]]:
-        """All of them; the mark at the end is `null`."""
+        """All of them, or a whole reply where there is no stream; the mark at the end is `null`."""
+        if "json" in self.response.headers.get("content-type", ""):
+            whole = (await self.response.aread()).decode(errors="replace").strip()
+            if whole[:1] in ("{", "["):
+                yield "", whole
+                return
         async for one in self._iter_events():
             yield one.event or "", "null" if one.data.startswith("[DONE]") else one.data
 
@@ -48,28 +53,29 @@ class OpenAIEndpoint(Endpoint):
         client = openai.AsyncOpenAI(api_key=key or NO_KEY, **common(DefaultAsyncHttpxClient, base_url, silence))
         super().__init__(client, secrets, _ERRORS)
         self._client, self._path, self._write, self._learned = client, path, write, learned
-        self._unknown: frozenset[str] = frozenset()
-        """Those that the endpoint has refused to take."""
+        self._unknown: dict[str, frozenset[str]] = {}
+        """Those that the endpoint has refused to take, by model."""
 
     async def stream(self, request: ModelRequest) -> RawChunks:
         """As `Endpoint` has it."""
         self._check_limits()
         while True:
+            known = self._unknown.get(request.model, frozenset())
             try:
                 stream = await self._client.post(
                     self._path,
                     cast_to=object,
                     options={"headers": {"content-type": "application/json"}},
-                    content=self._write(request, self._unknown),
+                    content=self._write(request, known),
                     stream=True,
                     stream_cls=RawChunks,
                 )
                 break
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                unknown = self._learned(said_by(error)) - self._unknown
+                unknown = self._learned(said_by(error)) - known
                 if not unknown:
                     raise
-                self._unknown |= unknown
+                self._unknown[request.model] = known | unknown
                 _log.info("%s does not know %s", self.place, ", ".join(sorted(unknown)))
         self.limits.take(stream.response.headers, time.time())
         return stream
