@@ -175,8 +175,9 @@ class ErrorEvent(Exception):
 
 def error_in(body: object) -> object:
     """What an answer says of an error, which some wrap in `error`, some in a list as well, and some not at all."""
-    first: object = cast("list[object]", body)[0] if isinstance(body, list) and body else body
-    return cast("object", dig(first, "error")) or first
+    rows = cast("list[object]", body) if isinstance(body, list) else [body]
+    first = rows[0] if rows else None
+    return dig(first, "error") or first
 
 
 def asked_to_wait(message: str) -> float | None:
