@@ -9,12 +9,13 @@ import pytest
 
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.media.images import Image
-from codelaw.domain.messages import Call
+from codelaw.domain.messages import Call, KeptItem, KeptItems
 from codelaw.domain.models import (
     ApiMessage,
     CallBlock,
     Delta,
     ImageBlock,
+    KeptBlock,
     ResultBlock,
     TextBlock,
     TextDelta,
@@ -166,3 +167,11 @@ async def test_what_is_read_is_what_the_sdk_reads(flavour: str, answer: VendorRe
     assert (ours.stop_reason == "max_tokens") == (choice.finish_reason == "length")
     if theirs.usage is not None:
         assert ours.usage.output_tokens == theirs.usage.completion_tokens
+
+
+async def test_what_another_wire_has_kept_is_not_sent() -> None:
+    kept = KeptItems("m", (KeptItem('{"type": "message", "content": [{"type": "output_text", "text": "x"}]}'),))
+    said = ApiMessage("assistant", (KeptBlock(kept.items[0], kept), TextBlock("a")))
+    async with asking("openai", VendorReply(text="b")) as (vendor, model):
+        await model.reply(request(QUESTION, said, QUESTION), lambda _: None)
+    assert vendor.answered[0].said == [{"role": "assistant", "content": "a"}]

@@ -167,6 +167,13 @@ async def test_a_long_call_is_read_in_time_that_grows_with_it() -> None:
     assert dict(reply.calls[1].arguments) == {"k": "some words", "z": 1}
 
 
+async def test_what_follows_whole_arguments_is_read_in_time_that_grows_with_it() -> None:
+    chunks = [call("LS", "{}", index=0, id="0"), *(call(None, "{ }", index=0) for _ in range(30_000))]
+    async with asyncio.timeout(20):
+        reply = await read(*chunks, delta("stop"))
+    assert len(reply.broken_calls[0].arguments_text) == 90_002
+
+
 async def test_silence_is_a_broken_stream() -> None:
     failed = await failure("openai", VendorReply(text="a", broken="silence", silence=20), silence=0.4)
     assert (failed.kind, "silent" in failed.message) == ("network", True)

@@ -166,3 +166,10 @@ async def test_a_stream_that_a_proxy_buffers_is_read() -> None:
     async with asking("gemini", VendorReply(text="words", calls=CALLS), buffered=True) as (_, model):
         reply = await model.reply(request(), lambda _: None)
     assert (reply.text, len(reply.calls)) == ("words", 2)
+
+
+@pytest.mark.parametrize(("written", "arguments"), [("null", {}), (" {} ", {}), ("[]", None), ("7", None), ("{", None)])
+async def test_arguments_that_are_none_and_those_that_are_no_object(written: str, arguments: Any) -> None:
+    reply = await read(call("LS", written, index=0, id="1"), delta("tool_calls"))
+    assert made(reply) == ([] if arguments is None else [("LS", arguments)])
+    assert [one.arguments_text for one in reply.broken_calls] == ([written] if arguments is None else [])

@@ -128,6 +128,8 @@ def _assistant(message: ApiMessage, without: Container[str]) -> dict[str, Any]:
                 parts.append(_text(text))
             case KeptBlock(item) if item.body:
                 kept: dict[str, Any] = json.loads(item.body)
+                if "type" in kept:  # of another wire
+                    continue
                 parts += kept.pop("content", [])
                 for one in kept.pop("tool_calls", []):
                     of_call |= one

@@ -61,6 +61,7 @@ class _Call:
     text: int = 0
     """Characters of text in front of it."""
     pieces: list[str] = field(default_factory=list[str])
+    _size: int = 0
     _begun: bool = False
     _depth: int = 0
     _quoted: bool = False
@@ -69,6 +70,7 @@ class _Call:
     def add(self, piece: str) -> None:
         """More of its arguments; where they end is known without reading them again."""
         self.pieces.append(piece)
+        self._size += len(piece)
         text, self._rest = self._rest + piece, ""
         for one in _TOKENS.findall(text):
             if one == "\\":  # what it escapes has not come yet
@@ -84,6 +86,10 @@ class _Call:
         """Its arguments have come to an end, if they are an object."""
         return self._begun and not (self._depth or self._quoted)
 
+    def says(self, piece: str) -> bool:
+        """Whether a piece is all of its arguments."""
+        return len(piece) == self._size and piece == self.written
+
     @property
     def written(self) -> str:
         return "".join(self.pieces)
@@ -95,6 +101,8 @@ class _Call:
             value: object = json.loads(self.written.strip() or "{}")
         except (ValueError, RecursionError):
             return None
+        if value is None:  # some write so that there are none
+            return {}
         return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
@@ -209,33 +217,29 @@ class CompletionsReader(ReplyReader):
     def _reason(self, delta: Mapping[str, Any]) -> None:
         shown = next(((name, piece) for name in _SHOWN if isinstance(piece := delta.get(name), str) and piece), None)
         details = delta.get("reasoning_details")
-        rows = (
-            [mapping(row, "reasoning_details") for row in cast("list[object]", details)]
-            if isinstance(details, list)
-            else []
-        )
         if shown is not None:
             self.flush()
             self._reasoning.setdefault(shown[0], []).append(self._think("reasoning", shown[1]))
-        for row in rows:
+        for one in cast("list[object]", details) if isinstance(details, list) else ():
+            row = mapping(one, "reasoning_details")
             self._take_room(len(json.dumps(row)))
-            self._detail(row)
-            if shown is None and (text := row.get("text") or row.get("summary")):
+            text = self._detail(row)
+            if shown is None:
                 self._think("reasoning", text)
 
-    def _detail(self, row: Mapping[str, Any]) -> None:
-        """One more, or more of the last: text comes in pieces, all else whole."""
+    def _detail(self, row: Mapping[str, Any]) -> str:
+        """One more, or more of the last: text, which is given, comes in pieces, all else whole."""
         last = self._details[-1] if self._details else None
         same = last is not None and all(last.get(name) == row.get(name) for name in ("type", "index"))
-        pieces = {name for name in ("text", "summary") if isinstance(row.get(name), str)}
+        pieces = {name: string(row[name], name) for name in ("text", "summary") if row.get(name) is not None}
         if last is None or not same or not (pieces or row.get("signature")):
             if len(self._details) >= MOST_CALLS:
                 raise EndlessReply(f"a reply of more than {MOST_CALLS} parts of reasoning")
             self._details.append(dict(row))
-            return
-        for name, value in row.items():
-            if value is not None:
-                last[name] = (last.get(name) or "") + value if name in pieces else value
+        else:
+            known = {name: value for name, value in row.items() if value is not None}
+            last |= known | {name: (last.get(name) or "") + piece for name, piece in pieces.items()}
+        return "".join(pieces.values())
 
     def _part(self, part: Mapping[str, Any]) -> None:
         """A part of a content that is a list."""
@@ -245,7 +249,7 @@ class CompletionsReader(ReplyReader):
             self._take_room(len(json.dumps(part)))
             inner = part.get("thinking")
             rows = cast("list[object]", inner) if isinstance(inner, list) else [{"text": inner or ""}]
-            text = "".join(string(dig(row, "text"), "thinking") for row in rows)
+            text = "".join(piece for row in rows if isinstance(piece := dig(row, "text"), str))
             self.flush()
             self._think("part", text)
             if not self._parts or self._parts[-1][0] != self._said:
@@ -299,7 +303,7 @@ class CompletionsReader(ReplyReader):
             self._calls.append(call)
             if len(self._calls) > MOST_CALLS:
                 raise EndlessReply(f"a reply of more than {MOST_CALLS} calls")
-        elif call.closed and piece == call.written:
+        elif call.closed and call.says(piece):
             piece = ""  # said again
         if piece:
             call.add(piece)
@@ -329,23 +333,17 @@ class CompletionsReader(ReplyReader):
             return found
         if found is None or (name and found.id and name != found.id) or tool != found.tool:
             return None
-        another = found.closed and piece.strip() and piece != found.written
+        another = found.closed and piece.strip() and not found.says(piece)
         return None if another else found
 
     def _kept(self, calls: list[_Call]) -> Iterator[KeptItem]:
         """What goes back, under the names under which it came; what may not be whole does not."""
         if not (self.complete or self._said or calls):
             return
-        name = next((name for name in _SHOWN if name in self._reasoning), "")
-        fields = (
-            {"reasoning_details": self._details}
-            if self._details
-            else {name: "".join(self._reasoning[name])}
-            if name
-            else {}
-        )
-        if fields:
-            yield _item(fields)
+        if self._details:
+            yield _item({"reasoning_details": self._details})
+        elif name := next((name for name in _SHOWN if name in self._reasoning), ""):
+            yield _item({name: "".join(self._reasoning[name])})
         for at, part in self._parts:
             yield _item({"content": [part]}, at)
         for place, call in enumerate(calls):
