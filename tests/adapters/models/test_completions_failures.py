@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from typing import Any
 
 import pytest
 
 from codelaw.adapters.models import wire
+from codelaw.adapters.models.openai.completions_stream import CompletionsReader
 from codelaw.domain.models import (
     Delta,
     TextDelta,
@@ -159,19 +161,17 @@ async def test_a_reply_without_end_is_closed(endless: dict[str, Any]) -> None:
     assert (failed.kind, "the connection was closed" in failed.message) == ("invalid", True), failed.message
 
 
-async def test_a_long_call_is_read_in_time_that_grows_with_it() -> None:
-    pieces = ["{", *['"k": "some words",'] * 40_000, '"z": 1}']
-    chunks = [call("LS", "{}", index=0, id="0"), call("Read", "", index=1, id="1")]
-    async with asyncio.timeout(20):
-        reply = await read(*chunks, *(call(None, piece, index=1) for piece in pieces), delta("stop"))
-    assert dict(reply.calls[1].arguments) == {"k": "some words", "z": 1}
-
-
-async def test_what_follows_whole_arguments_is_read_in_time_that_grows_with_it() -> None:
-    chunks = [call("LS", "{}", index=0, id="0"), *(call(None, "{ }", index=0) for _ in range(30_000))]
-    async with asyncio.timeout(20):
-        reply = await read(*chunks, delta("stop"))
-    assert len(reply.broken_calls[0].arguments_text) == 90_002
+@pytest.mark.parametrize("piece", ['"k": "some words",', "{ }"])
+def test_arguments_are_read_in_time_that_grows_with_them(piece: str) -> None:
+    reader = CompletionsReader(lambda _: None, room=10_000_000)
+    for one in (call("LS", "{}", index=0, id="0"), call("Read", "{", index=1, id="1")):
+        reader.take({"choices": [one]})
+    event = {"choices": [call(None, piece, index=1 if piece.endswith(",") else 0)]}
+    began = time.monotonic()
+    for _ in range(60_000):
+        reader.take(event)
+        assert not (reader.could_end or reader.ended)
+    assert time.monotonic() - began < 5, "arguments are read again with each piece"
 
 
 async def test_silence_is_a_broken_stream() -> None:
