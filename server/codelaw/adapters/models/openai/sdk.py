@@ -54,29 +54,30 @@ class OpenAIEndpoint(Endpoint):
         super().__init__(client, secrets, _ERRORS)
         self._client, self._path, self._write, self._learned = client, path, write, learned
         self._unknown: dict[str, frozenset[str]] = {}
-        """Those that the endpoint has refused to take, by model."""
+        """By model, those without which it has taken a request that it had refused."""
 
     async def stream(self, request: ModelRequest) -> RawChunks:
         """As `Endpoint` has it."""
         self._check_limits()
+        without = self._unknown.get(request.model, frozenset())
         while True:
-            known = self._unknown.get(request.model, frozenset())
             try:
                 stream = await self._client.post(
                     self._path,
                     cast_to=object,
                     options={"headers": {"content-type": "application/json"}},
-                    content=self._write(request, known),
+                    content=self._write(request, without),
                     stream=True,
                     stream_cls=RawChunks,
                 )
                 break
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                unknown = self._learned(said_by(error)) - known
+                unknown = self._learned(said_by(error)) - without
                 if not unknown:
                     raise
-                self._unknown[request.model] = known | unknown
+                without |= unknown
                 _log.info("%s does not know %s", self.place, ", ".join(sorted(unknown)))
+        self._unknown[request.model] = without
         self.limits.take(stream.response.headers, time.time())
         return stream
 
