@@ -5,9 +5,8 @@
 
 Facts alone are carried over: windows, output limits, prices, whether a model sees pictures. What
 scripts/models_overlay.json says about a model stands against the list: the windows codelaw works in, models that the
-list does not know, under `seeing` the names of those of which it does not say that they see, and under `steps` from
-how many tokens of a request on a model costs more. The list fills in the prices that are missing there. Equal sources
-give equal bytes. Where the overlay and the list differ, that is printed.
+list does not know, and under `seeing` the names of those of which it does not say that they see. The list fills in the
+prices that are missing there. Equal sources give equal bytes. Where the overlay and the list differ, that is printed.
 """
 
 from __future__ import annotations
@@ -16,10 +15,9 @@ import json
 import re
 import sys
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
@@ -86,12 +84,7 @@ _NO_CHAT = re.compile(
 )
 
 
-_NO_STEPS: Mapping[str, list[Row]] = MappingProxyType({})
-
-
-def models(
-    source: Row, overlay: list[Row], seeing: Sequence[str] = (), steps: Mapping[str, list[Row]] = _NO_STEPS
-) -> list[Row]:
+def models(source: Row, overlay: list[Row], seeing: Sequence[str] = ()) -> list[Row]:
     """The rows of the data: the overlay in its order, then the others by vendor and name."""
     found = Found(overlay)
     # The shortest name is the model's, the longer ones are its releases; the newest release comes first.
@@ -108,9 +101,6 @@ def models(
     for name in map(str.lower, seeing):
         if name in found.rows:
             found.rows[name]["images"] = True
-    for name, known in steps.items():
-        if "prices" in found.rows.get(name, {}):
-            found.rows[name]["prices"]["steps"] = known
     others = [row for name, row in found.rows.items() if name not in found.ours]
     return list(found.ours.values()) + sorted(others, key=lambda row: (row["provider"], row["name"].lower()))
 
@@ -236,7 +226,7 @@ def main(arguments: list[str]) -> int:
     source, version = read(Path(arguments[0]))
     ours = json.loads(OVERLAY.read_text(encoding="utf-8"))
     overlay: list[Row] = ours["models"]
-    rows = models(source, overlay, ours["seeing"], ours["steps"])
+    rows = models(source, overlay, ours["seeing"])
     target.write_text(text(rows, version), encoding="utf-8", newline="\n")
     for line in differences(source, overlay):
         print(line)  # noqa: T201

@@ -29,6 +29,8 @@ _ITEMS = {
     "function_call_output": {"type", "id", "call_id", "output", "status"},
 }
 _EFFORTS = ("low", "medium", "high", "xhigh", "max")
+_LEAST = {"gpt-6.1-terra", "gpt-6-sol", "gpt-6-luna"}
+"""Those that take `none` as well."""
 MOST_MARKS = 4
 Refusal = tuple[int, str, str | None]
 
@@ -272,7 +274,7 @@ def _bare(item: Mapping[str, Any]) -> Any:
     """An item as the prefix has it: without ids of output items, marks, and other spellings of the same."""
     if item["type"] == "message":
         said = [(part.get("text"), part.get("image_url")) for part in item["content"]]
-        return [item["role"], said]
+        return [item["role"], item.get("phase"), said]
     return {name: value for name, value in item.items() if name not in {"id", "status"}}
 
 
@@ -299,10 +301,15 @@ def malformed(body: Mapping[str, Any], *, newer: bool = True) -> Refusal | None:
     if not isinstance(most := body.get("max_output_tokens"), int) or most < 16:
         return refused("Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16.")
     effort = body.get("reasoning", {}).get("effort")
-    if effort is not None and effort not in _EFFORTS:
+    if effort not in {None, *_EFFORTS, *(["none"] if body["model"] in _LEAST else [])}:
         return refused(f"Unsupported value: '{effort}' is not supported with the '{body['model']}' model.")
     if "temperature" in body or "top_p" in body:
         return refused("Unsupported parameter: 'temperature' is not supported with this model.")
+    explicit = body.get("prompt_cache_options", {}).get("mode") == "explicit"
+    if explicit != ("prompt_cache_breakpoint" in json.dumps(body["input"])):
+        return refused(
+            "This fake wants `prompt_cache_options.mode` explicit where there are breakpoints, and only there."
+        )
     for tool in body.get("tools", ()):
         if tool.keys() != {"type", "name", "description", "parameters", "strict"} or tool["type"] != "function":
             return refused("Invalid value for 'tools'.")

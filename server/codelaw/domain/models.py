@@ -44,7 +44,10 @@ Thinking = Literal["adaptive", "between_tools", "enabled", "disabled"]
 Display = Literal["omitted", "summarized", "updates"]
 """How much of its thinking it shows: nothing, a summary, or notes on its progress."""
 Ttl = Literal["5m", "1h"]
-"""How long an entry of the vendor's cache lasts after the request that last used it."""
+"""How long an entry of the vendor's cache lasts after the request that last used it; or what a vendor has instead."""
+Lasts = tuple[float, float]
+"""How many seconds that is, of the shorter and of the longer."""
+USUAL_LASTS: Lasts = (300.0, 3600.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +186,7 @@ class ModelProfile:
     stop_sequences: bool = True
     ttls: tuple[Ttl, ...] = ()
     """How long its cache may keep things, beside what it does without being told."""
+    lasts: Lasts = USUAL_LASTS
     retired: str = ""
     """The day on which its maker ends it, or has ended it, as YYYY-MM-DD."""
 

@@ -155,15 +155,7 @@ def test_the_committed_data_comes_again_out_of_its_own_facts():
         key, provider = listed_as(row)
         source[key] = facts_of(row, provider)
     version = data["source"].removeprefix("litellm ").partition(",")[0]
-    assert models.text(models.models(source, ours["models"], steps=ours["steps"]), version) == committed()
-
-
-def test_a_step_of_price_stands_with_the_prices():
-    steps = {"gpt-x": [{"above": 272_000, "input": 2, "output": 1.5}], "gpt-y": []}
-    (row,) = models.models({"gpt-x": fact("openai")}, [], (), steps)
-    assert row["prices"]["steps"] == steps["gpt-x"]
-    (free,) = models.models({"gpt-x": fact("openai", paid=0, answered=0)}, [], (), steps)
-    assert "prices" not in free
+    assert models.text(models.models(source, ours["models"]), version) == committed()
 
 
 def run(*arguments):

@@ -300,7 +300,7 @@ async def fill(agent: AgentChat, inputs: TurnInputs) -> None:
     past = agent.past
     selection = await asyncio.to_thread(select, inputs, past.transcript, asked=0)
     state = await asyncio.to_thread(past.state, selection)
-    if not inputs.caches or not state.shown or not state.cold(time.time(), "1h" if inputs.ttls else "5m"):
+    if not inputs.caches or not state.shown or not state.cold(time.time(), "1h" if inputs.ttls else "5m", inputs.lasts):
         return
     if selection.keeps_bytes:
         inputs, _ = as_sent(inputs, state.transcript, ())

@@ -210,7 +210,7 @@ class _Compaction:
         text, problem = None, ""
         try:
             async with asyncio.timeout(self.inputs.settings.summary_timeout_seconds):
-                warm = self.inputs.caches and not state.cold(time.time(), self.inputs.ttl)
+                warm = self.inputs.caches and not state.cold(time.time(), self.inputs.ttl, self.inputs.lasts)
                 text = await writer.write(planned.history, planned.archived_view, warm=warm)
         except TimeoutError:
             problem = TIMED_OUT

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.spelling import MOST
-from codelaw.agent.model_calls.caching import SECONDS, Manner, manner
+from codelaw.agent.model_calls.caching import Manner, lasting_for, manner
 from codelaw.context.builder import ViewBudget
 from codelaw.context.calibration import Calibration
 from codelaw.context.system.law import tokens_of
 from codelaw.context.system.modules import system_sections
 from codelaw.context.tokens import max_tokens, most_output
+from codelaw.domain.models import USUAL_LASTS
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Dialect
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from codelaw.context.system.modules import Connector
     from codelaw.domain.chats import Mode, Strategy
     from codelaw.domain.messages import Fragment, Message
-    from codelaw.domain.models import Effort, ModelProfile, Prices, Ttl, Usage
+    from codelaw.domain.models import Effort, Lasts, ModelProfile, Prices, Ttl, Usage
     from codelaw.ports.abilities import Skills
     from codelaw.ports.model import ChatModel
     from codelaw.tools.toolbox import Toolbox
@@ -244,6 +245,11 @@ class TurnInputs:
         return () if self.profile is None else self.profile.ttls
 
     @property
+    def lasts(self) -> Lasts:
+        """What these come to."""
+        return USUAL_LASTS if self.profile is None else self.profile.lasts
+
+    @property
     def manner(self) -> Manner:
         """How the model is told to think, in all requests of the turn."""
         return manner(self.profile, self.dialect.name, self.effort)
@@ -339,14 +345,14 @@ class HistoryState:
         """The rounds in the view."""
         return self.view.rounds.messages if self.view.rounds else ()
 
-    def lapsed(self, now: float) -> bool:
+    def lapsed(self, now: float, lasts: Lasts = USUAL_LASTS) -> bool:
         """Whether what stands behind the marks in front is surely forgotten, so that a batch has it written anew free.
 
         What stands before it is read all the same where it was kept for an hour (C-6).
         """
-        return not 0 <= now - self.last_active <= SECONDS["5m"]
+        return not 0 <= now - self.last_active <= lasts[0]
 
-    def cold(self, now: float, ttl: Ttl) -> bool:
+    def cold(self, now: float, ttl: Ttl, lasts: Lasts = USUAL_LASTS) -> bool:
         """Whether the vendor has surely forgotten the prompt; where nobody knows for how long it was told to, `ttl`."""
-        kept = SECONDS[self.ttl or ttl]
+        kept = lasting_for(lasts, self.ttl or ttl)
         return not 0 <= now - self.last_active <= kept  # a clock that was set back says nothing

@@ -1,7 +1,8 @@
 """What a request says beside its messages: how the model is to think (P-6), and how long the cache is to keep it (L-6).
 
 The marks at the end of a request always last five minutes, which the steps of a turn outrun. Those in front may last an
-hour: that costs more to write, and pays when people pause for longer than five minutes, and seldom for over an hour.
+hour: that costs more to write, and pays when people pause for longer than five minutes, and seldom for over an hour. A
+vendor may have other times instead of these two (`ModelProfile.lasts`).
 Why the cache gave less than it held is told here, too (X-6). Pure.
 """
 
@@ -15,9 +16,11 @@ from typing import Literal
 from codelaw.context.sections import Section, View
 from codelaw.domain.chats import Dialect
 from codelaw.domain.models import (
+    USUAL_LASTS,
     CacheMiss,
     Display,
     Effort,
+    Lasts,
     ModelProfile,
     ModelReply,
     ModelRequest,
@@ -81,7 +84,6 @@ def manner(profile: ModelProfile | None, dialect: Dialect, effort: Effort | None
 
 CacheTtl = Literal["auto", "5m", "1h"]
 """The setting `model.cacheTtl`."""
-SECONDS = {"5m": 300.0, "1h": 3600.0}
 USUAL_WITHIN, USUAL_BEYOND, USUAL_TURNS = 0.8, 1.4, 10
 """As if so many turns had been seen, with pauses that end within an hour and later: real sessions pause before 22 %."""
 COUNTED = 300
@@ -97,21 +99,21 @@ ENDING = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """Before how many turns people paused: for over five minutes but `within` an hour, and `beyond`."""
+    """Before how many turns people paused: for longer than the shorter time but `within` the longer, and `beyond`."""
 
     turns: int = 0
     within: int = 0
     beyond: int = 0
 
 
-def pauses(begun: Iterable[tuple[str, float]]) -> Pauses:
+def pauses(begun: Iterable[tuple[str, float]], lasts: Lasts = USUAL_LASTS) -> Pauses:
     """From the chats of turns and when these began, in seconds."""
     by_chat: dict[str, list[float]] = {}
     for chat, at in begun:
         by_chat.setdefault(chat, []).append(at)
     gaps = [later - before for times in by_chat.values() for before, later in pairwise(sorted(times))]
-    beyond = sum(gap > SECONDS["1h"] for gap in gaps)
-    return Pauses(len(gaps), sum(gap > SECONDS["5m"] for gap in gaps) - beyond, beyond)
+    longer, beyond = (sum(gap > seconds for gap in gaps) for seconds in lasts)
+    return Pauses(len(gaps), longer - beyond, beyond)
 
 
 def lasting(wanted: CacheTtl, offered: Sequence[Ttl], prices: Prices | None, seen: Pauses, tokens: int) -> Ttl:
@@ -132,6 +134,11 @@ def lasting(wanted: CacheTtl, offered: Sequence[Ttl], prices: Prices | None, see
     dearer = (now.cache_write_1h or now.cache_write) - now.cache_write
     saved = within * SPARED * tokens * (now.cache_write - now.cache_read)
     return "1h" if saved > dearer * (beyond * tokens + ENDING) else "5m"
+
+
+def lasting_for(lasts: Lasts, ttl: Ttl) -> float:
+    """The seconds of a `Ttl`."""
+    return lasts[ttl == "1h"]
 
 
 LOST = 0.1
@@ -159,6 +166,7 @@ class Sent:
     begun: float
     """In seconds since the epoch: from then on its entries last."""
     reply: ModelReply
+    lasts: Lasts = USUAL_LASTS
 
     @property
     def kept(self) -> int:
@@ -176,7 +184,8 @@ def missed(before: Sent | None, now: Sent) -> CacheMiss | None:
         known.setdefault(part, words)
     reported, paused = said.removesuffix("_changed"), now.begun - before.begun
     # What is surely forgotten is lost whatever has changed; the newest marks never last longer than the shorter time.
-    if paused > SECONDS[before.ttl] or (paused > SECONDS["5m"] and not known and reported not in _CHANGED):
+    shorter = before.lasts[0]
+    if paused > lasting_for(before.lasts, before.ttl) or (paused > shorter and not known and reported not in _CHANGED):
         return CacheMiss(said or "expired", f"paused {_spelt(paused)}")
     if reported in _CHANGED:
         return CacheMiss(said, known.get(reported, _CHANGED[reported]))

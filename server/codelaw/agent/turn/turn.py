@@ -149,7 +149,15 @@ class TurnLoop:
         previous = "" if past.asked is None else past.asked.reply.id
         asked = await Asker(self.record, inputs, view, estimated, previous).ask()
         reply, usage = asked.reply, asked.reply.usage
-        now = Sent(view, inputs.model_name, tuple(inputs.toolbox.names), ttl=inputs.ttl, begun=begun, reply=reply)
+        now = Sent(
+            view,
+            inputs.model_name,
+            tuple(inputs.toolbox.names),
+            inputs.ttl,
+            begun=begun,
+            reply=reply,
+            lasts=inputs.lasts,
+        )
         miss, past.asked = missed(past.asked, now), now
         self.record.cache_miss = self.record.cache_miss or miss
         self.record.last_usage = usage

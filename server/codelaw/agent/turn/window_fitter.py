@@ -200,7 +200,7 @@ class WindowFitter:
         """Decide how long the vendor's cache keeps what stays, once, so that marks do not come and go (L-6)."""
         inputs, seen, used = self.run.inputs, Pauses(), self.past.last_usage
         if inputs.settings.cache_ttl == "auto" and "1h" in inputs.ttls:
-            seen = pauses(await self.record.store.begun(COUNTED))
+            seen = pauses(await self.record.store.begun(COUNTED), inputs.lasts)
         tokens = inputs.corrected(inputs.fixed) if used is None else used.total_tokens
         self.run.inputs = replace(
             inputs, ttl=lasting(inputs.settings.cache_ttl, inputs.ttls, inputs.prices, seen, tokens)

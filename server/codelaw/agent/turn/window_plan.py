@@ -234,7 +234,7 @@ def before_first_step(now: Moment, typed: str, at: float) -> Compact | Demote | 
     asked = now.view.named("question")
     past = [history.view.summaries, history.view.rounds, asked, *inputs.system]
     tokens = tokens_of([section for section in past if section is not None])
-    chosen = savings(history.transcript, shown, inputs, tokens, cold=history.lapsed(at))
+    chosen = savings(history.transcript, shown, inputs, tokens, cold=history.lapsed(at, inputs.lasts))
     return Demote(chosen) if chosen else None
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
+from codelaw.adapters.models.replies import word
 from codelaw.adapters.models.spelling import Images, SpeltMessages, as_bytes, base64_of, dump, quote
 from codelaw.domain.media.images import Image
 from codelaw.domain.models import (
@@ -28,14 +30,19 @@ _MARKS: dict[Ttl | None, str] = {
 }
 _PLAIN = ("string", "integer", "number", "boolean")
 _KNOWN = {"type", "description", "enum"}
-_NEWER = ("prompt_cache_breakpoint", "prompt_cache_key", "include", "summary")
-"""What some endpoints and older models do not know, and can be left out."""
+_NEWER = {
+    "prompt_cache_breakpoint": ("prompt_cache_breakpoint", "prompt_cache_options"),
+    "prompt_cache_key": ("prompt_cache_key",),
+    "include": ("'include", "Encrypted content is not supported"),
+    "summary": ("reasoning.summary", "reasoning summaries"),
+}
+"""What some endpoints and older models do not take, and can be left out, with the words of their refusals."""
 _ROLES = {"user": "user", "assistant": "assistant", "system": "developer"}
 
 
 def learned(words: str) -> frozenset[str]:
     """The fields to leave out after a refusal in these words."""
-    return frozenset(name for name in _NEWER if name in words)
+    return frozenset(name for name, said in _NEWER.items() if any(word in words for word in said))
 
 
 class ResponsesWriter:
@@ -51,7 +58,11 @@ class ResponsesWriter:
         """
         system = as_bytes(_said("developer", [_text(block) for block in request.system])) if request.system else b""
         messages = self._messages.of(request)
-        reasoning = {"effort": request.effort, "summary": "summary" not in without and request.display and "auto"}
+        thinks = request.thinking not in {None, "disabled"}
+        reasoning = {
+            "effort": "none" if request.thinking == "disabled" else request.effort,
+            "summary": "summary" not in without and request.display and "auto",
+        }
         fields: dict[str, object] = {
             "model": request.model,
             "max_output_tokens": max(_LEAST_OUTPUT, request.max_tokens),
@@ -60,8 +71,9 @@ class ResponsesWriter:
             # Requests that begin alike are sent to where their beginning is kept.
             "prompt_cache_key": sha256(b"".join([system, *messages[:1]])).hexdigest()[:32],
         }
-        if request.thinking is not None or request.effort is not None:
+        if any(reasoning.values()):
             fields["reasoning"] = {name: value for name, value in reasoning.items() if value}
+        if thinks or request.effort is not None:
             fields["include"] = ["reasoning.encrypted_content"]
         if request.tools:
             fields["tools"] = [
@@ -78,6 +90,8 @@ class ResponsesWriter:
         if "prompt_cache_breakpoint" in without:
             for mark in filter(None, _MARKS.values()):
                 items = items.replace(mark.encode(), b"")  # which no text can hold, where each quote is escaped
+        elif b',"prompt_cache_breakpoint":' in items:
+            fields["prompt_cache_options"] = {"mode": "explicit"}  # the vendor puts none of its own beside ours
         said = {name: value for name, value in fields.items() if name not in without}
         return b"".join([as_bytes(dump(said))[:-1], b',"input":[', items, b"]}"])
 
@@ -94,8 +108,9 @@ def _items(message: ApiMessage, images: Images) -> str:
 
 
 def _each(message: ApiMessage, images: Images) -> Iterator[str]:
-    """The items of a message; texts and pictures side by side are one."""
+    """The items of a message; texts and pictures side by side are one, as long as they are of one phase."""
     parts: list[str] = []
+    role, phase = _ROLES[message.role], ""
     for block in message.blocks:
         match block:
             case TextBlock() if message.role == "assistant":
@@ -110,12 +125,14 @@ def _each(message: ApiMessage, images: Images) -> Iterator[str]:
             case _:
                 pass
         if parts:
-            yield _said(_ROLES[message.role], parts)
-            parts = []
+            yield _said(role, parts, phase)
+            parts, phase = [], ""
         match block:
             case KeptBlock(item):
-                if item.body:
+                body = json.loads(item.body)
+                if "content" in body or body.get("type") == "reasoning":
                     yield item.body
+                phase = word(body.get("phase"))
             case CallBlock(call):
                 arguments = quote(dump(dict(call.arguments)))
                 yield (
@@ -128,11 +145,12 @@ def _each(message: ApiMessage, images: Images) -> Iterator[str]:
                 output = f"[{','.join(marked)}]" if shown or block.breakpoint else quote(text)
                 yield f'{{"type":"function_call_output","call_id":{quote(call_id)},"output":{output}}}'
     if parts:
-        yield _said(_ROLES[message.role], parts)
+        yield _said(role, parts, phase)
 
 
-def _said(role: str, parts: list[str]) -> str:
-    return f'{{"type":"message","role":"{role}","content":[{",".join(parts)}]}}'
+def _said(role: str, parts: list[str], phase: str = "") -> str:
+    told = f',"phase":{quote(phase)}' if phase else ""
+    return f'{{"type":"message","role":"{role}"{told},"content":[{",".join(parts)}]}}'
 
 
 def _text(block: TextBlock) -> str:

@@ -47,15 +47,12 @@ class _Item:
     pieces: list[str] = field(default_factory=list[str])
     """Of a call's arguments."""
     done: bool = False
+    comments: bool = False
+    """It is a note on the progress, which is shown as one and goes back as it came."""
 
     @property
     def kind(self) -> str:
         return word(self.body.get("type"))
-
-    @property
-    def comments(self) -> bool:
-        """Whether it is a note on the progress, which is shown as one and goes back as it came."""
-        return self.body.get("phase") == "commentary"
 
     @property
     def written(self) -> str:
@@ -93,6 +90,8 @@ class ResponsesReader(ReplyReader):
 
     def take(self, event: object) -> None:
         """As of any reply."""
+        if event is None:  # some endpoints mark the end as Chat Completions does
+            return
         body = mapping(event, "event")
         self.events += 1
         kind = word(body.get("type"))
@@ -164,15 +163,19 @@ class ResponsesReader(ReplyReader):
         return [item for item in self._items.values() if item.kind == "function_call"]
 
     def _kept(self) -> list[KeptItem]:
-        """Reasoning and notes as they go back; where text goes on behind a call, its place."""
+        """Reasoning and notes as they go back; of text its phase, and where it goes on behind a call its place.
+
+        Reasoning that came without its content cannot go back, since the vendor stores none.
+        """
         kept: list[KeptItem] = []
         for item in self._items.values():
-            if item.done and (item.kind == "reasoning" or item.comments):
+            bound, phase = item.kind == "reasoning", word(item.body.get("phase"))
+            if item.done and (item.comments or (bound and item.body.get("encrypted_content"))):
                 body = {name: value for name, value in item.body.items() if name != "status"}
-                bound = item.kind == "reasoning"
                 kept.append(KeptItem(json.dumps(body, ensure_ascii=False), item.text, item.calls, bound=bound))
-            elif item.kind == "message" and item.calls:
-                kept.append(KeptItem("", item.text, item.calls))
+            elif item.kind == "message" and (item.calls or phase) and not item.comments:
+                told = json.dumps({"type": "message", "phase": phase}) if phase else ""
+                kept.append(KeptItem(told, item.text, item.calls, bound=not told))
         return kept
 
     def _index(self, body: Mapping[str, Any]) -> int:
@@ -185,7 +188,8 @@ class ResponsesReader(ReplyReader):
         if body.get("type") == "function_call":
             self._take_room(LONGEST_NAME)
             body = {**body, "call_id": named(body, "call_id"), "name": named(body, "name")}
-        self._items[index] = _Item(body, self._said, len(self._calls()))
+        comments = body.get("phase") == "commentary"
+        self._items[index] = _Item(body, self._said, len(self._calls()), comments=comments)
         if len(self._items) > MOST_CALLS:
             raise EndlessReply(f"a reply of more than {MOST_CALLS} calls")
 
