@@ -1,82 +1,27 @@
-"""Responses: what is sent, what is read, and what becomes of its failures, by a strict vendor on loopback (P-4, P-5)."""
+"""Responses: what is read, and what becomes of its failures, by a strict vendor on loopback (P-4, P-5)."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import sys
 from typing import Any
 
 import pytest
 
 from codelaw.adapters.models import wire
 from codelaw.adapters.models.openai.model import OpenAIModel
+from codelaw.adapters.models.openai.responses_stream import ResponsesReader
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.media.images import Image
-from codelaw.domain.messages import KeptItems
 from codelaw.domain.models import (
-    ApiMessage,
-    Block,
-    CallBlock,
     Delta,
-    ImageBlock,
-    KeptBlock,
-    ModelReply,
-    ModelRequest,
-    ResultBlock,
-    TextBlock,
     TextDelta,
     ThinkingDelta,
-    ToolSchema,
     Usage,
 )
+from tests.adapters.models.responding import CALL, KEY, asking, failure, request
 from tests.loopback.responses import Asked, ResponsesVendor
 from tests.loopback.script import VendorReply
-
-KEY = "sk-proj-51f0c3-0815"
-STRICT = {
-    "type": "object",
-    "properties": {"path": {"type": "string"}},
-    "required": ["path"],
-    "additionalProperties": False,
-}
-TOOLS = (ToolSchema("Read", "Reads.", STRICT), ToolSchema("LS", "Lists.", {"type": "object", "properties": {}}))
-CALL = {"name": "Read", "input": {"path": "a.py"}}
-
-
-def request(*messages: ApiMessage, **fields: Any) -> ModelRequest:
-    said = messages or (ApiMessage("user", (TextBlock("?", "5m"),)),)
-    known: dict[str, Any] = {"thinking": "adaptive", "display": "summarized", "tools": TOOLS}
-    return ModelRequest("gpt-6.2-sol", (TextBlock("The law.", "5m"),), said, 512, **known | fields)
-
-
-@asynccontextmanager
-async def asking(
-    *replies: VendorReply, silence: float = 5, **options: Any
-) -> AsyncIterator[tuple[ResponsesVendor, OpenAIModel]]:
-    async with ResponsesVendor(*replies, **options) as vendor:
-        model = OpenAIModel(KEY, vendor.url, silence=silence)
-        try:
-            yield vendor, model
-        finally:
-            await model.close()
-
-
-async def failure(*replies: VendorReply, silence: float = 5, **options: Any) -> ModelFailure:
-    async with asking(*replies, silence=silence, **options) as (_, model):
-        with pytest.raises(ModelFailure) as caught:
-            await model.reply(request(), lambda _: None)
-    assert KEY not in caught.value.message
-    return caught.value
-
-
-def again(reply: ModelReply) -> ApiMessage:
-    """A reply as it goes back."""
-    kept = KeptItems("openai", reply.items)
-    blocks: list[Block] = [KeptBlock(item, kept) for item in reply.items]
-    blocks += [TextBlock(reply.text)] if reply.text else []
-    return ApiMessage("assistant", (*blocks, *map(CallBlock, reply.calls)))
 
 
 async def test_text_thinking_parallel_calls_and_usage_arrive() -> None:
@@ -93,98 +38,10 @@ async def test_text_thinking_parallel_calls_and_usage_arrive() -> None:
     assert not reply.doubted
 
 
-async def test_the_body_is_what_the_vendor_wants() -> None:
-    async with asking(VendorReply(text="a"), VendorReply(text="b")) as (vendor, model):
-        await model.reply(request(effort="high"), lambda _: None)
-        await model.reply(request(effort="high"), lambda _: None)
-    first, second = vendor.requests
-    assert first.body == second.body, "equal requests are equal bytes"
-    body = first.json()
-    assert body["input"][0]["role"] == "developer"
-    assert body["input"][0]["content"][0]["prompt_cache_breakpoint"] == {"mode": "explicit"}
-    assert body["reasoning"] == {"effort": "high", "summary": "auto"}
-    assert body["include"] == ["reasoning.encrypted_content"]
-    assert [tool["strict"] for tool in body["tools"]] == [True, False]
-    assert len(body["prompt_cache_key"]) == 32
-    assert first.headers["authorization"] == f"Bearer {KEY}"
-
-
-async def test_a_chat_keeps_its_cache_key() -> None:
-    async with asking(VendorReply(text="a"), VendorReply(text="b"), VendorReply(text="c")) as (vendor, model):
-        for words in (["?"], ["?", "a", "more"], ["other"]):
-            roles = ("user", "assistant", "user")
-            said = [ApiMessage(roles[place], (TextBlock(word),)) for place, word in enumerate(words)]  # pyright: ignore[reportArgumentType]
-            await model.reply(request(*said), lambda _: None)
-    keys = [asked.json()["prompt_cache_key"] for asked in vendor.requests]
-    assert keys[0] == keys[1] != keys[2]
-
-
-async def test_reasoning_goes_back_as_it_came_until_something_before_it_changes() -> None:
-    question = ApiMessage("user", (TextBlock("?"),))
-    async with asking(VendorReply(thinking="Hm.", calls=[CALL]), *[VendorReply(text="done")] * 3) as (vendor, model):
-        reply = await model.reply(request(question), lambda _: None)
-        answered = ApiMessage("user", (ResultBlock(reply.calls[0].id, "text of a.py"),))
-        kept = await model.reply(request(question, again(reply), answered), lambda _: None)
-        edited = ApiMessage("user", (TextBlock("another"),))
-        lost = await model.reply(request(edited, again(reply), answered), lambda _: None)
-    back = vendor.requests[1].json()["input"]
-    assert [item["type"] for item in back] == [
-        "message",
-        "message",
-        "reasoning",
-        "function_call",
-        "function_call_output",
-    ]
-    assert vendor.requests[1].removed == []
-    assert kept.cache_miss == ""
-    assert vendor.requests[2].removed == [back[2]["id"]]
-    assert lost.cache_miss == "messages_changed"
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [lambda item: {**item, "encrypted_content": "zz.00"}, lambda item: {**item, "encrypted_content": None}],
-    ids=["damaged", "bare"],
-)
-async def test_reasoning_that_is_not_taken_back_is_a_failure_of_the_items(damage: Callable[[Any], Any]) -> None:
-    async with asking(VendorReply(thinking="Hm.", text="a"), VendorReply(text="b")) as (_, model):
-        question = ApiMessage("user", (TextBlock("?"),))
-        reply = await model.reply(request(question), lambda _: None)
-        item = reply.items[0]
-        object.__setattr__(item, "body", json.dumps(damage(json.loads(item.body))))
-        with pytest.raises(ModelFailure) as caught:
-            await model.reply(request(question, again(reply), question), lambda _: None)
-    assert caught.value.kind == "items"
-
-
-async def test_notes_on_the_progress_are_shown_as_such_and_go_back() -> None:
-    deltas: list[Delta] = []
-    question = ApiMessage("user", (TextBlock("?"),))
-    first = VendorReply(blocks=[{"text": "Reading a.py."}], calls=[CALL])
-    async with asking(first, VendorReply(text="done")) as (vendor, model):
-        reply = await model.reply(request(question), deltas.append)
-        answered = ApiMessage("user", (ResultBlock(reply.calls[0].id, "x"),))
-        await model.reply(request(question, again(reply), answered), lambda _: None)
-    notes = [one for one in deltas if isinstance(one, ThinkingDelta)]
-    assert "".join(note.text for note in notes) == "Reading a.py."
-    assert all(note.progress for note in notes)
-    assert reply.text == ""
-    assert vendor.requests[1].json()["input"][2]["phase"] == "commentary"
-
-
-async def test_pictures_are_sent_in_messages_and_results() -> None:
-    picture = Image("image/png", 1, 1, 3, "d1")
-    call = VendorReply(calls=[CALL])
-    async with asking(call, VendorReply(text="seen")) as (vendor, model):
-        question = ApiMessage("user", (ImageBlock(picture, "no picture"), TextBlock("?")))
-        images = {"d1": b"png"}
-        reply = await model.reply(request(question, images=images), lambda _: None)
-        result = ResultBlock(reply.calls[0].id, "this", images=(picture,), instead="no picture")
-        await model.reply(request(question, again(reply), ApiMessage("user", (result,))), lambda _: None)
-    assert vendor.requests[0].json()["input"][1]["content"][0]["image_url"].startswith("data:image/png;base64,")
-    parts = vendor.requests[1].json()["input"]
-    assert parts[1]["content"][0] == {"type": "input_text", "text": "no picture"}
-    assert parts[-1]["output"][1] == {"type": "input_text", "text": "no picture"}
+def test_the_mark_at_the_end_of_chat_completions_says_nothing() -> None:
+    reader = ResponsesReader(lambda _: None)
+    reader.take(None)
+    assert (reader.events, reader.complete) == (0, False)
 
 
 OVERFLOW = "Your input exceeds the context window of this model. Please adjust your input and try again."
@@ -293,13 +150,15 @@ async def test_cancelling_closes_the_connection_at_once() -> None:
                 await asyncio.sleep(0.01)
 
 
-async def test_an_older_endpoint_is_asked_without_breakpoints_from_then_on() -> None:
-    async with asking(VendorReply(text="a"), VendorReply(text="b"), newer=False) as (vendor, model):
-        said = 'a text with ,"prompt_cache_breakpoint":{"mode":"explicit"} in it'
-        plain = request(ApiMessage("user", (TextBlock(said.replace("prompt_cache", "prompt-cache")),)))
-        assert (await model.reply(plain, lambda _: None)).text == "a"
-        assert (await model.reply(plain, lambda _: None)).text == "b"
-    assert [asked.status for asked in vendor.requests] == [400, 200, 200]
+async def test_without_the_package_the_failure_says_how_to_add_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    monkeypatch.delitem(sys.modules, "codelaw.adapters.models.openai.sdk", raising=False)
+    monkeypatch.delattr("codelaw.adapters.models.openai.sdk", raising=False)
+    with pytest.raises(ModelFailure) as caught:
+        await OpenAIModel(KEY, "http://127.0.0.1:9/v1").reply(request(), lambda _: None)
+    assert caught.value.kind == "invalid"
+    assert "`openai` is not installed" in caught.value.message
+    assert "openai" in caught.value.message.partition("pip install")[2], "the whole command stands there"
 
 
 @pytest.mark.parametrize(("name", "known"), [("gpt-6.2-sol", True), ("nobody", False)])
