@@ -44,6 +44,7 @@ class Asked(Received):
     removed: list[str] = field(default_factory=list)
     closed_early: bool = False
 
+    @property
     def json(self) -> Any:
         return json.loads(self.body)
 
@@ -64,6 +65,25 @@ class ResponsesVendor(LoopbackServer):
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
 
+    @property
+    def messages(self) -> list[Asked]:
+        """The requests for replies."""
+        return [request for request in self.requests if request.method == "POST"]
+
+    @property
+    def refused(self) -> list[str]:
+        """What the strict reading refused."""
+        return [request.refused for request in self.requests if request.refused is not None]
+
+    def reset(self, script: Sequence[VendorReply] = ()) -> None:
+        """Forget everything and begin another script."""
+        self.requests = []
+        self.play(*script)
+
+    def play(self, *replies: VendorReply) -> None:
+        """Another script; what was asked before is kept."""
+        self.script = list(replies)
+
     async def answer(self, request: Received, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         asked = Asked(*astuple(request))
         self.requests.append(asked)
@@ -78,7 +98,7 @@ class ResponsesVendor(LoopbackServer):
             )
         if (request.method, request.path) != ("POST", "/v1/responses"):
             return await self._error(asked, writer, 404, f"Invalid URL ({request.method} {request.path})")
-        body = asked.json()
+        body = asked.json
         if (refused := malformed(body, newer=self._newer) or self._unread(body, asked)) is not None:
             asked.refused = refused[1]
             return await self._error(asked, writer, *refused)
@@ -175,7 +195,7 @@ class ResponsesVendor(LoopbackServer):
 
     def events(self, asked: Asked, reply: VendorReply, number: int) -> Iterator[Event]:
         """Reasoning, then notes, then text, then calls, as the vendor streams them."""
-        body = asked.json()
+        body = asked.json
         response = {
             "id": f"resp_{number:04}", "object": "response", "created_at": 1, "model": body["model"], "output": [],
             "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "error": None, "incomplete_details": None,
@@ -275,6 +295,9 @@ def _bare(item: Mapping[str, Any]) -> Any:
     if item["type"] == "message":
         said = [(part.get("text"), part.get("image_url")) for part in item["content"]]
         return [item["role"], item.get("phase"), said]
+    if item["type"] == "function_call_output" and isinstance(item["output"], list):
+        output = [{name: part[name] for name in part.keys() - {"prompt_cache_breakpoint"}} for part in item["output"]]
+        return [item["call_id"], output]
     return {name: value for name, value in item.items() if name not in {"id", "status"}}
 
 

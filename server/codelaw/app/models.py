@@ -241,6 +241,8 @@ def facts_of(settings: Settings, name: str, reported: Told, way: DialectFacts, w
     # A script is nobody's model, whatever it is called.
     profile, scripted = profile_of(name, reported), settings.model.chosen_provider == "scripted"
     window = window_of(settings, name, reported).tokens if window is None else window
+    preset = PRESETS.get(answerer(settings, chosen=name).provider)
+    way = way if preset is None else replace(way, wire=preset.wire)
     dialect, other = choosing.dialects(settings.model.dialect, name, None if scripted else profile, way)
     return ModelFacts(
         name=name,

@@ -134,7 +134,7 @@ async def test_a_text_that_is_enough_closes_the_stream() -> None:
         vendor.script[0] = VendorReply(text="</Finish> and a lot more", chunk=9)
         reply = await model.reply(request(tools=(), stop_sequences=("x",)), heard)
     assert reply.stop_reason == "closed"
-    assert "stop" not in vendor.requests[0].json()
+    assert "stop" not in vendor.requests[0].json
 
 
 async def test_cancelling_closes_the_connection_at_once() -> None:

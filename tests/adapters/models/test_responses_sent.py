@@ -32,7 +32,7 @@ async def test_the_body_is_what_the_vendor_wants() -> None:
         await model.reply(request(effort="high"), lambda _: None)
     first, second = vendor.requests
     assert first.body == second.body, "equal requests are equal bytes"
-    body = first.json()
+    body = first.json
     assert body["input"][0]["role"] == "developer"
     assert body["input"][0]["content"][0]["prompt_cache_breakpoint"] == {"mode": "explicit"}
     assert body["reasoning"] == {"effort": "high", "summary": "auto"}
@@ -48,7 +48,7 @@ async def test_a_chat_keeps_its_cache_key() -> None:
             roles = ("user", "assistant", "user")
             said = [ApiMessage(roles[place], (TextBlock(word),)) for place, word in enumerate(words)]  # pyright: ignore[reportArgumentType]
             await model.reply(request(*said), lambda _: None)
-    keys = [asked.json()["prompt_cache_key"] for asked in vendor.requests]
+    keys = [asked.json["prompt_cache_key"] for asked in vendor.requests]
     assert keys[0] == keys[1] != keys[2]
 
 
@@ -60,7 +60,7 @@ async def test_reasoning_goes_back_as_it_came_until_something_before_it_changes(
         kept = await model.reply(request(question, again(reply), answered), lambda _: None)
         edited = ApiMessage("user", (TextBlock("another"),))
         lost = await model.reply(request(edited, again(reply), answered), lambda _: None)
-    back = vendor.requests[1].json()["input"]
+    back = vendor.requests[1].json["input"]
     assert [item["type"] for item in back] == [
         "message",
         "message",
@@ -102,7 +102,7 @@ async def test_notes_on_the_progress_are_shown_as_such_and_go_back() -> None:
     assert "".join(note.text for note in notes) == "Reading a.py."
     assert all(note.progress for note in notes)
     assert reply.text == ""
-    assert vendor.requests[1].json()["input"][2]["phase"] == "commentary"
+    assert vendor.requests[1].json["input"][2]["phase"] == "commentary"
 
 
 async def test_texts_go_back_with_their_phase() -> None:
@@ -113,10 +113,10 @@ async def test_texts_go_back_with_their_phase() -> None:
         other = ApiMessage("assistant", (TextBlock("Another's answer."),))
         await model.reply(request(question, other, question), lambda _: None)
     assert reply.text == "The answer."
-    _, _, thought, said, _ = vendor.requests[1].json()["input"]
+    _, _, thought, said, _ = vendor.requests[1].json["input"]
     assert (thought["type"], said["phase"], said["content"][0]["text"]) == ("reasoning", "final_answer", "The answer.")
     assert vendor.requests[1].removed == []
-    assert "phase" not in vendor.requests[2].json()["input"][2]
+    assert "phase" not in vendor.requests[2].json["input"][2]
 
 
 async def test_what_another_wire_keeps_does_not_go_along() -> None:
@@ -125,7 +125,7 @@ async def test_what_another_wire_keeps_does_not_go_along() -> None:
     answer = ApiMessage("assistant", (KeptBlock(kept.items[0], kept), TextBlock("a")))
     async with asking(VendorReply(text="b")) as (vendor, model):
         await model.reply(request(question, answer, question), lambda _: None)
-    assert [item["type"] for item in vendor.requests[0].json()["input"]] == ["message"] * 4
+    assert [item["type"] for item in vendor.requests[0].json["input"]] == ["message"] * 4
 
 
 async def test_reasoning_without_its_content_is_not_kept() -> None:
@@ -141,7 +141,7 @@ async def test_a_model_can_be_told_not_to_think() -> None:
     async with asking(VendorReply(text="a")) as (vendor, model):
         said = replace(request(thinking="disabled", display=None), model="gpt-6-luna")
         await model.reply(said, lambda _: None)
-    body = vendor.requests[0].json()
+    body = vendor.requests[0].json
     assert (body["reasoning"], "include" in body) == ({"effort": "none"}, False)
 
 
@@ -159,7 +159,7 @@ async def test_pictures_are_sent_in_messages_and_results() -> None:
     seen = {"type": "input_image", "detail": "auto", "image_url": f"data:image/png;base64,{b64encode(b'png').decode()}"}
     unseen = {"type": "input_text", "text": "no picture"}
     for asked, part in zip(vendor.requests[1:], (seen, unseen), strict=True):
-        items = asked.json()["input"]
+        items = asked.json["input"]
         assert items[1]["content"] == [part, {"type": "input_text", "text": "?"}]
         assert items[-1]["output"] == [{"type": "input_text", "text": "this"}, part]
 
@@ -172,7 +172,7 @@ async def test_breakpoints_stand_where_the_vendor_takes_them() -> None:
         reply = await model.reply(request(question), lambda _: None)
         result = ApiMessage("user", (ResultBlock(reply.calls[0].id, "text", breakpoint="5m"),))
         await model.reply(request(question, again(reply), result), lambda _: None)
-    first, second = (asked.json() for asked in vendor.requests)
+    first, second = (asked.json for asked in vendor.requests)
     assert first["prompt_cache_options"] == {"mode": "explicit"}
     long = {"type": "input_text", "text": "no picture", "prompt_cache_breakpoint": {"mode": "explicit", "ttl": "12h"}}
     assert second["input"][1]["content"] == [{"type": "input_text", "text": "?"}, long]
@@ -187,7 +187,7 @@ async def test_an_older_endpoint_is_asked_without_breakpoints_from_then_on() -> 
         assert (await model.reply(plain, lambda _: None)).text == "a"
         assert (await model.reply(plain, lambda _: None)).text == "b"
     assert [asked.status for asked in vendor.requests] == [400, 200, 200]
-    assert said.replace("prompt_cache", "prompt-cache") == vendor.requests[1].json()["input"][1]["content"][0]["text"]
+    assert said.replace("prompt_cache", "prompt-cache") == vendor.requests[1].json["input"][1]["content"][0]["text"]
 
 
 async def test_a_refusal_that_leaving_out_does_not_mend_changes_nothing() -> None:
@@ -196,7 +196,7 @@ async def test_a_refusal_that_leaving_out_does_not_mend_changes_nothing() -> Non
         with pytest.raises(ModelFailure, match="include"):
             await model.reply(request(), lambda _: None)
         await model.reply(request(), lambda _: None)
-    assert ["include" in asked.json() for asked in vendor.requests] == [True, False, True]
+    assert ["include" in asked.json for asked in vendor.requests] == [True, False, True]
 
 
 @pytest.mark.parametrize(
@@ -211,5 +211,5 @@ async def test_what_a_model_does_not_take_is_left_out_from_then_on_for_it_alone(
     async with asking(refused, *[VendorReply(text="a")] * 3) as (vendor, model):
         for name in ("gpt-6.2-sol", "gpt-6.2-sol", "gpt-6.2-astra"):
             await model.reply(replace(request(), model=name), lambda _: None)
-    whole = [{"include", "reasoning"} <= asked.json().keys() for asked in vendor.requests]
+    whole = [{"include", "reasoning"} <= asked.json.keys() for asked in vendor.requests]
     assert whole == [True, False, False, True]

@@ -11,6 +11,7 @@ from codelaw.agent.dialects.react import React
 from codelaw.domain.chats import Dialect, DialectChoice
 from codelaw.domain.messages import Message
 from codelaw.domain.models import ModelProfile
+from codelaw.domain.presets import Wire
 
 SWITCHED = "dialect_switched"
 """The notice of a chat whose model has refused to write down its reasoning; it is kept with the chat."""
@@ -28,6 +29,8 @@ class DialectFacts:
     """The vendor may search the web."""
     plain: bool = False
     """The endpoint takes no system messages between the others."""
+    wire: Wire = "messages"
+    """What is spoken with it: what a maker wants back on one is nothing on another."""
 
 
 def begun(messages: Iterable[Message]) -> Dialect | None:
@@ -64,7 +67,9 @@ def dialects(
 
     The text dialect asks for no reasoning where the model may refuse that.
     """
-    binding = Binding(model) if profile is None else Binding(profile.provider, binds=profile.binds)
+    maker = model if profile is None else profile.provider
+    maker += "" if way.wire == "messages" else f"/{way.wire}"
+    binding = Binding(maker, binds=profile is not None and profile.binds)
     telling = profile is not None and profile.system_messages and not way.plain
     native = Native(searching=way.searching, binding=binding, system_messages=telling)
     if chosen(wanted, profile, way.before, switched=way.switched) == "native":

@@ -141,9 +141,8 @@ def _each(message: ApiMessage, images: Images) -> Iterator[str]:
                 )
             case ResultBlock(call_id, text):
                 shown = [_picture(image, block.instead, images) for image in block.images]
-                marked = [_text(TextBlock(text, block.breakpoint)), *shown]
-                output = f"[{','.join(marked)}]" if shown or block.breakpoint else quote(text)
-                yield f'{{"type":"function_call_output","call_id":{quote(call_id)},"output":{output}}}'
+                output = ",".join([_text(TextBlock(text, block.breakpoint)), *shown])  # marked or not, it is a list
+                yield f'{{"type":"function_call_output","call_id":{quote(call_id)},"output":[{output}]}}'
     if parts:
         yield _said(role, parts, phase)
 
