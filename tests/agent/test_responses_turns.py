@@ -128,8 +128,18 @@ async def test_a_stream_that_breaks_is_taken_up_again(gpt: Bench):
     ids=["400", "failed"],
 )
 async def test_an_overflow_is_asked_again_shorter_and_told_if_it_stays(gpt: Bench, refusal: VendorReply):
-    result = await gpt.turn("Look", replies=[reads(gpt), refusal, gpt.finish("seen")])
+    (gpt.root / "a.py").write_text("name = 'a'  # and a word about it\n" * 900)
+    chat = None
+    for number in range(6):
+        answered = gpt.finish(f"answer {number}", thinking="Hm.")
+        chat = (await gpt.turn(f"question {number}", chat, replies=[reads(gpt), answered])).chat_id
+    summary = VendorReply(text=good(), when_contains="Archived Session Summary")
+    result = await gpt.turn("Look", chat, replies=[summary, refusal, gpt.finish("seen")])
     assert (result.stop_reason, result.answer) == ("finished", "seen")
+    assert [event.reason for event in gpt.kinds("retry")] == ["the model found the context too long"]
+    whole, shorter = (asked.body for asked in (gpt.vendor.messages[0], gpt.vendor.messages[-1]))
+    assert len(shorter) < len(whole)
+    assert removed(gpt) == []
     result = await gpt.turn("Look", replies=[refusal] * 9)
     assert result.error is not None
     assert result.error.code == "context_overflow"

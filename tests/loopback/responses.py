@@ -102,9 +102,11 @@ class ResponsesVendor(LoopbackServer):
         if (refused := malformed(body, newer=self._newer) or self._unread(body, asked)) is not None:
             asked.refused = refused[1]
             return await self._error(asked, writer, *refused)
-        if not self.script:
+        words = request.body.decode()
+        reply = next((one for one in self.script if (one.when_contains or "") in words), None)
+        if reply is None:
             return await self._error(asked, writer, 500, "the script has no reply for this request")
-        reply = self.script.pop(0)
+        self.script.remove(reply)
         if reply.wait:
             await asyncio.sleep(reply.wait)
         if reply.broken == "reset_before":
