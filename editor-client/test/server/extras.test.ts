@@ -19,6 +19,9 @@ test.each([
   ["a database", { "store.url": set("postgresql://***@host/db") }, ["postgresql"]],
   ["a file as the store", { "store.url": set("sqlite:///chats.db") }, []],
   ["a model of another vendor", { "model.name": set("gpt-5") }, ["tokenizer"]],
+  ["a provider by its name", { "model.provider": set("openai") }, ["openai"]],
+  ["a key of such a vendor", { "model.providers.gemini.apiKey": set("••••") }, ["openai"]],
+  ["a key of another", { "model.providers.deepseek.apiKey": set("••••"), "model.provider": set("auto") }, []],
 ])("%s needs what it needs", (_what, settings, needed) => {
   expect(neededBySettings(settings)).toEqual(needed);
 });

@@ -6,10 +6,12 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from codelaw.adapters.extras import adding
 from codelaw.adapters.models import catalog
 from codelaw.adapters.models.endpoints import place_of
 from codelaw.adapters.models.lent import PREFIX, LentModel
@@ -51,8 +53,8 @@ def make_model(settings: Settings, provider: Provider, lender: Lender | None = N
     """The model of a provider; nothing is connected or loaded yet.
 
     Raises:
-        Refusal: `model_unavailable`: the script of the provider `scripted` is missing or wrong, nothing speaks the
-            API of the provider, or nobody is connected who lends models.
+        Refusal: `model_unavailable`: the script of the provider `scripted` is missing or wrong, the package that
+            speaks with the provider is not installed, or nobody is connected who lends models.
     """
     model = settings.model
     match provider:
@@ -81,6 +83,9 @@ def speaker(model: ModelGroup, preset: Preset) -> MessagesModel | OpenAIModel:
     """Who asks a vendor, by its wire and with its key alone; refuses as `make_model`."""
     key, address = model.key_of(preset.name), model.address_of(preset.name)
     if preset.wire != "messages":
+        if find_spec("openai") is None:
+            message = f"{preset.title} is asked by the package `openai`, which is not installed."
+            raise Refusal("model_unavailable", message, f"Add it by `{adding('openai')}`, and start codelaw anew.")
         return OpenAIModel(key, address, wire=preset.wire)
     own = preset.name == "anthropic"
     platform = model.platform if own else None

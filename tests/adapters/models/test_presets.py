@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +13,7 @@ from codelaw.agent.model_calls.redacting_model import RedactingModel
 from codelaw.app import models
 from codelaw.domain.errors import ModelFailure, Refusal
 from codelaw.domain.models import ApiMessage, ModelRequest, TextBlock
-from codelaw.domain.presets import PRESETS
+from codelaw.domain.presets import PRESETS, Preset
 from codelaw.domain.safety.redaction import Redaction
 from codelaw.settings.effective import load_settings
 
@@ -46,6 +49,27 @@ async def test_a_preset_is_asked_where_and_as_its_vendor_says(preset):
     if preset.keys:
         assert b"bearer k3y-of-its-own" in head.lower()
         assert (b"\r\nx-api-key: k3y-of-its-own" in head.lower()) == (preset.header == "x-api-key")
+
+
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=lambda preset: preset.name)
+def test_without_the_package_a_refusal_says_how_to_add_it(preset: Preset, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "openai", None)
+    monkeypatch.setattr("sys.prefix", "/nowhere")
+    settings = load_settings(environ={}).value
+    if preset in SPOKEN:
+        assert models.make_model(settings, preset.name)
+        return
+    with pytest.raises(Refusal, match=f"{preset.title} is asked by the package `openai`") as refused:
+        models.make_model(settings, preset.name)
+    assert refused.value.code == "model_unavailable"
+    assert re.search(r"pip install .*openai", refused.value.hint), "the whole command stands there"
+
+
+def test_the_extension_knows_whom_that_package_asks():
+    source = (Path(__file__).parents[3] / "editor-client/src/server/extras.ts").read_text(encoding="utf-8")
+    listed = re.search(r"BY_OPENAI = \[(.*?)\]", source, re.DOTALL)
+    assert listed is not None
+    assert {*re.findall(r'"(\w+)"', listed[1])} == {one.name for one in PRESETS.values() if one not in SPOKEN}
 
 
 def test_a_choice_may_name_another_provider_that_has_a_key():

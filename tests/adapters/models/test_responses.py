@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from typing import Any
 
 import pytest
 
 from codelaw.adapters.models import wire
-from codelaw.adapters.models.openai.model import OpenAIModel
 from codelaw.adapters.models.openai.responses_stream import ResponsesReader
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import (
@@ -148,17 +146,6 @@ async def test_cancelling_closes_the_connection_at_once() -> None:
         async with asyncio.timeout(5):
             while not vendor.requests[0].closed_early:
                 await asyncio.sleep(0.01)
-
-
-async def test_without_the_package_the_failure_says_how_to_add_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "openai", None)
-    monkeypatch.delitem(sys.modules, "codelaw.adapters.models.openai.sdk", raising=False)
-    monkeypatch.delattr("codelaw.adapters.models.openai.sdk", raising=False)
-    with pytest.raises(ModelFailure) as caught:
-        await OpenAIModel(KEY, "http://127.0.0.1:9/v1").reply(request(), lambda _: None)
-    assert caught.value.kind == "invalid"
-    assert "`openai` is not installed" in caught.value.message
-    assert "openai" in caught.value.message.partition("pip install")[2], "the whole command stands there"
 
 
 @pytest.mark.parametrize(("name", "known"), [("gpt-6.2-sol", True), ("nobody", False)])

@@ -96,6 +96,7 @@ export const server: ServerWords = {
   adding: (what: string) => `codelaw installiert ${what}`,
   extras: {
     mcp: "die Pakete für MCP-Server",
+    openai: "das Paket, das OpenAI und andere Anbieter fragt",
     local: "die Pakete für lokale Embeddings",
     postgresql: "den Treiber für PostgreSQL",
     tokenizer: "den Tokenizer anderer Anbieter",

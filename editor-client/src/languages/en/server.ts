@@ -94,6 +94,7 @@ export const server = {
   adding: (what: string) => `codelaw is installing ${what}`,
   extras: {
     mcp: "packages for MCP servers",
+    openai: "the package that asks OpenAI and other vendors",
     local: "packages for local embeddings",
     postgresql: "the driver of PostgreSQL",
     tokenizer: "the tokenizer of other vendors",

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-from codelaw.adapters.extras import adding
 from codelaw.adapters.models.openai import completions_body, responses_body
 from codelaw.adapters.models.openai.completions_stream import CompletionsReader
 from codelaw.adapters.models.openai.responses_stream import ResponsesReader
 from codelaw.adapters.models.replies import ReplyReader, room_for
 from codelaw.adapters.models.wire import SILENCE, WireModel
-from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import Delta, Heard, ModelRequest
 
 if TYPE_CHECKING:
@@ -22,7 +20,10 @@ OpenAIWire = Literal["responses", "completions"]
 
 
 class OpenAIModel(WireModel["OpenAIEndpoint", ReplyReader]):
-    """A `ChatModel` on any endpoint that speaks one of the wires of OpenAI; `base_url` holds the version."""
+    """A `ChatModel` on any endpoint that speaks one of the wires of OpenAI; `base_url` holds the version.
+
+    Its package is an extra, which has to be there.
+    """
 
     def __init__(
         self,
@@ -36,11 +37,8 @@ class OpenAIModel(WireModel["OpenAIEndpoint", ReplyReader]):
         self._wire: OpenAIWire = wire
 
     def _load(self) -> OpenAIEndpoint:
-        try:
-            from codelaw.adapters.models.openai import sdk  # noqa: PLC0415 - an extra, and most of a second
-        except ModuleNotFoundError:
-            message = f"The package `openai` is not installed. Add it by `{adding('openai')}`."
-            raise ModelFailure("invalid", message) from None
+        from codelaw.adapters.models.openai import sdk  # noqa: PLC0415 - an extra, and most of a second
+
         place = (self._key, self._base_url, self._silence)
         if self._wire == "responses":
             write, learned = responses_body.ResponsesWriter().write, responses_body.learned
