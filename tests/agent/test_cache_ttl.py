@@ -46,6 +46,7 @@ def test_pauses_are_counted_within_each_chat():
     assert pauses(begun) == Pauses(4, within=2, beyond=1)
     assert pauses(reversed(begun)) == pauses(begun)
     assert pauses(()) == Pauses()
+    assert pauses(begun, (1_800.0, 43_200.0)) == Pauses(4, within=2), "of another vendor, by its own times"
 
 
 def test_a_cache_that_was_told_to_keep_it_for_an_hour_is_not_cold_before():
@@ -56,6 +57,9 @@ def test_a_cache_that_was_told_to_keep_it_for_an_hour_is_not_cold_before():
     made.ttl = "1h"
     assert [made.now.history.cold(DAY + at, "5m") for at in (400, 3_000, 4_000, -5)] == [False, False, True, True]
     assert [made.now.history.lapsed(DAY + at) for at in (200, 400, -5)] == [False, True, True], "the newest part is"
+    longer = (1_800.0, 43_200.0)
+    assert [made.now.history.cold(DAY + at, "5m", longer) for at in (4_000, 50_000)] == [False, True]
+    assert [made.now.history.lapsed(DAY + at, longer) for at in (400, 2_000)] == [False, True]
 
 
 def marks(body: dict[str, Any]) -> list[str]:
