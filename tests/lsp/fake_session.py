@@ -444,8 +444,9 @@ class FakeSession:
     def models(self):
         return [ModelInfo(self.settings.value.model.chosen_name, 200_000, 8_000, "offline", current=True)]
 
-    async def models_now(self):
-        return self.models()
+    async def models_now(self, *, discover: bool = False):
+        del discover
+        return self.models(), []
 
     async def warm(self) -> None:
         self.warmed = True

@@ -94,7 +94,7 @@ function ModelList({ models, value, onClose, onChoose }: ListProps) {
   useEffect(() => {
     field.current?.focus();
     let gone = false;
-    const asked = panel.request("codelaw/model/list", {});
+    const asked = panel.request("codelaw/model/list", { discover: true });
     asked.then(
       ({ models: list }) => panel.dispatch({ kind: "models", models: list }),
       (problem: unknown) => {

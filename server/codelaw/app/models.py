@@ -27,7 +27,6 @@ from codelaw.context.tokens import Window, most_output, output_reserve, resolve_
 from codelaw.domain.errors import Refusal
 from codelaw.domain.models import ModelProfile, Prices
 from codelaw.domain.presets import PRESETS
-from codelaw.domain.reports import ModelInfo
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.choosing import DialectFacts
@@ -46,7 +45,8 @@ LENDER = "the editor"
 Told = Mapping[str, ModelProfile]
 """Profiles by name, as the endpoint has told them (`app.turns`)."""
 NOTHING_TOLD: Told = MappingProxyType({})
-_PREFIXED = re.compile(r"/|^[a-z-]+\.[a-z]+\.")
+PREFIXED = re.compile(r"/|^[a-z-]+\.[a-z]+\.")
+"""What a cloud or a gateway puts in front of a name."""
 
 
 def make_model(settings: Settings, provider: Provider, lender: Lender | None = None) -> ChatModel:
@@ -145,7 +145,7 @@ def answerer(settings: Settings, chat: Chat | None = None, chosen: str | None = 
     What the editor lends is chosen by a person alone, or by the settings' provider; no name in a file does (P-7).
     """
     model, picked = settings.model, chosen or (chat.model if chat is not None and chat.chosen else "")
-    provider, name = _asked(model, picked), picked or model.chosen_name
+    provider, name = provider_of(model, picked), picked or model.chosen_name
     if OFFLINE in {provider, name}:
         return Answerer(OFFLINE, OFFLINE)
     if provider == "editor":
@@ -156,7 +156,7 @@ def answerer(settings: Settings, chat: Chat | None = None, chosen: str | None = 
     return Answerer(name, provider, cloud or place_of(model.address_of(provider)))
 
 
-def _asked(model: ModelGroup, name: str) -> Provider:
+def provider_of(model: ModelGroup, name: str) -> Provider:
     """The provider of a model by its name, which may begin with that of another one than is in force (P-4).
 
     Where a gateway is in force, its models' names begin with vendors too: only what no gateway passes on is another's.
@@ -257,7 +257,7 @@ def facts_of(settings: Settings, name: str, reported: Told, way: DialectFacts, w
         dialect=dialect,
         other=other,
         profile=profile,
-        prices=prices(name),
+        prices=None if profile is None else profile.prices,
         caches=profile is None or profile.caching,
         sees=vision(settings, name, reported) is True,
     )
@@ -275,7 +275,7 @@ def alias(settings: Settings, wanted: str, asked: str) -> str:
         return asked
     if wanted.isalpha():
         names = [one.name for one in catalog.profiles() if one.provider == "anthropic" and wanted.lower() in one.name]
-        return next((name for name in sorted(names, key=_age) if not _PREFIXED.search(name)), asked)
+        return next((name for name in sorted(names, key=_age) if not PREFIXED.search(name)), asked)
     return wanted
 
 
@@ -337,54 +337,3 @@ def prices(name: str) -> Prices | None:
     """What a model costs; None where that is not known."""
     profile: ModelProfile | None = catalog.profile(name)
     return None if profile is None else profile.prices
-
-
-def listed(settings: Settings, reported: Told = NOTHING_TOLD) -> list[ModelInfo]:
-    """The models that can be chosen: those with a profile that the endpoint may know, and what is configured.
-
-    The vendor's own endpoint has the vendor's models; behind another base URL anything may answer. Names with a cloud's
-    prefix are only there to correct a window.
-    """
-    current = answerer(settings).name
-    names = [
-        profile.name
-        for profile in catalog.profiles()
-        if settings.model.base_url or profile.provider in {"anthropic", OFFLINE}
-        if not _PREFIXED.search(profile.name)
-    ]
-    names += [name for name in (*settings.models, *reported) if name not in names]
-    if current not in names:
-        names.insert(0, current)
-    return [_info(settings, name, reported, current=name == current) for name in names]
-
-
-def _info(settings: Settings, name: str, reported: Told, *, current: bool) -> ModelInfo:
-    window, seen = window_of(settings, name, reported).tokens, vision(settings, name, reported)
-    profile = profile_of(name, reported)
-    family, source = _family(name), "endpoint" if name in reported else "profile"
-    if profile is not None and profile.provider == "editor":
-        source = "editor"
-    if profile is None:
-        output, provider = reserve_of(settings, name, window), settings.model.chosen_provider
-        return ModelInfo(name, window, output, provider, current=current, vision=seen, family=family)
-    return ModelInfo(
-        name,
-        window,
-        profile.max_output,
-        profile.provider,
-        current=current,
-        vision=seen,
-        family=family,
-        effort=profile.efforts,
-        default_effort=profile.effort,
-        prices=profile.prices,
-        source=source,
-        retired=profile.retired,
-        largest_window=largest if (largest := profile.largest_window or 0) > window else None,
-    )
-
-
-def _family(name: str) -> str:
-    """What the models of a line are called by, whatever their version: `sonnet`, `gpt`."""
-    words = [word for word in re.split(r"[^a-z]+", name.lower().rpartition("/")[2]) if word]
-    return next((word for word in words if word not in {"anthropic", "claude", "us", "eu", "global"}), name)

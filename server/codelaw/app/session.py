@@ -14,7 +14,7 @@ from codelaw.adapters.processes.sandbox import Sandbox
 from codelaw.adapters.workspace.accepted import AcceptedTexts
 from codelaw.adapters.workspace.disk import DiskWorkspace
 from codelaw.agent.recording.recorder import Recorder
-from codelaw.app import models
+from codelaw.app import model_list, models
 from codelaw.app.beginnings import Beginnings
 from codelaw.app.chat_maker import ChatMaker
 from codelaw.app.chats import OpenChats, StandingGrants, StoreOpener
@@ -223,13 +223,16 @@ class Session:
         )
 
     def models(self) -> list[ModelInfo]:
-        """The models that can be chosen; those that the editor lends as it has told last."""
-        return models.listed(self.chats.settings.value, self.chats.turns.profiles.reported)
+        """The models that can be chosen, as was told last."""
+        profiles = self.chats.turns.profiles
+        return model_list.listed(self.chats.settings.value, profiles.reported, profiles.lists)
 
-    async def models_now(self) -> list[ModelInfo]:
-        """The same, with what the editor lends now."""
-        await self.chats.turns.profiles.borrow()
-        return self.models()
+    async def models_now(self, *, discover: bool = False) -> tuple[list[ModelInfo], list[str]]:
+        """The same with what is lent now, and what is to be said of it; with `discover` endpoints are asked."""
+        profiles = self.chats.turns.profiles
+        said = await profiles.discover(self.chats.settings.value) if discover else []
+        await profiles.borrow()
+        return await asyncio.to_thread(self.models), said
 
     async def warm(self) -> None:
         """Load what the first turn needs, off the event loop; asks no model (V-1)."""

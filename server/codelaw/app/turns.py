@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import platform
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from codelaw.adapters.models import catalog
-from codelaw.adapters.models.lent import PREFIX, profile_of
-from codelaw.adapters.models.wire import WireModel
+from codelaw.adapters.models.lent import PREFIX
 from codelaw.agent.dialects.choosing import SWITCHED, DialectFacts, begun
 from codelaw.agent.inputs.attachments import editor_fragment
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called, MomentFacts, UserMessage, question
@@ -25,6 +22,7 @@ from codelaw.app.extensions.commands import Bringing
 from codelaw.app.extensions.finding import own_folders
 from codelaw.app.extensions.skills import Shelf, SkillFinder, load_called
 from codelaw.app.plans import ONCE, TurnPlan, TurnRequest, arranged, check_fit, history_settings, size_notices
+from codelaw.app.profiles import Profiles
 from codelaw.app.referring.referring import Around, Referring
 from codelaw.app.ruling import unreadable, visible, web_of
 from codelaw.app.servers.session_servers import SessionServers
@@ -32,98 +30,20 @@ from codelaw.context.system import law as laws
 from codelaw.context.system.law_check import hides
 from codelaw.context.system.modules import connectors, skill_index
 from codelaw.domain.chats import Notice
-from codelaw.domain.errors import ModelFailure, Refusal
-from codelaw.domain.presets import PRESETS
-from codelaw.ports.lending import NotLent
+from codelaw.domain.errors import Refusal
 from codelaw.settings.places import process_environment
 from codelaw.skills.commands import call
 from codelaw.tools.toolbox import Toolbox, default_toolbox
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.agent.inputs.turn_context import HistorySettings
     from codelaw.domain.chats import Chat, Strategy
-    from codelaw.domain.models import ModelProfile
     from codelaw.ports.code import CodeIndex
     from codelaw.ports.editor import LanguageServices
-    from codelaw.ports.lending import Lender
     from codelaw.ports.model import ChatModel
     from codelaw.ports.workspace import Workspace
     from codelaw.settings.model import Settings
-
-SECONDS = 30.0
-"""Within which the endpoint must have answered."""
-
-_log = logging.getLogger(__name__)
-
-
-class Profiles:
-    """Asked for once a session, beside the first turn whose text may go there (P-4): nobody waits for the answer.
-
-    Until one comes, and where none does, the data hold.
-    """
-
-    def __init__(self) -> None:
-        self.lender: Lender | None = None
-        self._told: dict[str, ModelProfile] = {}
-        """By the names that were asked for."""
-        self._lent: dict[str, ModelProfile] = {}
-        """All that the editor lends (P-7)."""
-        self._asking: dict[str, asyncio.Task[None]] = {}
-
-    @property
-    def reported(self) -> Mapping[str, ModelProfile]:
-        """What was told of models, by name."""
-        return self._told | self._lent
-
-    def look_up(self, settings: Settings, name: str) -> None:
-        """Have the endpoint asked for a model, where there is one and it was not."""
-        model = settings.model
-        preset = PRESETS.get(models.answerer(settings, chosen=name).provider)
-        if name in self._asking or preset is None:
-            return
-        speaker = models.speaker(model, preset)
-        asked = self._ask(speaker, name, models.prefix_of(model, preset.name))
-        self._asking[name] = asyncio.create_task(asked, name="profile of a model")
-
-    def forget(self) -> None:
-        """Stop asking, and forget what was told: another endpoint may say something else."""
-        for task in self._asking.values():
-            task.cancel()
-        self._asking, self._told = {}, {}
-
-    async def borrow(self) -> None:
-        """Ask the editor anew which models it lends, where it lends any; when it does not say, it lends none."""
-        if self.lender is None:
-            return
-        try:
-            lent = [profile_of(offer) for offer in await self.lender.offers()]
-        except NotLent as error:
-            _log.info("the editor does not say what it lends: %s", error)
-            lent = []
-        self._lent = {one.name: one for one in lent}
-
-    async def close(self) -> None:
-        """Stop asking, and wait until that has ended."""
-        asking = [*self._asking.values()]
-        self.forget()
-        await asyncio.gather(*asking, return_exceptions=True)
-
-    async def _ask(self, speaker: WireModel[Any, Any], name: str, prefix: str) -> None:
-        try:
-            async with asyncio.timeout(SECONDS):
-                reported = await speaker.profile(name.removeprefix(prefix), catalog.profile(name))
-            if reported is not None:
-                self._told[name] = replace(reported, name=name)
-        except (ModelFailure, TimeoutError) as failure:
-            _log.info("the endpoint does not say what %s is: %s", name, failure)
-        except Exception:  # noqa: BLE001 - a bug leaves the data as they are, and stops no turn
-            _log.exception("what the endpoint says of %s cannot be taken in", name)
-        finally:
-            await speaker.close()
-
 
 RESTRICTED = Notice(
     "warning",

@@ -47,8 +47,10 @@ class Preset:
     """The one that answers where none is named; empty: a local server has whatever was loaded there."""
     header: Header = "bearer"
     """In which its key goes."""
-    listing: str = "/v1/models"
-    """Where it lists its models, behind the host and the base URL's own path."""
+    listing: tuple[str, ...] = ("v1/models",)
+    """Where it lists its models: below the base URL, or from `/` on below its host; the first that there is counts."""
+    loaded: str = ""
+    """Where a local server says, likewise, with which window its models run, which is often less than they have."""
     address: str = ""
     """A variable with another base URL."""
     gateway: bool = False
@@ -77,7 +79,7 @@ _ALL = (
         "responses",
         keys=("OPENAI_API_KEY",),
         model="gpt-6.2-sol",
-        listing="/models",
+        listing=("models",),
         address="OPENAI_BASE_URL",
     ),
     Preset(
@@ -97,7 +99,7 @@ _ALL = (
         "completions",
         keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         model="gemini-3.8-flash",
-        listing="/models",
+        listing=("models",),
         address="GEMINI_BASE_URL",
     ),
     Preset(
@@ -107,7 +109,7 @@ _ALL = (
         "completions",
         keys=("MISTRAL_API_KEY",),
         model="mistral-large-4",
-        listing="/models",
+        listing=("models",),
         address="MISTRAL_BASE_URL",
     ),
     Preset(
@@ -118,6 +120,7 @@ _ALL = (
         keys=("DEEPSEEK_API_KEY",),
         model="deepseek-v4-pro",
         header="x-api-key",
+        listing=("/models",),
         address="DEEPSEEK_BASE_URL",
     ),
     Preset(
@@ -127,7 +130,7 @@ _ALL = (
         "completions",
         keys=("XAI_API_KEY",),
         model="grok-4.5",
-        listing="/models",
+        listing=("models",),
         address="XAI_BASE_URL",
     ),
     Preset(
@@ -137,7 +140,7 @@ _ALL = (
         "completions",
         keys=("GROQ_API_KEY",),
         model="openai/gpt-oss-120b",
-        listing="/models",
+        listing=("models",),
         address="GROQ_BASE_URL",
         gateway=True,
     ),
@@ -148,6 +151,7 @@ _ALL = (
         "messages",
         keys=("MOONSHOT_API_KEY",),
         model="kimi-k3.1-pro",
+        listing=("/v1/models",),
         address="MOONSHOT_BASE_URL",
     ),
     Preset(
@@ -157,6 +161,7 @@ _ALL = (
         "messages",
         keys=("ZAI_API_KEY",),
         model="glm-5.3",
+        listing=("/api/paas/v4/models",),
         address="ZAI_BASE_URL",
     ),
     Preset(
@@ -166,13 +171,27 @@ _ALL = (
         "messages",
         keys=("MINIMAX_API_KEY",),
         model="MiniMax-M3",
+        listing=("/v1/models",),
         address="MINIMAX_BASE_URL",
     ),
     Preset(
-        "ollama", "Ollama", "http://localhost:11434", "messages", keys=("OLLAMA_API_KEY",), address="OLLAMA_BASE_URL"
+        "ollama",
+        "Ollama",
+        "http://localhost:11434",
+        "messages",
+        keys=("OLLAMA_API_KEY",),
+        loaded="/api/ps",
+        address="OLLAMA_BASE_URL",
     ),
-    Preset("lmstudio", "LM Studio", "http://localhost:1234", "messages", address="LMSTUDIO_BASE_URL"),
-    Preset("llamacpp", "llama.cpp", "http://localhost:8080", "messages", address="LLAMACPP_BASE_URL"),
+    Preset(
+        "lmstudio",
+        "LM Studio",
+        "http://localhost:1234",
+        "messages",
+        listing=("/api/v1/models", "v1/models"),
+        address="LMSTUDIO_BASE_URL",
+    ),
+    Preset("llamacpp", "llama.cpp", "http://localhost:8080", "messages", loaded="/props", address="LLAMACPP_BASE_URL"),
     Preset("vllm", "vLLM", "http://localhost:8000", "messages", address="VLLM_BASE_URL"),
 )
 PRESETS: Mapping[str, Preset] = MappingProxyType({one.name: one for one in _ALL})

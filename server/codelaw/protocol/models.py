@@ -12,7 +12,12 @@ from codelaw.protocol.chats import NoticePayload
 
 
 class ListModels(Params):
-    pass
+    """With `discover` endpoints and servers on this machine are asked what they have, which may take seconds.
+
+    What they have said stays in the list.
+    """
+
+    discover: bool = False
 
 
 class ModelChanged(Payload):
@@ -45,7 +50,10 @@ class Model(Payload, copies=reports.ModelInfo, without="prices", maybe="effort r
 
 
 class ModelList(Payload):
+    """`problems` are sentences about lists that are cut or did not come."""
+
     models: list[Model]
+    problems: list[str] | None = None
 
 
 class ReadSettings(Params):

@@ -1,6 +1,6 @@
 """What is known about models by name (W-5): windows, output limits, prices, whether they see pictures.
 
-What an endpoint says of one itself is asked by `GET /v1/models/{id}` (P-6). The data is read at the first question,
+What an endpoint says of one itself comes over them (P-6), however it spells it. The data is read at the first question,
 which therefore belongs off the event loop.
 """
 
@@ -22,6 +22,19 @@ USUAL_WINDOW = 200_000
 """Tokens of the window that codelaw works in where nobody has raised it (W-3)."""
 _LARGEST = 1 << 27
 """Tokens that no window or reply has (S-6)."""
+_WINDOWS = (
+    "loaded_context_length",
+    "top_provider.context_length",
+    "max_input_tokens",
+    "context_length",
+    "max_context_length",
+    "max_model_len",
+    "context_window",
+    "inputTokenLimit",
+)
+"""Where endpoints say the window; what a model runs with comes before what it could have."""
+_LONGEST_PRICE = 40
+_OUTPUTS = ("top_provider.max_completion_tokens", "max_tokens", "max_completion_tokens", "outputTokenLimit")
 
 
 def path_of(name: str) -> str:
@@ -29,26 +42,30 @@ def path_of(name: str) -> str:
     return f"/v1/models/{quote(name, safe='')}"
 
 
-def described(answer: object, name: str, known: ModelProfile | None) -> ModelProfile | None:
+def described(
+    answer: object, name: str, known: ModelProfile | None, provider: str = "anthropic"
+) -> ModelProfile | None:
     """The profile of `name` by what its endpoint has answered; what it does not say stands as it is `known`.
 
-    None where it says nothing of a model but its name, as most endpoints do.
+    None where it says nothing of a model but its name, as most endpoints do. One that nobody knows is its `provider`'s.
     """
-    window, output = _tokens(answer, "max_input_tokens"), _tokens(answer, "max_tokens")
+    window, output, asked = _tokens(answer, _WINDOWS), _tokens(answer, _OUTPUTS), _prices(answer)
     able = dig(answer, "capabilities")
-    if window is None and output is None and not able:
+    if window is None and output is None and asked is None and not able:
         return None
     if known is None:
         if window is None:
             return None
         thinks = dig(able, "thinking", "supported") is True
-        known = ModelProfile(name, "anthropic", min(window, USUAL_WINDOW), min(window, output or window), binds=thinks)
+        known = ModelProfile(name, provider, min(window, USUAL_WINDOW), min(window, output or window), binds=thinks)
+    if asked is not None and known.prices is None:
+        known = replace(known, prices=asked)
     if window is not None:
         largest = window if window > known.context_window else None
         known = replace(known, context_window=min(known.context_window, window), largest_window=largest)
     if output is not None:
         known = replace(known, max_output=output)
-    if isinstance(sees := dig(able, "image_input", "supported"), bool):
+    if (sees := _sees(answer)) is not None:
         known = replace(known, images=sees)
     if (kinds := _supported(able, "thinking", "types", names=get_args(Thinking))) is not None:
         thinks = known.thinks
@@ -75,9 +92,35 @@ def _end(answer: object) -> str:
     return next((day[:10] for day in days if isinstance(day, str) and day), "")
 
 
-def _tokens(answer: object, field: str) -> int | None:
-    value = dig(answer, field)
-    return value if type(value) is int and 0 < value < _LARGEST else None
+def _tokens(answer: object, fields: tuple[str, ...]) -> int | None:
+    """The first of the fields that holds so many tokens as there can be."""
+    values = (dig(answer, *field.split(".")) for field in fields)
+    return next((value for value in values if type(value) is int and 0 < value < _LARGEST), None)
+
+
+def _sees(answer: object) -> bool | None:
+    kinds, able = dig(answer, "architecture", "input_modalities"), dig(answer, "capabilities")
+    if isinstance(kinds, list):
+        return "image" in kinds
+    sees = dig(able, "vision") if dig(able, "image_input") is None else dig(able, "image_input", "supported")
+    return sees if isinstance(sees, bool) else None
+
+
+def _prices(answer: object) -> Prices | None:
+    """What a gateway asks, which gives dollars for one token, as text."""
+    asked = [_price(dig(answer, "pricing", name)) for name in ("prompt", "completion")]
+    if asked[0] is None or asked[1] is None:
+        return None
+    read, write = (_price(dig(answer, "pricing", name)) for name in ("input_cache_read", "input_cache_write"))
+    return Prices(asked[0], asked[1], asked[0] if read is None else read, asked[0] if write is None else write)
+
+
+def _price(said: object) -> float | None:
+    try:
+        price = float(said) if isinstance(said, str) and len(said) < _LONGEST_PRICE else -1.0
+    except ValueError:
+        return None
+    return round(price * 1_000_000, 6) if 0 <= price < 1 else None
 
 
 OFFLINE_MODEL = "offline"

@@ -16,7 +16,16 @@ import anyio
 import httpx2
 
 from codelaw.adapters.loading import trusted
-from codelaw.adapters.models.endpoints import Misbehaved, TooLarge, cause_of, dig, guards, place_of, retry_after
+from codelaw.adapters.models.endpoints import (
+    Misbehaved,
+    TooLarge,
+    cause_of,
+    dig,
+    guards,
+    place_of,
+    retry_after,
+    too_rich,
+)
 from codelaw.adapters.models.failures import (
     SHOWN,
     ErrorEvent,
@@ -55,6 +64,10 @@ class SdkClient(Protocol):
     def base_url(self) -> httpx2.URL: ...
 
     async def close(self) -> None: ...
+
+    async def get(self, path: str, *, cast_to: type[httpx2.Response]) -> httpx2.Response: ...
+
+    async def post(self, path: str, *, cast_to: type[httpx2.Response], body: object) -> httpx2.Response: ...
 
 
 class EventStream(Protocol):
@@ -137,6 +150,14 @@ class Endpoint(ABC):
     async def description(self, name: str) -> object:
         """What is said of a model; None where nothing can be."""
 
+    async def ask(self, path: str, body: object = None) -> object:
+        """What is answered in JSON at a path or an address, on a body or on none."""
+        if body is None:
+            answer = await self._at.get(path, cast_to=httpx2.Response)
+        else:
+            answer = await self._at.post(path, cast_to=httpx2.Response, body=body)
+        return await asyncio.to_thread(_plain, answer.content)
+
     def _check_limits(self) -> None:
         if seconds := self.limits.wait(time.time()):
             message = f"{self.place} takes the next request in {seconds:.0f} s: its rate limit is used up"
@@ -215,6 +236,12 @@ class Endpoint(ABC):
             for end in range(len(secret), min(len(secret), SHORTEST_PART) - 1, -1):
                 message = message.replace(secret[:end], "[key]")
         return message
+
+
+def _plain(content: bytes) -> object:
+    if too_rich(content):
+        raise TooLarge("an answer holds more values than any real one")
+    return json.loads(content)
 
 
 def said_by(error: Any) -> str:

@@ -85,6 +85,11 @@ class WireModel(ChatModel, ABC, Generic[E, R]):
         connection = await self._connected()
         return await connection.run(connection.offers(name), name)
 
+    async def ask(self, path: str, body: object = None) -> object:
+        """What the endpoint answers in JSON at a path or an address; no model is asked. Fails as `offers`."""
+        connection = await self._connected()
+        return await connection.run(connection.ask(path, body), "")
+
     async def profile(self, name: str, known: ModelProfile | None) -> ModelProfile | None:
         """What the endpoint says of a model over what is `known`; None where it says nothing. Fails as `offers`."""
         connection = await self._connected()

@@ -18,7 +18,7 @@ def models(server: Server, arguments: argparse.Namespace) -> int:
     return list_entries(
         server,
         arguments,
-        ("codelaw/model/list", {}),
+        ("codelaw/model/list", {"discover": True}),
         lambda found: [one for one in found["models"] if arguments.provider in {None, one["provider"]}],
         show=_print,
         empty="There is no such model.",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from codelaw.domain.safety.unseen import visible_line
 from codelaw.protocol import memories as memory
 from codelaw.protocol import searching
-from codelaw.protocol.models import SettingsFault
+from codelaw.protocol.models import ListModels, SettingsFault
 
 if TYPE_CHECKING:
     from codelaw.domain.permissions import AuditEntry, Grant
@@ -137,8 +137,9 @@ def _index(state: IndexState) -> searching.IndexReport:
     return searching.IndexReport.of(state, state=state.status, skipped=dict(state.skipped))
 
 
-async def models(context: Context, _params: Params) -> object:
-    return await context.session.models_now()
+async def models(context: Context, params: ListModels) -> object:
+    found, problems = await context.session.models_now(discover=params.discover)
+    return found, problems or None
 
 
 async def read_settings(context: Context, _params: Params) -> object:
