@@ -1812,11 +1812,15 @@ prefix: string
 limit?: (number | null)
 }
 /**
+ * With `discover` endpoints and servers on this machine are asked what they have, which may take seconds.
+ * 
+ * What they have said stays in the list.
+ * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "ListModels".
  */
 export interface ListModels {
-
+discover?: boolean
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1972,11 +1976,14 @@ export interface ModelChanged {
 
 }
 /**
+ * `problems` are sentences about lists that are cut or did not come.
+ * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "ModelList".
  */
 export interface ModelList {
 models: Model[]
+problems?: string[]
 }
 /**
  * LSP's `DocumentSymbol`.

@@ -114,7 +114,50 @@ describe("models that the editor lends", () => {
   test("come first where no other could answer", () => {
     open({ models: [{ ...modelOf("offline", 32_000, true), provider: "offline" }, lent] });
     fireEvent.click(button(/^Model:/));
-    expect(all()).toMatch(/From VS Code.*copilot.*Others.*offline/);
+    expect(all()).toMatch(/From VS Code.*copilot.*offline/);
+  });
+});
+
+describe("models of several providers", () => {
+  const priced = {
+    ...modelOf("claude-able", 200_000, true),
+    priceIn: 2,
+    priceOut: 10,
+    effort: ["low", "max"],
+  } as const;
+  const local = { ...modelOf("ollama/qwen3:8b", 4096), provider: "ollama" };
+  const texts = () => [...screen.getByRole("listbox").children].map(({ textContent }) => textContent);
+
+  test("stand under their providers, with window, price and effort", async () => {
+    open({ models: [{ ...priced, provider: "anthropic", effort: [...priced.effort] }, local] });
+    fireEvent.click(button(/^Model:/));
+    expect(texts()).toEqual([
+      "anthropic",
+      "claude-able200k tokens · $2.00 in, $10.00 out per million · effort low – max · default",
+      "ollama",
+      "ollama/qwen3:8b4.1k tokens",
+    ]);
+    expect(await violations(document.body)).toEqual([]);
+  });
+
+  test("need no heading where there is one", () => {
+    open({ models: [{ ...priced, provider: "anthropic", effort: [...priced.effort] }] });
+    fireEvent.click(button(/^Model:/));
+    expect(texts()).toHaveLength(1);
+  });
+
+  test("come first where they can answer and the one in force cannot", () => {
+    open({ models: [{ ...modelOf("offline", 32_000, true), provider: "offline" }, local] });
+    fireEvent.click(button(/^Model:/));
+    expect(texts()[1]).toMatch(/^ollama\/qwen3/);
+  });
+
+  test("are asked for when the list is opened, and what is wrong with a list is said", async () => {
+    const cut = "OpenRouter lists 10000 models: the first 500 are shown, type any other.";
+    const panel = open({ models: [local] }, { "codelaw/model/list": () => ({ models: [local], problems: [cut] }) });
+    fireEvent.click(button(/^Model:/));
+    expect(panel.asked("codelaw/model/list").map(({ params }) => params)).toEqual([{ discover: true }]);
+    await waitFor(() => expect(screen.getByText(cut)).toBeTruthy());
   });
 });
 
@@ -162,8 +205,8 @@ describe("the models", () => {
     fireEvent.click(button(/^Model:/));
     expect(document.activeElement).toBe(field());
     await waitFor(() => expect(titles()).toEqual(["claude-sonnet", "claude-opus", "offline", "claude-haiku"]));
-    expect(screen.getByText("1M tokens · anthropic")).toBeTruthy();
-    expect(screen.getByText("200k tokens · anthropic · default")).toBeTruthy();
+    expect(screen.getByText("1M tokens")).toBeTruthy();
+    expect(screen.getByText("200k tokens · default")).toBeTruthy();
   });
 
   test("the window of the chosen one is raised by a click, with the price said", () => {

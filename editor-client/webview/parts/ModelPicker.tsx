@@ -5,6 +5,7 @@ import { useHands } from "../hands";
 import { amount, cost } from "../../src/amounts";
 import { Icon } from "./Icon";
 import { choiceId, Listbox, moved } from "./Listbox";
+import { Visible } from "./Visible";
 import { t } from "../language";
 
 interface Props {
@@ -18,8 +19,8 @@ interface Props {
 
 interface Line {
   name: string;
-  /** The editor lends it. */
-  lent: boolean;
+  /** What it stands under: its provider, or that the editor lends it. */
+  group: string;
   hint: string;
 }
 
@@ -90,13 +91,17 @@ function ModelList({ models, value, onClose, onChoose }: ListProps) {
   const [typed, setTyped] = useState("");
   const [active, setActive] = useState<number | null>(null);
   const [failed, setFailed] = useState("");
+  const [problems, setProblems] = useState<readonly string[]>([]);
 
   useEffect(() => {
     field.current?.focus();
     let gone = false;
     const asked = panel.request("codelaw/model/list", { discover: true });
     asked.then(
-      ({ models: list }) => panel.dispatch({ kind: "models", models: list }),
+      ({ models: list, problems: told = [] }) => {
+        panel.dispatch({ kind: "models", models: list });
+        if (!gone) setProblems(told);
+      },
       (problem: unknown) => {
         if (!gone) setFailed(problem instanceof Error ? problem.message : t.modelsUnknown);
       },
@@ -108,6 +113,7 @@ function ModelList({ models, value, onClose, onChoose }: ListProps) {
 
   const chosen = models.find((model) => model.name === value);
   const lines = linesOf(models, typed);
+  const several = new Set(lines.map(({ group }) => group)).size > 1;
   const current = lines.findIndex((line) => line.name === value);
   const at = Math.min(active ?? Math.max(0, current), lines.length - 1);
 
@@ -164,7 +170,7 @@ function ModelList({ models, value, onClose, onChoose }: ListProps) {
           choices={lines.map((line, index) => ({
             key: line.name,
             selected: line.name === value,
-            ...headingOf(line, lines[index - 1]),
+            ...(several && line.group !== lines[index - 1]?.group ? { heading: line.group } : {}),
             content: (
               <>
                 <Icon name={line.name === value ? "check" : "blank"} />
@@ -177,6 +183,11 @@ function ModelList({ models, value, onClose, onChoose }: ListProps) {
           }))}
         />
       )}
+      {problems.map((problem) => (
+        <p key={problem} class="popup-hint" role="status">
+          <Visible text={problem} />
+        </p>
+      ))}
       {chosen?.largestWindow !== undefined && (
         <button
           type="button"
@@ -206,10 +217,14 @@ function priceOf({ priceIn, priceRead, priceSteps = [] }: Model, tokens: number)
   return t.fullRequest(of(priceRead), of(priceIn));
 }
 
-/** What stands above the first line of a group; a first group of others needs no words. */
-function headingOf({ lent }: Line, before: Line | undefined): { heading?: string } {
-  if ((before?.lent ?? false) === lent) return {};
-  return { heading: lent ? t.fromEditor : t.otherModels };
+/** Sizes, prices and effort of a model, as far as they are known. */
+function hintOf({ contextWindow, priceIn, priceOut, effort = [], current }: Model): string {
+  return [
+    t.tokens(amount(contextWindow)),
+    ...(priceIn === undefined || priceOut === undefined ? [] : [t.pricesOf(cost(priceIn), cost(priceOut))]),
+    ...(effort.length > 1 ? [t.effortOf(`${effort[0]} – ${effort[effort.length - 1]}`)] : []),
+    ...(current ? [t.default] : []),
+  ].join(" · ");
 }
 
 /** The models that a typed text fits, those that can answer without more in front, and the text itself as a name where it is none of theirs. */
@@ -219,11 +234,15 @@ function linesOf(models: readonly Model[], typed: string): Line[] {
     .filter((model) => model.name.toLowerCase().includes(name.toLowerCase()))
     .map((model) => ({
       name: model.name,
-      lent: model.source === "editor",
-      hint: [t.tokens(amount(model.contextWindow)), model.provider, ...(model.current ? [t.default] : [])].join(" · "),
+      group: model.source === "editor" ? t.fromEditor : model.provider,
+      hint: hintOf(model),
     }));
-  if (name !== "" && !models.some((model) => model.name === name)) lines.push({ name, lent: false, hint: t.useName });
-  const [lent, others] = [lines.filter((line) => line.lent), lines.filter((line) => !line.lent)];
+  if (name !== "" && !models.some((model) => model.name === name))
+    lines.push({ name, group: t.ownName, hint: t.useName });
+  const lends = ({ group }: Line): boolean => group === t.fromEditor;
   const unable = models.some(({ current, provider }) => current && provider === "offline");
-  return unable ? [...lent, ...others] : [...others, ...lent];
+  const first = unable
+    ? (line: Line): boolean => lends(line) || line.name.startsWith(`${line.group}/`)
+    : (line: Line): boolean => !lends(line);
+  return [...lines.filter(first), ...lines.filter((line) => !first(line))];
 }

@@ -395,7 +395,9 @@ export const panel: PanelWords = {
   models: "Modelle",
   useName: "Diesen Namen verwenden",
   fromEditor: "Aus VS Code",
-  otherModels: "Andere",
+  ownName: "Ein anderer Name",
+  pricesOf: (input: string, output: string) => `${input} ein, ${output} aus je Million`,
+  effortOf: (levels: string) => `Aufwand ${levels}`,
   modelIs: (name: string) => `Modell: ${name}`,
   raiseWindow: (from: string, to: string, price: string) =>
     `Sein Fenster von ${from} auf ${to} Tokens vergrößern${price === "" ? "" : `: ${price}`}`,

@@ -388,7 +388,9 @@ export const panel = {
   models: "Models",
   useName: "Use this name",
   fromEditor: "From VS Code",
-  otherModels: "Others",
+  ownName: "Another name",
+  pricesOf: (input: string, output: string) => `${input} in, ${output} out per million`,
+  effortOf: (levels: string) => `effort ${levels}`,
   modelIs: (name: string) => `Model: ${name}`,
   raiseWindow: (from: string, to: string, price: string) =>
     `Raise its window from ${from} to ${to} tokens${price === "" ? "" : `: ${price}`}`,
