@@ -104,3 +104,23 @@ def test_the_usual_model_of_a_vendor_is_the_answer_to_its_key_alone(preset):
     settings = load_settings(environ={preset.keys[0]: "key"}).value
     asked = models.answerer(settings)
     assert (asked.provider, asked.name) == (preset.name, preset.model)
+
+
+def test_the_table_for_people_has_every_vendor_in_the_order_of_auto():
+    page = (Path(__file__).parents[3] / "docs" / "models.md").read_text()
+    rows = re.findall(r"^\| (`[^|]*) \| ([^|]*) \| ([^|]*) \| ([^|]*) \|$", page, re.MULTILINE)
+    wires = {"messages": "Messages", "responses": "Responses", "completions": "Chat Completions"}
+    rows = [row for row in rows if row[1] != "variable"]
+    names = {name for row in rows for name in re.findall(r"`([^`]+)`", row[0])}
+    assert names == {*PRESETS}
+    expected = [
+        (
+            f"`{one.name}`",
+            ", ".join(f"`{key}`" for key in one.keys if "TOKEN" not in key),
+            f"`{one.model}`",
+            wires[one.wire],
+        )
+        for one in PRESETS.values()
+        if one.model
+    ]
+    assert rows[: len(expected)] == expected
