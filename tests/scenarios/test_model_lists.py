@@ -86,11 +86,11 @@ async def test_rows_stand_by_provider_and_family(work: Open, serving: Any):
     async with work(OPENAI_API_KEY="o", OPENAI_BASE_URL=vendor.url, OLLAMA_BASE_URL=local.url) as client:
         rows = [*(await listed(client)).values()]
     assert [row["name"] for row in rows] == [
-        *("gpt-4.1", "gpt-6-luna", "sonar-1", "sonar-2"),
+        *("gpt-6.2-sol", "gpt-4.1", "gpt-6-luna", "sonar-1", "sonar-2"),
         *("ollama/qwen3:8b", "ollama/llama4"),
     ]
-    assert [row["provider"] for row in rows] == [*["openai"] * 4, *["ollama"] * 2]
-    assert rows[0]["priceIn"] == 2
+    assert [row["provider"] for row in rows] == [*["openai"] * 5, *["ollama"] * 2]
+    assert rows[1]["priceIn"] == 2
 
 
 async def test_a_list_that_does_not_come_leaves_what_is_known_and_is_said(work: Open, serving: Any):
