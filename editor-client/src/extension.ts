@@ -14,7 +14,7 @@ import { inPanel } from "./editor/asking";
 import { Ended } from "./editor/ended";
 import { Diffs } from "./editor/diffs";
 import { Edits } from "./editor/edits";
-import { answerModels, Lending } from "./editor/lending";
+import { answerModels, answerTools, Lending } from "./editor/lending";
 import { LookingAt } from "./editor/looking";
 import { open, openExternal } from "./editor/opening";
 import { closeProposals } from "./editor/proposals";
@@ -128,6 +128,7 @@ export function activate(context: ExtensionContext): void {
   answerServices(started, reported, terminals);
   const lending = new Lending(() => started.modelChanged());
   answerModels(started, lending);
+  answerTools(started);
   started.onRequest("codelaw/approval/request", (request, token) => approvals.ask(request, token));
   // How far a turn is the panel and the status bar's item tell; a bar of its own would tell it a third time.
   started.use({ ...inPanel(view, failed), handleWorkDoneProgress: () => undefined });

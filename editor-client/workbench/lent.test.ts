@@ -1,4 +1,4 @@
-// A model that another extension brings into the editor: chosen by a person, without any key.
+// A model and a tool that another extension brings into the editor: chosen and allowed by a person, without any key.
 import { expect, test } from "vitest";
 import { eventually } from "./processes";
 import { call, finish } from "./vendor";
@@ -49,6 +49,41 @@ test("a consent that is refused is told, with what can be done", async () => {
   expect(words).toContain("allow it when the editor asks");
   await turn.getByRole("button", { name: "Choose Model" }).waitFor();
   await window.shot("lent-refused");
+});
+
+test("its tool is called once a person has allowed it, and what it gives or how it fails is told", async () => {
+  const { window, vendor } = at();
+  const look = (word: string) => call("I look.", "mcp__editor__lender_word", { word });
+  await vendor.play([look("law"), look("broken"), finish("It binds.")]);
+  await choose();
+  await window.say("What is a law?");
+  await window.approval.waitFor();
+  expect(await window.approval.textContent()).toContain("mcp__editor__lender_word");
+  await window.shot("lent-tool");
+  await window.allow();
+  await eventually("the next call is asked about", async () =>
+    ((await window.approval.textContent()) ?? "").includes("broken"),
+  );
+  await window.allow();
+  const turn = await window.ended();
+  expect(await turn.locator('.call[data-status="completed"]').count()).toBe(1);
+  expect(await turn.locator('.call[data-status="failed"]').count()).toBe(1);
+  const [first, second, third] = (await vendor.requests()).map(({ body }) => body);
+  expect(first).toContain("Looks a word up in the lender's dictionary.");
+  expect(second).toContain("law is a rule\\n that binds.");
+  expect(second).toContain("image/png");
+  expect(third).toContain("The dictionary is closed.");
+});
+
+test("stop ends its tool", async () => {
+  const { window, vendor } = at();
+  await vendor.play([call("I look.", "mcp__editor__lender_word", { word: "endless" })]);
+  await choose();
+  await window.say("What is endless?");
+  await window.allow();
+  await window.lastTurn.locator('.call[data-status="running"]').waitFor();
+  await window.panel.getByRole("button", { name: /^Stop/ }).first().click();
+  await window.ended("cancelled");
 });
 
 /** Choose the lent model for the chat at hand, by its name. */

@@ -1,4 +1,4 @@
-"""An editor that lends models: it plays a script, and takes only what `vscode.lm` would take."""
+"""An editor that lends models and tools: it plays a script, and takes only what `vscode.lm` would take."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ from typing import Any
 
 from tests.lsp.raw import EVERYTHING, RpcError
 
-LENDS: dict[str, Any] = {
-    **EVERYTHING,
-    "experimental": {"codelaw": {**EVERYTHING["experimental"]["codelaw"], "editor": {"model": {}, "models": {}}}},
-}
+
+def lending(**services: Any) -> dict[str, Any]:
+    """The capabilities of a client that answers these requests below `codelaw/editor/`."""
+    ours = {**EVERYTHING["experimental"]["codelaw"], "editor": services}
+    return {**EVERYTHING, "experimental": {"codelaw": ours}}
+
+
+LENDS = lending(model={}, models={})
+LENDS_TOOLS = lending(tool={}, tools={})
 MODEL = {"id": "copilot/gpt-x", "name": "GPT X", "family": "gpt", "maxInputTokens": 64_000}
 NAME = "editor/copilot/gpt-x"
 Parts = list[dict[str, Any]]
@@ -85,3 +90,41 @@ def check(messages: list[dict[str, Any]]) -> None:
 async def forever(_say: Any) -> Any:
     """A reply that never ends."""
     await asyncio.Event().wait()
+
+
+class ToolBox:
+    """Has tools of extensions for the editor. What one does is an answer, an error, or a coroutine function."""
+
+    def __init__(self, client: Any, **does: Any) -> None:
+        self.client = client
+        self.does: dict[str, Any] = does
+        self.tools: Any = [tool(name) for name in does]
+        self.called: list[dict[str, Any]] = []
+        self.listed = 0
+        client.answers["codelaw/editor/tools"] = self.list
+        client.answers["codelaw/editor/tool"] = self.call
+
+    def list(self, params: dict[str, Any]) -> Any:
+        assert params == {}
+        self.listed += 1
+        return {"tools": self.tools}
+
+    async def call(self, params: dict[str, Any]) -> Any:
+        assert set(params) == {"name", "input"}
+        self.called.append(params)
+        does: Any = self.does.get(params["name"], refusal("NotFound", "There is no such tool."))
+        if not callable(does):
+            return does
+        answer: Any = does(params["input"])
+        return await answer
+
+
+def tool(name: str, description: str = "Looks a word up.", **more: Any) -> dict[str, Any]:
+    """A tool as its extension describes it."""
+    schema = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
+    return {"name": name, "description": description, "inputSchema": schema, **more}
+
+
+def gives(*parts: dict[str, Any]) -> dict[str, Any]:
+    """What a tool gives."""
+    return {"parts": [*parts]}

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import create_model
 
 from codelaw.agent.inputs.gathering import Called
-from codelaw.app.servers.session_servers import Brought
+from codelaw.app.servers.offering import Brought
 from codelaw.domain.results import ToolResult
 from codelaw.domain.served import ServedInstructions
 from codelaw.settings.model import Settings

@@ -1,8 +1,9 @@
-// Lends the server the models of the editor: Copilot's, and those that the user has brought (P-7).
+// Lends the server what the editor has: models, Copilot's and the user's own, and tools of other extensions (P-7).
 import {
   CancellationError,
   type CancellationToken,
   type Disposable,
+  extensions,
   type LanguageModelChat,
   LanguageModelChatMessage,
   LanguageModelChatMessageRole,
@@ -13,7 +14,7 @@ import {
   lm,
 } from "vscode";
 import { t } from "../language";
-import type { LentMessage, LentModelFacts, LentPart } from "../protocol/types";
+import type { LentMessage, LentModelFacts, LentPart, LentToolFacts, ToolPart } from "../protocol/types";
 import { Refusal } from "../server/refusal";
 import type { Server } from "../server/server";
 
@@ -74,6 +75,76 @@ export function answerModels(server: Pick<Server, "onRequest">, lending: Lending
   });
 }
 
+/** Answer `codelaw/editor/tools` and `codelaw/editor/tool`. */
+export function answerTools(server: Pick<Server, "onRequest">): void {
+  server.onRequest("codelaw/editor/tools", () => ({ tools: lentTools() }));
+
+  server.onRequest("codelaw/editor/tool", async ({ name, input }, token) => {
+    if (!lentTools().some((tool) => tool.name === name)) throw new Refusal("NotFound", t.toolGone(name));
+    try {
+      const { content } = await lm.invokeTool(name, { input, toolInvocationToken: undefined }, token);
+      return { parts: toolParts(content) };
+    } catch (error) {
+      throw refused(error, token);
+    }
+  });
+}
+
+/** Whose tools are those of the editor's own chat: they need it, or do what codelaw does inside its fence. */
+const OF_CHAT = new Set(["github.copilot", "github.copilot-chat"]);
+
+/** The tools that extensions have registered; the editor's own, and what it makes of MCP servers, are none of these. */
+function lentTools(): LentToolFacts[] {
+  const manifests = extensions.all.filter(({ id }) => !OF_CHAT.has(id.toLowerCase()));
+  const names = new Set(manifests.flatMap(({ packageJSON }) => contributed(packageJSON)));
+  const tools = lm.tools.filter(({ name }) => names.has(name));
+  return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema: { ...inputSchema } }));
+}
+
+function contributed(manifest: unknown): unknown[] {
+  const contributes = isRecord(manifest) ? manifest["contributes"] : undefined;
+  const listed = isRecord(contributes) ? contributes["languageModelTools"] : undefined;
+  return Array.isArray(listed) ? listed.map((tool) => (isRecord(tool) ? tool["name"] : undefined)) : [];
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+
+/** One more of each than the server takes, so that it says that something was left out. */
+const MOST_TEXT = 1_000_001;
+const MOST_PARTS = 2_001;
+const MOST_IMAGES = 9;
+const MOST_BYTES = 5_000_000;
+
+/** A result in parts, no larger than a message may be. */
+function toolParts(content: readonly unknown[]): ToolPart[] {
+  let [room, images] = [MOST_TEXT, MOST_IMAGES];
+  return content.slice(0, MOST_PARTS).map((piece) => {
+    const text = textOf(piece);
+    if (text !== undefined) {
+      const kept = text.slice(0, room);
+      room -= kept.length;
+      return { kind: "text", text: kept };
+    }
+    if (!isData(piece)) return { kind: "other" };
+    const { mimeType, data } = piece;
+    const shown = mimeType.startsWith("image/") && data.length <= MOST_BYTES && images-- > 0;
+    return shown
+      ? { kind: "image", mediaType: mimeType, data: Buffer.from(data).toString("base64") }
+      : { kind: "other", mediaType: mimeType };
+  });
+}
+
+function textOf(piece: unknown): string | undefined {
+  if (piece instanceof LanguageModelTextPart) return piece.value;
+  return isData(piece) && TEXTUAL.test(piece.mimeType) ? new TextDecoder().decode(piece.data) : undefined;
+}
+
+const TEXTUAL = /^text\/|[/+]json\b/;
+
+/** Whether it is a `LanguageModelDataPart`, which older editors do not have. */
+const isData = (piece: unknown): piece is { mimeType: string; data: Uint8Array } =>
+  isRecord(piece) && typeof piece["mimeType"] === "string" && piece["data"] instanceof Uint8Array;
+
 /** By whom it is brought, and its own id there. */
 const idOf = ({ vendor, id }: LanguageModelChat): string => `${vendor}/${id}`;
 
@@ -98,7 +169,7 @@ function partOf(piece: unknown): LentPart {
   return { kind: "call", callId: piece.callId, name: piece.name, input: piece.input };
 }
 
-/** What the editor says of a reply that did not come, by its own code; what caused it is said as well. */
+/** What the editor says of an answer that did not come, by its own code; what caused it is said as well. */
 function refused(error: unknown, token: CancellationToken): unknown {
   if (token.isCancellationRequested || error instanceof CancellationError) return new CancellationError();
   if (!(error instanceof Error)) return new Refusal("Unknown", String(error));

@@ -34,8 +34,11 @@ const MOST_FIXES = 20;
 /** Symbols of a project that are told. */
 const MOST_SYMBOLS = 500;
 
-/** What the server asks of the editor, but for approvals and models. */
-type Asked = Exclude<Extract<keyof Requests, `codelaw/editor/${string}`>, `codelaw/editor/model${string}`>;
+/** What the server asks of the editor, but for approvals and what is lent. */
+type Asked = Exclude<
+  Extract<keyof Requests, `codelaw/editor/${string}`>,
+  `codelaw/editor/${"model" | "tool"}${string}`
+>;
 export type Services = {
   readonly [M in Asked]: (params: Requests[M]["params"], token: CancellationToken) => ReturnType<Answer<M>>;
 };

@@ -71,6 +71,8 @@ AskPlace: AskPlace
 AskRename: AskRename
 AskSymbols: AskSymbols
 AskTerminal: AskTerminal
+AskTool: AskTool
+AskTools: AskTools
 Asked: Asked
 AskedDiagnostic: AskedDiagnostic
 AttachmentParams: AttachmentParams
@@ -142,6 +144,8 @@ LentModelFacts: LentModelFacts
 LentModels: LentModels
 LentPart: LentPart
 LentTool: LentTool
+LentToolFacts: LentToolFacts
+LentTools: LentTools
 ListAgents: ListAgents
 ListChats: ListChats
 ListCommands: ListCommands
@@ -237,9 +241,11 @@ TextPart: TextPart
 Thought: Thought
 Todo: Todo
 TodoItem: TodoItem
+ToolAnswer: ToolAnswer
 ToolCall: ToolCall
 ToolOffer: ToolOffer
 ToolOutput: ToolOutput
+ToolPart: ToolPart
 Trust: Trust
 TrustFolder: TrustFolder
 TurnChange: TurnChange
@@ -582,6 +588,27 @@ query: string
  * via the `definition` "AskTerminal".
  */
 export interface AskTerminal {
+
+}
+/**
+ * `name` is one of `codelaw/editor/tools`.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "AskTool".
+ */
+export interface AskTool {
+name: string
+input: {
+[k: string]: unknown | undefined
+}
+}
+/**
+ * Which tools would be lent now.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "AskTools".
+ */
+export interface AskTools {
 
 }
 /**
@@ -1762,6 +1789,28 @@ name?: string
 input?: unknown
 }
 /**
+ * A tool in the words of who brings it; `inputSchema` is the JSON Schema of an object.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "LentToolFacts".
+ */
+export interface LentToolFacts {
+name: string
+description?: string
+inputSchema?: ({
+[k: string]: unknown | undefined
+} | null)
+}
+/**
+ * One that cannot be read is left out, and the others count.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "LentTools".
+ */
+export interface LentTools {
+tools: unknown[]
+}
+/**
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "ListAgents".
  */
@@ -2435,6 +2484,27 @@ command?: (string | null)
 exitCode?: (number | null)
 }
 /**
+ * What a tool gave.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ToolAnswer".
+ */
+export interface ToolAnswer {
+parts: ToolPart[]
+}
+/**
+ * A part of a result: `text`, an `image` as base64 in `data`, or `other`, of which only the kind is told.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ToolPart".
+ */
+export interface ToolPart {
+kind: ("text" | "image" | "other")
+text?: string
+mediaType?: string
+data?: string
+}
+/**
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "Trust".
  */
@@ -2631,6 +2701,8 @@ export interface Requests {
   "codelaw/editor/terminal": { params: AskTerminal; result: TerminalReply };
   "codelaw/editor/models": { params: AskModels; result: LentModels };
   "codelaw/editor/model": { params: AskModel; result: ModelAnswer };
+  "codelaw/editor/tools": { params: AskTools; result: LentTools };
+  "codelaw/editor/tool": { params: AskTool; result: ToolAnswer };
 }
 
 /** Notifications from the server. */

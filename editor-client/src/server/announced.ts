@@ -20,6 +20,8 @@ export const CAPABILITIES = {
     terminal: {},
     model: {},
     models: {},
+    tool: {},
+    tools: {},
   },
 } as const;
 

@@ -3,7 +3,7 @@ import type { CancellationToken } from "vscode";
 import * as fake from "./vscode";
 
 vi.mock("vscode", () => import("./vscode"));
-const { answerModels, Lending } = await import("../../src/editor/lending");
+const { answerModels, answerTools, Lending } = await import("../../src/editor/lending");
 
 type Handler = (params: unknown, token: CancellationToken, tell: (part: unknown) => Promise<void>) => unknown;
 
@@ -40,6 +40,7 @@ beforeEach(() => {
   cancel = new fake.CancellationTokenSource();
   const onRequest = (method: string, handler: unknown): void => void handlers.set(method, handler as Handler);
   answerModels({ onRequest }, new Lending(() => changes++));
+  answerTools({ onRequest });
 });
 
 const list = (): unknown => handlers.get("codelaw/editor/models")!({}, cancel.token, () => Promise.resolve());
@@ -121,5 +122,82 @@ describe("the models of the editor", () => {
     fake.lm.models = [new Model("x", [text("a"), stop, text("b")])];
     await expect(ask()).rejects.toBeInstanceOf(fake.CancellationError);
     expect(told).toEqual([{ kind: "text", text: "a" }]);
+  });
+});
+
+/** An extension that contributes tools of these names. */
+const extension = (id: string, ...names: string[]) => ({
+  id,
+  packageJSON: { contributes: { languageModelTools: names.map((name) => ({ name })) } },
+});
+const LOOK = { name: "dict_look", description: "Looks it up.", inputSchema: { type: "object" } };
+const tools = (): unknown => handlers.get("codelaw/editor/tools")!({}, cancel.token, () => Promise.resolve());
+const use = (name = "dict_look"): unknown =>
+  handlers.get("codelaw/editor/tool")!({ name, input: { word: "law" } }, cancel.token, () => Promise.resolve());
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+describe("the tools of extensions", () => {
+  beforeEach(() => {
+    fake.extensions.all = [extension("them.dict", "dict_look", "gone"), { id: "odd", packageJSON: {} }];
+    fake.extensions.all.push({ id: "odder", packageJSON: { contributes: { languageModelTools: [null, 3] } } });
+    fake.lm.tools = [LOOK];
+  });
+
+  it("are lent, and not those of the editor's own chat", () => {
+    const own = { name: "run_in_terminal", description: "" };
+    const copilots = { name: "copilot_readFile", description: "" };
+    const server = { name: "mcp_github_get", description: "" };
+    fake.lm.tools = [own, LOOK, copilots, server, { name: "gone", description: "No schema." }];
+    fake.extensions.all.push(extension("GitHub.copilot-chat", "copilot_readFile"));
+    expect(tools()).toEqual({ tools: [LOOK, { name: "gone", description: "No schema.", inputSchema: {} }] });
+  });
+
+  it("are called as anybody calls them, and every part of the result is told", async () => {
+    fake.lm.given = () => [
+      new fake.LanguageModelTextPart("A rule."),
+      { mimeType: "application/json", data: bytes('{"a": 1}') },
+      { mimeType: "text/plain", data: bytes("ü") },
+      { mimeType: "image/png", data: bytes("png") },
+      { mimeType: "image/png", data: new Uint8Array(5_000_001) },
+      { mimeType: "application/pdf", data: bytes("%PDF") },
+      { value: { node: {} } },
+      null,
+    ];
+    expect(await use()).toEqual({
+      parts: [
+        { kind: "text", text: "A rule." },
+        { kind: "text", text: '{"a": 1}' },
+        { kind: "text", text: "ü" },
+        { kind: "image", mediaType: "image/png", data: "cG5n" },
+        { kind: "other", mediaType: "image/png" },
+        { kind: "other", mediaType: "application/pdf" },
+        { kind: "other" },
+        { kind: "other" },
+      ],
+    });
+    const [called] = fake.editor.done.filter(({ what }) => what === "invokeTool");
+    expect(called!.with).toEqual(["dict_look", { input: { word: "law" }, toolInvocationToken: undefined }]);
+  });
+
+  it("give no more than a message may hold", async () => {
+    const image = { mimeType: "image/png", data: bytes("png") };
+    fake.lm.given = () => [
+      new fake.LanguageModelTextPart("x".repeat(900_000)),
+      new fake.LanguageModelTextPart("x".repeat(900_000)),
+      ...Array.from({ length: 3_000 }, () => image),
+    ];
+    const { parts } = (await use()) as { parts: { kind: string; text?: string }[] };
+    expect(parts.map(({ text = "" }) => text.length).reduce((one, other) => one + other)).toBe(1_000_001);
+    expect(parts.filter(({ kind }) => kind === "image")).toHaveLength(9);
+    expect(parts).toHaveLength(2_001);
+  });
+
+  it("are refused when they are gone or not lent, and tell how they failed", async () => {
+    await expect(use("gone")).rejects.toMatchObject({ code: "NotFound" });
+    await expect(use("run_in_terminal")).rejects.toMatchObject({ code: "NotFound" });
+    fake.lm.given = fails(new Error("The dictionary is closed."));
+    await expect(use()).rejects.toMatchObject({ code: "Unknown", message: "The dictionary is closed." });
+    fake.lm.given = fails(new fake.CancellationError());
+    await expect(use()).rejects.toBeInstanceOf(fake.CancellationError);
   });
 });

@@ -217,6 +217,7 @@ export function reset(): void {
   editor.commands.clear();
   editor.settings.clear();
   editor.extensions.clear();
+  extensions.all = [];
   window.tabGroups.all = [];
   editor.progress = null;
   editor.done = [];
@@ -452,6 +453,7 @@ export const commands = {
 };
 
 export const extensions = {
+  all: [] as { id: string; packageJSON: unknown }[],
   getExtension(id: string): unknown {
     const exports = editor.extensions.get(id);
     return exports === undefined ? undefined : { isActive: false, activate: () => Promise.resolve(exports) };
@@ -528,6 +530,13 @@ export const lm = {
   selectChatModels(selector?: unknown): Promise<unknown[]> {
     did("selectChatModels", selector);
     return Promise.resolve(lm.models);
+  },
+  tools: [] as { name: string; description: string; inputSchema?: object }[],
+  /** What a tool gives. */
+  given: (): unknown[] => [],
+  async invokeTool(name: string, options: unknown): Promise<unknown> {
+    did("invokeTool", name, options);
+    return { content: await Promise.resolve(lm.given()) };
   },
 };
 

@@ -1,4 +1,4 @@
-// A stranger's extension that brings a model into the editor: it answers by the loopback vendor of the tests.
+// A stranger's extension that brings a model into the editor, which answers by the tests' loopback vendor, and a tool.
 const vscode = require("vscode");
 
 const URL = process.env.LENDER_URL;
@@ -75,6 +75,15 @@ async function respond(_model, messages, options, progress, token) {
   }
 }
 
+/** What becomes of a call by the word that is looked up. */
+async function look({ input }, token) {
+  if (input.word === "broken") throw new Error("The dictionary is closed.");
+  if (input.word === "endless") await new Promise((resolve) => token.onCancellationRequested(resolve));
+  const png = new vscode.LanguageModelDataPart(new TextEncoder().encode("no picture"), "image/png");
+  const said = new vscode.LanguageModelTextPart(`${input.word} is a rule\nthat binds.`);
+  return new vscode.LanguageModelToolResult([said, png]);
+}
+
 exports.activate = (context) => {
   const provider = {
     provideLanguageModelChatInformation: () => [{ ...LOOP, capabilities: { toolCalling: true } }],
@@ -82,4 +91,5 @@ exports.activate = (context) => {
     provideTokenCount: (_model, text) => Math.ceil((typeof text === "string" ? text : "x".repeat(400)).length / 4),
   };
   context.subscriptions.push(vscode.lm.registerLanguageModelChatProvider("lender", provider));
+  context.subscriptions.push(vscode.lm.registerTool("lender_word", { invoke: look }));
 };

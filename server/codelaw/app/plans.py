@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from codelaw.agent.inputs.turn_context import HistorySettings, TurnInputs
+from codelaw.app.servers.offering import UNTOLD
 from codelaw.context.system.law import LARGE_SHARE, names_of
 from codelaw.context.tokens import estimate, guard
 from codelaw.domain.chats import Mode, Notice
@@ -66,7 +67,7 @@ def exceeds(tools: Sequence[AnyTool], dialect: Dialect, room: int) -> bool:
     return False
 
 
-ONCE = frozenset({"window_small", "law_large", "skill_problem", "agent_problem", "model_retired"})
+ONCE = frozenset({"window_small", "law_large", "skill_problem", "agent_problem", "model_retired", UNTOLD})
 """Codes of notices that a chat is given once."""
 
 

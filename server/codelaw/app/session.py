@@ -30,6 +30,7 @@ from codelaw.app.requests.memories import Memories
 from codelaw.app.requests.permissions import PermissionRequests
 from codelaw.app.requests.records import Records
 from codelaw.app.requests.reverts import Files
+from codelaw.app.servers.offering import LentTools
 from codelaw.app.servers.session_servers import SessionServers
 from codelaw.app.turns import TurnMaker
 from codelaw.domain.errors import Refusal
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from codelaw.domain.files import Folder
     from codelaw.domain.reports import ModelInfo
     from codelaw.ports.editor import Approver, Editor, LanguageServices
-    from codelaw.ports.lending import Lender
+    from codelaw.ports.lending import Lender, ToolLender
     from codelaw.ports.servers import Browser, ToolServers
     from codelaw.ports.workspace import OpenDocuments
     from codelaw.settings.effective import EffectiveSettings
@@ -86,6 +87,7 @@ class Session:
         editor: Editor | None = None,
         services: LanguageServices | None = None,
         lender: Lender | None = None,
+        tools: ToolLender | None = None,
         report: Callable[[Notice], None] | None = None,
         trusted: bool = True,
         servers: ToolServers | None = None,
@@ -96,9 +98,9 @@ class Session:
 
         `report` is called with what the user should know and no chat is about. `trusted` is off where the editor does
         not trust the folder (S-7). `servers` runs those that people bring along; None: made when there is one.
-        `lender` has models of the editor's own (P-7). `browser` opens pages on which the user logs in to one (X-3).
-        `look_again` is awaited before something begins: it reconfigures the session where a file of the settings has
-        changed (S-1).
+        `lender` has models of the editor's own, and `tools` those of its extensions (P-7). `browser` opens pages on
+        which the user logs in to a server (X-3). `look_again` is awaited before something begins: it
+        reconfigures the session where a file of the settings has changed (S-1).
         """
         await asyncio.to_thread(_preload)
         notify = report or _unheard
@@ -149,6 +151,7 @@ class Session:
             servers=servers,
         )
         brought.browser = browser
+        brought.editor = None if tools is None else LentTools(tools)
         turns = TurnMaker(workspace, services, brought, index)
         turns.profiles.lender = lender
         scopes = Scopes()

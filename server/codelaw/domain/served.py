@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 from codelaw.domain.safety.hosts import Network
 
+EDITOR = "editor"
+"""In the place of a server's name where it is the editor whose extensions serve a tool (P-7)."""
 ServerStateName = Literal["off", "starting", "ready", "failed", "needs_trust", "needs_auth"]
 
 

@@ -42,6 +42,8 @@ class Client:
     """It shows by itself what an edit of a selection proposes, and asks `codelaw.editor.proposal` for it (E-3)."""
     lends: bool = False
     """It answers `codelaw/editor/models` and `codelaw/editor/model` (P-7)."""
+    lends_tools: bool = False
+    """It answers `codelaw/editor/tools` and `codelaw/editor/tool` (P-7)."""
     services: frozenset[str] = frozenset()
     """What it answers of `codelaw/editor/…`, of `SERVICES`."""
     applies: bool = False
@@ -106,6 +108,7 @@ _DECLARED = {
     "saves": "experimental.codelaw.editor.save",
     "proposals": "experimental.codelaw.editor.proposals",
     "lends": "experimental.codelaw.editor.model",
+    "lends_tools": "experimental.codelaw.editor.tool",
 }
 """Where a client declares a feature: by an object, or by `true`; `{}` and `[]` (an empty Lua table) both count."""
 

@@ -1,13 +1,14 @@
-"""Models that the editor lends (P-7)."""
+"""Models and tools that the editor lends (P-7)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from codelaw.domain.messages import Call
 from codelaw.domain.models import ApiMessage, BrokenCall, StopReason, TextDelta, ToolSchema
+from codelaw.domain.served import ServedResult, ServedTool
 
 Part = TextDelta | Call | BrokenCall
 """Of a reply as it arrives; content that is neither text nor a call is an empty text."""
@@ -61,5 +62,25 @@ class Lender(Protocol):
 
         Raises:
             NotLent: no whole reply came.
+        """
+        ...
+
+
+class ToolLender(Protocol):
+    """The editor, where its extensions have tools."""
+
+    async def tools(self) -> tuple[ServedTool, ...]:
+        """Those that it would lend now, sorted by name, with `EDITOR` for their server.
+
+        Raises:
+            NotLent: it does not say.
+        """
+        ...
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> ServedResult:
+        """Have the tool of that name run; cancelling withdraws the question. Waits without limit.
+
+        Raises:
+            ToolFailure: there is no such tool, or no answer that can be read.
         """
         ...

@@ -39,7 +39,19 @@ class KnownServers(Protocol):
         ...
 
 
-class ToolServers(Protocol):
+class ToolCaller(Protocol):
+    """Calls tools that are not ours."""
+
+    async def call(self, server: str, tool: str, arguments: Mapping[str, Any], asking: Asking) -> ServedResult:
+        """Call a tool; cancelling the task tells the server and returns within a second (R-8).
+
+        Raises:
+            ToolFailure: the server is not ready, ended, hung, or answered something that cannot be read.
+        """
+        ...
+
+
+class ToolServers(ToolCaller, Protocol):
     """Runs servers in the background and speaks with them; a broken server breaks nothing else."""
 
     def begin(self, specs: Sequence[ServerSpec], call_seconds: float = CALL_SECONDS) -> None:
@@ -79,14 +91,6 @@ class ToolServers(Protocol):
 
         Raises:
             OSError: it cannot be forgotten.
-        """
-        ...
-
-    async def call(self, server: str, tool: str, arguments: Mapping[str, Any], asking: Asking) -> ServedResult:
-        """Call a tool; cancelling the task tells the server and returns within a second (R-8).
-
-        Raises:
-            ToolFailure: the server is not ready, ended, hung, or answered something that cannot be read.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""`codelaw/editor/models` and `codelaw/editor/model`, from server to client: models that the editor lends (P-7)."""
+"""`codelaw/editor/models`, `model`, `tools` and `tool`, from server to client: what the editor lends (P-7)."""
 
 from __future__ import annotations
 
@@ -87,6 +87,46 @@ class ModelAnswer(Reply):
 
 
 class NotLentData(Reply):
-    """`data` of the error in place of it: the editor's own word for why."""
+    """`data` of the error in place of an answer: the editor's own word for why."""
 
     code: Annotated[str, Field(max_length=200)] = ""
+
+
+class AskTools(Payload):
+    """Which tools would be lent now."""
+
+
+class LentToolFacts(Reply):
+    """A tool in the words of who brings it; `inputSchema` is the JSON Schema of an object."""
+
+    name: str
+    description: str = ""
+    input_schema: dict[str, Any] | None = None
+
+
+class LentTools(Reply):
+    """One that cannot be read is left out, and the others count."""
+
+    tools: list[Any]
+
+
+class AskTool(Payload):
+    """`name` is one of `codelaw/editor/tools`."""
+
+    name: str
+    input: dict[str, Any]
+
+
+class ToolPart(Reply):
+    """A part of a result: `text`, an `image` as base64 in `data`, or `other`, of which only the kind is told."""
+
+    kind: Literal["text", "image", "other"]
+    text: str = ""
+    media_type: str = ""
+    data: str = ""
+
+
+class ToolAnswer(Reply):
+    """What a tool gave."""
+
+    parts: list[ToolPart]

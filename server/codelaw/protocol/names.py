@@ -89,6 +89,8 @@ EDITOR_TERMINAL = "codelaw/editor/terminal"
 EDITOR_SAVE = "codelaw/editor/save"
 EDITOR_MODELS = "codelaw/editor/models"
 EDITOR_MODEL = "codelaw/editor/model"
+EDITOR_TOOLS = "codelaw/editor/tools"
+EDITOR_TOOL = "codelaw/editor/tool"
 
 
 def command_name(method: str) -> str:

@@ -49,9 +49,10 @@ export const host: HostWords = {
     `codelaw ist gescheitert${title === "" ? "" : ` in „${title}“`}: ${reason}`,
   turnStopped: (title: string) => `codelaw hat${title === "" ? "" : ` in „${title}“`} vor dem Ende angehalten.`,
 
-  // Modelle, die der Editor selbst hat.
+  // Was der Editor ausleiht.
   lending: "codelaw antwortet in einem Chat, für den Sie dieses Modell gewählt haben.",
   modelGone: (id) => `Das Modell ${id} gibt es nicht mehr.`,
+  toolGone: (name) => `Das Werkzeug ${name} gibt es nicht mehr.`,
 
   // Questions about the code at hand.
   askAbout: (label: string) => `Zu ${label} fragen`,

@@ -47,9 +47,10 @@ export const host = {
   turnFailed: (title: string, reason: string) => `codelaw has failed${title === "" ? "" : ` in “${title}”`}: ${reason}`,
   turnStopped: (title: string) => `codelaw has stopped${title === "" ? "" : ` in “${title}”`} before the end.`,
 
-  // Models of the editor's own.
+  // What the editor lends.
   lending: "codelaw answers in a chat for which you have chosen this model.",
   modelGone: (id: string) => `There is no model ${id} any more.`,
+  toolGone: (name: string) => `There is no tool ${name} any more.`,
 
   // Questions about the code at hand.
   askAbout: (label: string) => `Ask About ${label}`,

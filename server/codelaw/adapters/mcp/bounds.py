@@ -17,9 +17,9 @@ from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCRespo
 from codelaw.adapters.loading import trusted
 from codelaw.adapters.mcp.means import ASK, NeedsAuth, ServerFailure
 from codelaw.adapters.mcp.questions import QUESTIONS
-from codelaw.adapters.mcp.reading import BLOCKS, TOOLS, fits
 from codelaw.adapters.models.endpoints import too_rich
 from codelaw.domain.served import Address
+from codelaw.tools.served.limits import BLOCKS, TOOLS, fits
 
 LINE_BYTES = 8_000_000
 """Of one message: five megabytes of an image, as text, and what stands around it."""
@@ -112,7 +112,8 @@ def _tool(found: object) -> dict[str, Any]:
     # Judging results by it would let the server choose patterns that take for ever.
     tool.pop("outputSchema", None)
     known = _read(Tool, tool)
-    return tool if isinstance(known, Tool) and fits(known) else {"name": "", "inputSchema": {"type": "object"}}
+    can_be_told = isinstance(known, Tool) and fits(known.name, known.description or "", known.input_schema)
+    return tool if can_be_told else {"name": "", "inputSchema": {"type": "object"}}
 
 
 def _read(shape: type[_Shape], found: object) -> _Shape | None:

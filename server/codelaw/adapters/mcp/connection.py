@@ -29,6 +29,7 @@ from codelaw.adapters.mcp.transports import ServerLine, line
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.results import ErrorCode
 from codelaw.domain.served import Offer, ServedResult, ServerAnswer, ServerSpec
+from codelaw.tools.served.limits import TOOLS
 
 MOST_SECONDS = 3600.0
 """Of one call, whatever progress it tells of."""
@@ -183,7 +184,7 @@ async def _pages(page: Callable[..., Awaitable[Any]], key: str) -> tuple[list[An
             return found, _said(error)
         found += getattr(some, key)
         room -= len(some.model_dump_json())
-        if not some.next_cursor or some.next_cursor == cursor or len(found) > reading.TOOLS:
+        if not some.next_cursor or some.next_cursor == cursor or len(found) > TOOLS:
             break
         if room < 0:
             return found, "the list is too long"

@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
 import mcp_types as types
 
 from codelaw.domain.served import (
-    ServedImage,
     ServedInstructions,
     ServedPrompt,
     ServedResource,
     ServedResult,
     ServedTool,
 )
+from codelaw.tools.served.limits import BLOCKS, NAME_CHARACTERS, TEXT, TOOLS, ResultBuilder, size
 
 _Served = TypeVar("_Served")
 
-TEXT = 1_000_000
-"""Characters of one result."""
-IMAGES = 8
-IMAGE_BYTES = 5_000_000
-BLOCKS = 2_000
-"""Parts of one result."""
-TOOLS = 5_000
-"""Of one server; as many prompts and as many resources."""
-TOOL_CHARACTERS = 64_000
-"""Of a description, and of a schema as JSON."""
 LIST_CHARACTERS = 8_000_000
 """Of one list, as JSON; what stands on pages behind that is left out."""
-NAME_CHARACTERS = 256
 WORDS = 2_000
 """Characters of the description of a prompt or a resource."""
 INSTRUCTIONS = 20_000
@@ -41,14 +28,6 @@ ARGUMENTS = 50
 """Of one prompt."""
 PROBLEM = 2_000
 """Characters of what a server says of its own failure."""
-
-
-def fits(tool: types.Tool) -> bool:
-    """Whether a tool can be told to a model."""
-    is_named = 0 < len(tool.name) <= NAME_CHARACTERS
-    is_an_object = tool.input_schema.get("type", "object") == "object"
-    is_small = len(tool.description or "") <= TOOL_CHARACTERS and size(tool.input_schema) <= TOOL_CHARACTERS
-    return is_named and is_an_object and is_small
 
 
 def tools(server: str, found: Sequence[types.Tool]) -> tuple[tuple[ServedTool, ...], int]:
@@ -131,17 +110,8 @@ def problem(said: str) -> str:
     return said if len(said) <= PROBLEM else f"{said[:PROBLEM]} …"
 
 
-def size(value: object) -> int:
-    """Characters of a value as JSON."""
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
-
-
-class _ResultBuilder:
-    def __init__(self) -> None:
-        self._texts: list[str] = []
-        self._images: list[ServedImage] = []
-        self._room = TEXT
-        self._cut = False
+class _ResultBuilder(ResultBuilder):
+    """Takes the protocol's parts."""
 
     def add(self, blocks: Sequence[types.ContentBlock], *, named: bool = True) -> None:
         """`named` puts its address before what is embedded."""
@@ -150,7 +120,7 @@ class _ResultBuilder:
                 case types.TextContent():
                     self.say(block.text)
                 case types.ImageContent():
-                    self._image(block.mime_type, block.data)
+                    self.image(block.mime_type, block.data)
                 case types.EmbeddedResource():
                     self._embedded(block.resource, named=named)
                 case types.ResourceLink():
@@ -161,31 +131,6 @@ class _ResultBuilder:
         if len(blocks) > BLOCKS:
             self.leave_out(f"All parts after the first {BLOCKS} are left out.")
 
-    def say(self, text: str) -> None:
-        if len(text) > self._room:
-            self._cut = True
-        self._texts.append(text[: self._room])
-        self._room = max(0, self._room - len(text) - 1)
-
-    def leave_out(self, why: str) -> None:
-        self._texts.append(f"[{why}]")
-        self._cut = True
-
-    def result(self, structured: dict[str, Any] | None = None, *, failed: bool = False) -> ServedResult:
-        text = "\n".join(self._texts)[: TEXT + BLOCKS]
-        return ServedResult(text, structured, tuple(self._images), failed, self._cut)
-
-    def _image(self, kind: str, data: str) -> None:
-        if len(self._images) == IMAGES:
-            self.leave_out(f"An image is left out: a result has at most {IMAGES}.")
-        elif len(data) * 3 // 4 > IMAGE_BYTES:
-            self.leave_out(f"An image of more than {IMAGE_BYTES // 1_000_000} MB is left out.")
-        else:
-            try:
-                self._images.append(ServedImage(kind[:NAME_CHARACTERS], base64.b64decode(data, validate=True)))
-            except ValueError:
-                self.leave_out("An image that is not in base64 is left out.")
-
     def _embedded(self, found: types.TextResourceContents | types.BlobResourceContents, *, named: bool) -> None:
         kind = _words(found.mime_type)
         if isinstance(found, types.TextResourceContents):
@@ -193,7 +138,7 @@ class _ResultBuilder:
                 self.say(f"Resource {_words(found.uri)}:")
             self.say(found.text)
         elif kind.startswith("image/"):
-            self._image(kind, found.blob)
+            self.image(kind, found.blob)
         else:
             self.leave_out(f"The resource {_words(found.uri)}, {kind or 'of no known kind'}, is not text: left out.")
 

@@ -8,7 +8,7 @@ import importlib.util
 import os
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -20,17 +20,16 @@ from codelaw.app.health.machine import lacking
 from codelaw.app.ruling import processes_of, served_rules
 from codelaw.app.servers import messages, telling
 from codelaw.app.servers.looking import NOT_BEGUN, RESTRICTED, ServerSandbox, ServerSurvey, looked, variables_around
+from codelaw.app.servers.offering import Brought, LentTools, Offering
 from codelaw.app.servers.once import OnceAnswers
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import McpEvent
-from codelaw.domain.served import Address, Offer, ServedInstructions, ServerList, ServerState
+from codelaw.domain.served import Address, ServerList, ServerState
 from codelaw.ports.servers import CALL_SECONDS
 from codelaw.settings.servers import answers as remembered
 from codelaw.settings.servers.filling import NotFilled, Variables, filled
 from codelaw.settings.servers.written import WrittenServer, shown
-from codelaw.tools.served.names import tool_name
-from codelaw.tools.served.served_tool import Served, tools_of
 
 if TYPE_CHECKING:
     from codelaw.adapters.crash_journal.crash_journal import CrashJournal
@@ -44,11 +43,9 @@ if TYPE_CHECKING:
     from codelaw.domain.permissions import Grant
     from codelaw.domain.reports import MentionItem
     from codelaw.domain.served import ServerSpec
-    from codelaw.permissions.rules import Rule
     from codelaw.ports.servers import Browser, ToolServers
     from codelaw.ports.workspace import Workspace
     from codelaw.settings.model import Settings
-    from codelaw.tools.base import AnyTool
 
 PATIENCE = 10.0
 """Seconds after the beginning of a server for which turns wait until it is ready: by then most programs are."""
@@ -56,17 +53,6 @@ LOGINS = "logins"
 """Below the data folder, where what was agreed with servers is kept."""
 CHATS = 500
 """Of which is known what they were told."""
-
-
-@dataclass(frozen=True, slots=True)
-class Brought:
-    """What servers bring to one turn."""
-
-    tools: tuple[AnyTool, ...] = ()
-    instructions: tuple[ServedInstructions, ...] = ()
-    """Of all that are ready."""
-    notices: tuple[Notice, ...] = ()
-    """Which servers are still starting, so that the turn goes without them."""
 
 
 class SessionServers:
@@ -112,6 +98,8 @@ class SessionServers:
         self._servers = servers
         self.browser: Browser | None = None
         """Opens pages on which the user logs in to a server."""
+        self.editor: LentTools | None = None
+        """Has tools of its extensions (P-7)."""
         self._looked = ServerSurvey()
         self._begun: tuple[ServerSpec, ...] = ()
         self._once = OnceAnswers()
@@ -122,7 +110,7 @@ class SessionServers:
         """By chat that has used servers, the notices that it was given."""
         self._shown: dict[str, str] = {}
         """By name the digest of what the user was shown of a server."""
-        self._tools: tuple[Offer, frozenset[str], tuple[Served, ...]] = (Offer(), frozenset(), ())
+        self._offering = Offering()
 
     async def look(self, settings: Settings | None = None) -> ServerSurvey:
         """Read anew what names servers; nothing is started, and what may no longer run is ended."""
@@ -186,7 +174,7 @@ class SessionServers:
     async def brought(
         self, settings: Settings, *, begin: bool, restricted: bool, agent: AgentChat | None = None
     ) -> Brought:
-        """What is served now and no rule denies, by the servers that may run.
+        """What is served now and no rule denies, by the editor and by the servers that may run.
 
         They are begun with `begin`, and where others were begun before; for none is waited beyond `PATIENCE` after its
         beginning. `agent` is the chat that is told meanwhile which are starting.
@@ -195,31 +183,21 @@ class SessionServers:
         """
         if begin or self._wanted:
             await self.start(settings)
-        if self._servers is None or restricted or not self._wanted:
+        if restricted:
             return Brought()
+        rules = served_rules(settings, self._grants, self._workspace.folders)
+        lent = Brought() if self.editor is None else await self.editor.brought(settings.mcp.call_seconds, *rules)
+        if self._servers is None or not self._wanted:
+            return lent
         if agent is not None and begin:
             self._reported.setdefault(agent.chat.id, set())
             for state in filter(telling.is_awaited, self._servers.states()):
                 agent.outbox.report(McpEvent(state.name, state.state, state.message))
         await self._servers.settled(PATIENCE)
-        rules = served_rules(settings, self._grants, self._workspace.folders)
         offer, states = self._servers.offer(), self._servers.states()
-        # Of thousands of tools the schemas take their time.
-        tools = await asyncio.to_thread(self._tools_of, offer, self._servers, *rules)
-        return Brought(tools, offer.instructions, tuple(map(telling.late, filter(telling.is_awaited, states))))
-
-    def _tools_of(
-        self, offer: Offer, servers: ToolServers, allow: Sequence[Rule], deny: Sequence[Rule]
-    ) -> tuple[Served, ...]:
-        reading = ((tool_name(one.server, one.name), one) for one in offer.tools if one.says_read_only)
-        believed = frozenset(
-            name for name, one in reading if any(rule.permits(name, None, one.digest) for rule in allow)
-        )
-        offered, known, tools = self._tools
-        if offered is not offer or known != believed:
-            tools = tools_of(offer, servers, believed)
-            self._tools = offer, believed, tools
-        return tuple(tool for tool in tools if not any(rule.forbids(tool.name, None) for rule in deny))
+        tools = await self._offering.tools(offer, self._servers, *rules)
+        late = map(telling.late, filter(telling.is_awaited, states))
+        return Brought((*lent.tools, *tools), offer.instructions, (*lent.notices, *late))
 
     async def gathered(self, text: str, called: Called) -> Called:
         """What a message calls, with the prompt and the resources of servers that it names."""

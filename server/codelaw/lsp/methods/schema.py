@@ -28,6 +28,8 @@ from codelaw.protocol.names import (
     EDITOR_SAVE,
     EDITOR_SYMBOLS,
     EDITOR_TERMINAL,
+    EDITOR_TOOL,
+    EDITOR_TOOLS,
     EDITOR_TRUST,
     MODEL_CHANGED,
     VERSION,
@@ -48,6 +50,8 @@ REQUESTS: dict[str, tuple[type[BaseModel], type[BaseModel]]] = {
     EDITOR_TERMINAL: (services.AskTerminal, services.TerminalReply),
     EDITOR_MODELS: (lending.AskModels, lending.LentModels),
     EDITOR_MODEL: (lending.AskModel, lending.ModelAnswer),
+    EDITOR_TOOLS: (lending.AskTools, lending.LentTools),
+    EDITOR_TOOL: (lending.AskTool, lending.ToolAnswer),
 }
 """From server to client: params and result."""
 
@@ -64,6 +68,7 @@ def schema() -> dict[str, Any]:
         EditorTrust,
         ModelChanged,
         lending.LentPart,
+        lending.LentToolFacts,
         *(model for pair in REQUESTS.values() for model in pair),
     ):
         roots[model.__name__] = model

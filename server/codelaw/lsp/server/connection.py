@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from codelaw.lsp.transport.rpc import Encoded, Rpc
     from codelaw.ports.cancelling import Scopes
     from codelaw.ports.editor import LanguageServices
-    from codelaw.ports.lending import Lender
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +81,7 @@ class Connection:
             home=context.home,
             editor=context.editor,
             services=await _services(context),
-            lender=await _lender(context),
+            **await _lenders(context),
             report=context.ui.notice,
             trusted=configuration.trusted,
             browser=context.ui,
@@ -258,12 +257,14 @@ async def _services(context: Features) -> LanguageServices | None:
     return module.ClientServices(context.rpc, context.client, context.documents)
 
 
-async def _lender(context: Features) -> Lender | None:
-    """The client, where it has models to lend."""
-    if not context.client.lends:
-        return None
+async def _lenders(context: Features) -> dict[str, Any]:
+    """The client, where it has models or tools to lend."""
+    client, rpc = context.client, context.rpc
+    if not (client.lends or client.lends_tools):
+        return {}
     module = await asyncio.to_thread(importlib.import_module, "codelaw.lsp.client_calls.lending")
-    return module.ClientLender(context.rpc)
+    models, tools = module.ClientLender(rpc), module.ClientTools(rpc)
+    return ({"lender": models} if client.lends else {}) | ({"tools": tools} if client.lends_tools else {})
 
 
 async def open_connection(

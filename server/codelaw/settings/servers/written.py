@@ -18,7 +18,7 @@ from codelaw.domain.chats import Notice
 from codelaw.domain.safety.hosts import read_rules
 from codelaw.domain.safety.redaction import mark, secret_in, shape_of, telling
 from codelaw.domain.safety.unseen import visible_line
-from codelaw.domain.served import Pin
+from codelaw.domain.served import EDITOR, Pin
 
 SETTINGS = "settings"
 """The source of servers that the user's own settings name."""
@@ -127,6 +127,8 @@ def read_table(
             continue
         given = cast("Mapping[str, Any]", entry)
         problem, kept = _kept(given)
+        if safe_name(name) == EDITOR:
+            problem = "tools of your editor have this name"
         if problem:
             notices.append(Notice("warning", PROBLEM, f"{shown} is left out: {problem}."))
             continue

@@ -14,7 +14,7 @@ from codelaw.domain.media.images import MOST_PICTURE_BYTES, MOST_PICTURES, NoIma
 from codelaw.domain.results import ToolError, ToolResult
 from codelaw.domain.safety.unseen import visible_line
 from codelaw.domain.served import Offer, ServedImage, ServedResult, ServedTool, ServerAnswer, ServerQuestion
-from codelaw.ports.servers import ToolServers
+from codelaw.ports.servers import ToolCaller
 from codelaw.tools.base import Arguments, Tool, ToolEnvironment
 from codelaw.tools.bounds import bounded, cut_middle
 from codelaw.tools.served.names import tool_name
@@ -68,19 +68,19 @@ class Served(Tool[ServedArguments]):
 
     Args:
         tool: What the server says of it.
-        servers: They are called through these.
+        caller: It is called through this.
         believed: The user has allowed the tool by a rule, so that its word counts that it only reads.
     """
 
     arguments = ServedArguments
 
-    def __init__(self, tool: ServedTool, servers: ToolServers, *, believed: bool) -> None:
+    def __init__(self, tool: ServedTool, caller: ToolCaller, *, believed: bool) -> None:
         self.name = tool_name(tool.server, tool.name)
         self.description = _description(tool)
         self.effect = "read" if believed and tool.says_read_only else "execute"
         self.digest = tool.digest
         self._tool = tool
-        self._servers = servers
+        self._caller = caller
         self._schema = reported(tool.schema)
 
     def schema(self) -> Mapping[str, Any]:
@@ -101,19 +101,19 @@ class Served(Tool[ServedArguments]):
 
     async def run(self, args: ServedArguments, env: ToolEnvironment) -> ToolResult:
         asking = CallAsking(env.asking, env.listener)
-        result = await self._servers.call(self._tool.server, self._tool.name, _values(args), asking)
+        result = await self._caller.call(self._tool.server, self._tool.name, _values(args), asking)
         if not result.images:
             return served_result(self._tool, result)
         return await asyncio.to_thread(served_result, self._tool, result, sees=env.sees)
 
 
-def tools_of(offer: Offer, servers: ToolServers, believed: Collection[str]) -> tuple[Served, ...]:
+def tools_of(offer: Offer, caller: ToolCaller, believed: Collection[str]) -> tuple[Served, ...]:
     """The tools of an offer in its order, the first of each name; `believed` are names that rules allow."""
     found: dict[str, Served] = {}
     for tool in offer.tools:
         name = tool_name(tool.server, tool.name)
         if name not in found:
-            found[name] = Served(tool, servers, believed=name in believed)
+            found[name] = Served(tool, caller, believed=name in believed)
     return tuple(found.values())
 
 
