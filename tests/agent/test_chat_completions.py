@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from codelaw.agent.model_calls import recovery
 from codelaw.domain.files import Folder
 from codelaw.domain.presets import PRESETS
 from codelaw.settings.effective import load_settings
@@ -88,6 +93,77 @@ async def test_a_key_alone_is_enough_for_a_first_answer(provider: str, tmp_path:
     assert (result.stop_reason, result.answer, result.model) == ("finished", "Yes.", preset.model), result
     assert vendor.answered[-1].json()["model"] == preset.model
     assert vendor.answered[-1].headers["authorization"] == "Bearer key-of-0815"
+
+
+Play = Callable[[str], AbstractAsyncContextManager[Bench]]
+
+
+@pytest.fixture
+def play(dialect: str, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
+    """Opens a bench with a vendor; nobody waits for another attempt."""
+    real = recovery.delay
+    monkeypatch.setattr(recovery, "delay", lambda *given: None if real(*given) is None else 0.001)
+
+    @asynccontextmanager
+    async def playing(flavour: str) -> AsyncIterator[Bench]:
+        async with CompletionsVendor(flavour) as vendor:
+            name, provider = NAMED.get(flavour, "grok-4.5"), flavour if flavour in NAMED else "xai"
+            bench = Bench(dialect, tmp_path, home, vendor, None, model=name)  # type: ignore[arg-type]
+            bench.session = await open_session(bench, {"model": {"provider": provider}})
+            yield bench
+            await bench.session.close()
+
+    return playing
+
+
+@pytest.mark.parametrize("flavour", ["openai", "gemini"])
+@pytest.mark.parametrize("broken", ["reset", "end", "error_event", "bad_line"])
+@pytest.mark.parametrize("place", ["front", "middle", "end"])
+async def test_a_stream_that_breaks_anywhere_is_gone_on_with(play: Play, flavour: str, broken: Any, place: str) -> None:
+    async with play(flavour) as bench:
+        whole = bench.finish("The whole answer, in a few pieces that arrive.", chunk=1000 if place == "front" else 16)
+        bench.vendor.script = [replace(whole, broken=broken, behind=place == "end"), whole]
+        result = await bench.turn("go")
+    assert (result.stop_reason, result.answer) == ("finished", "The whole answer, in a few pieces that arrive."), result
+    # Where the reason to stop has come, only the mark behind it is missing; an error there is one all the same.
+    lost = place != "end" or flavour == "gemini" or broken in {"error_event", "bad_line"}
+    assert len(bench.kinds("retry")) == lost
+
+
+@pytest.mark.parametrize("flavour", ["openai", "gemini", "mistral"])
+@pytest.mark.parametrize(
+    ("refused", "told"),
+    [
+        ((429, "Too many requests", "rate_limit_exceeded"), None),
+        ((500, "Internal error", "server_error"), None),
+        ((503, "The model is overloaded.", "x"), None),
+        ((529, "Overloaded", "overloaded_error"), None),
+        ((401, "No such key", "invalid_api_key"), "auth_failed"),
+        ((400, "API key not valid. Please pass a valid API key.", "x"), "auth_failed"),
+        ((402, "Insufficient Balance", "x"), "spending_limit"),
+        ((404, "The model `x` does not exist", "model_not_found"), "model_not_found"),
+    ],
+)
+async def test_what_is_refused_is_asked_again_or_told_by_its_name(
+    play: Play, flavour: str, refused: tuple[int, str, str], told: str | None
+) -> None:
+    async with play(flavour) as bench:
+        status, words, code = refused
+        refusal = VendorReply(status=status, error_message=words, error_type=code)
+        bench.vendor.script = [refusal, bench.finish("Here.")]
+        result = await bench.turn("go")
+    assert (result.stop_reason, result.error and result.error.code) == ("finished" if told is None else "failed", told)
+    assert len(bench.kinds("retry")) == (told is None)
+
+
+@pytest.mark.parametrize("flavour", ["openai", "gemini", "mistral", "ollama"])
+async def test_a_call_that_was_cut_is_not_run(play: Play, flavour: str) -> None:
+    async with play(flavour) as bench:
+        call = bench.act("Write", json.dumps({"path": "new.py", "content": "x" * 200})[:120])
+        bench.vendor.script = [replace(call, stop_reason="max_tokens"), bench.finish("I could not.")]
+        result = await bench.turn("go")
+        assert not (bench.root / "new.py").exists()
+    assert (result.stop_reason, result.answer) == ("finished", "I could not."), result
 
 
 def returned(said: dict[str, object]) -> list[object]:

@@ -149,6 +149,8 @@ class CompletionsVendor(LoopbackServer):
                         return False
                 elif reply.broken == "reset":
                     return await reset(writer)
+                elif reply.broken == "bad_line":
+                    _chunk(writer, b'data: {"choices": [{\n\n')
                 elif reply.broken == "error_event":
                     body = self._error_body((503, reply.error_message, reply.error_type))
                     _chunk(writer, b"data: %b\n\n" % json.dumps(body).encode())

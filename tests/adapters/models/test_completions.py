@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from codelaw.adapters.models.openai.model import OpenAIModel
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.media.images import Image
 from codelaw.domain.messages import Call, KeptItem, KeptItems
@@ -34,6 +35,7 @@ from tests.fakes.completions import (
 )
 from tests.loopback.completion_rules import FLAVOURS, SKIP
 from tests.loopback.completions import Asked, CompletionsVendor
+from tests.loopback.responses import ResponsesVendor
 from tests.loopback.script import VendorReply
 
 
@@ -175,3 +177,21 @@ async def test_what_another_wire_has_kept_is_not_sent() -> None:
     async with asking("openai", VendorReply(text="b")) as (vendor, model):
         await model.reply(request(QUESTION, said, QUESTION), lambda _: None)
     assert vendor.answered[0].said == [{"role": "assistant", "content": "a"}]
+
+
+async def test_whoever_does_not_know_responses_is_asked_by_chat_completions() -> None:
+    async with CompletionsVendor("openai", VendorReply(text="a"), VendorReply(text="b")) as vendor:
+        model = OpenAIModel(KEY, vendor.url, wire="responses")
+        assert [(await model.reply(request(), lambda _: None)).text for _ in range(2)] == ["a", "b"]
+        await model.close()
+    paths = [one.path.removeprefix("/v1/") for one in vendor.requests]
+    assert paths == ["responses", "chat/completions", "chat/completions"]
+
+
+async def test_a_model_that_is_missing_is_no_reason_to_ask_otherwise() -> None:
+    async with ResponsesVendor(VendorReply(status=404, error_message="The model 'x' does not exist")) as vendor:
+        model = OpenAIModel(KEY, vendor.url, wire="responses")
+        with pytest.raises(ModelFailure) as caught:
+            await model.reply(request(max_tokens=64), lambda _: None)
+        await model.close()
+    assert (caught.value.kind, len(vendor.requests)) == ("unknown_model", 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
@@ -10,13 +11,16 @@ from codelaw.adapters.models.openai.completions_stream import CompletionsReader
 from codelaw.adapters.models.openai.responses_stream import ResponsesReader
 from codelaw.adapters.models.replies import ReplyReader, room_for
 from codelaw.adapters.models.wire import SILENCE, WireModel
-from codelaw.domain.models import Delta, Heard, ModelRequest
+from codelaw.domain.errors import ModelFailure
+from codelaw.domain.models import Delta, Heard, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
     from codelaw.adapters.models.openai.sdk import OpenAIEndpoint
 
 VENDOR = "https://api.openai.com/v1"
 OpenAIWire = Literal["responses", "completions"]
+_NO_PATH = re.compile(r"\((?:404|405) ")
+"""How a failure begins the words of an endpoint that has nothing there; a missing model is another kind."""
 
 
 class OpenAIModel(WireModel["OpenAIEndpoint", ReplyReader]):
@@ -45,6 +49,18 @@ class OpenAIModel(WireModel["OpenAIEndpoint", ReplyReader]):
             return sdk.OpenAIEndpoint(place, self._secrets, "/responses", write, learned)
         write, learned = completions_body.CompletionsWriter().write, completions_body.learned
         return sdk.OpenAIEndpoint(place, self._secrets, "/chat/completions", write, learned)
+
+    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> ModelReply:
+        """As any wire; whoever does not know Responses is asked by Chat Completions from then on."""
+        try:
+            return await super().reply(request, on_delta)
+        except ModelFailure as failure:
+            unspoken = failure.kind == "invalid" and _NO_PATH.search(failure.message)
+            if self._wire == "completions" or self._base_url == VENDOR or not unspoken:
+                raise
+        self._wire = "completions"
+        await self.close()
+        return await super().reply(request, on_delta)
 
     def _reader(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> ReplyReader:
         made = ResponsesReader if self._wire == "responses" else CompletionsReader
