@@ -37,17 +37,34 @@ OPENAI_FULL = (
 )
 
 
-@pytest.mark.parametrize(
-    ("flavour", "words", "size", "limit"),
-    [
-        ("openai", OPENAI_FULL, 130_245, 128_000),
-        ("gemini", GEMINI_FULL, 1_200_000, 1_048_576),
-        ("ollama", LLAMA_FULL, 9_000, 4_096),
-    ],
+MISTRAL_FULL = "Prompt contains 65673 tokens and 0 draft tokens, too large for model with 32768 maximum context length"
+XAI_FULL = "This model's maximum prompt length is 131072 but the request contains 136973 tokens."
+XAI_FULL_TOO = "[input_too_large] Current message (1149677 tokens) exceeds budget (975424 tokens)"
+KIMI_FULL = "Invalid request: Your request exceeded model token limit: 262144 (requested: 291351)"
+VLLM_FULL = (
+    "This model's maximum context length is 131072 tokens. However, you requested 128000 output tokens and your prompt "
+    "contains at least 3073 input tokens, for a total of at least 131073 tokens."
 )
+STUDIO_FULL = "The number of tokens to keep from the initial prompt is greater than the context length."
+GROQ_FULL = "Please reduce the length of the messages or completion."
+FULL = [
+    ("openai", OPENAI_FULL, 130_245, 128_000),
+    ("openai", XAI_FULL, 136_973, 131_072),
+    ("openai", XAI_FULL_TOO, 1_149_677, 975_424),
+    ("openai", VLLM_FULL, 131_073, 131_072),
+    ("gemini", GEMINI_FULL, 1_200_000, 1_048_576),
+    ("mistral", MISTRAL_FULL, 65_673, 32_768),
+    ("groq", GROQ_FULL, None, None),
+    ("moonshot", KIMI_FULL, 291_351, 262_144),
+    ("ollama", LLAMA_FULL, 9_000, 4_096),
+    ("ollama", STUDIO_FULL, None, None),
+]
+
+
+@pytest.mark.parametrize(("flavour", "words", "size", "limit"), FULL)
 @pytest.mark.parametrize("inside", [False, True])
 async def test_a_full_window_is_known_by_their_words(
-    flavour: str, words: str, size: int, limit: int, *, inside: bool
+    flavour: str, words: str, size: int | None, limit: int | None, *, inside: bool
 ) -> None:
     reply = VendorReply(status=400, error_message=words, error_type="invalid_request_error")
     if inside:
@@ -57,6 +74,14 @@ async def test_a_full_window_is_known_by_their_words(
     else:
         failed = await failure(flavour, reply)
     assert (failed.kind, failed.size, failed.limit) == ("overflow", size, limit)
+
+
+async def test_a_full_window_is_known_by_its_code() -> None:
+    body = {"error": {"message": "Too much.", "type": "invalid_request_error", "code": "context_length_exceeded"}}
+    assert (await failure("openai", Raw(json.dumps(body).encode(), "application/json", 400))).kind == "overflow"
+    said = "Request too large for model `x` on tokens per minute (TPM): Limit 6000, Requested 12000"
+    failed = await failure("groq", refused(413, said, "rate_limit_exceeded"))
+    assert (failed.kind, failed.size, failed.limit) == ("overflow", 12_000, 6_000)
 
 
 def refused(status: int, message: str = "No.", code: str = "x", **more: Any) -> VendorReply:

@@ -89,6 +89,12 @@ _OVERFLOW = (
     "exceeds the available context",
     "exceed_context_size",
     "input token count",
+    "prompt token count",
+    "maximum prompt length",
+    "input_too_large",
+    "exceeded model token limit",
+    "range of input length",
+    "reduce the length of the messages",
 )
 
 _ITEMS = re.compile(
@@ -127,8 +133,14 @@ _MEASURES = (
     re.compile(r"(?P<size>\d{3,9})(?: \+ \d{1,9})?(?: tokens)? > (?P<limit>\d{3,9})"),
     re.compile(r"maximum context length is (?P<limit>\d{3,9}).*?(?P<size>\d{3,9}) tokens", re.DOTALL),
     re.compile(r"maximum context length is (?P<limit>\d{3,9})"),
-    re.compile(r"\((?P<size>\d{3,9}) tokens\) exceeds the available context size \((?P<limit>\d{3,9}) tokens\)"),
+    re.compile(
+        r"\((?P<size>\d{3,9}) tokens\) exceeds (?:the available context size|budget) \((?P<limit>\d{3,9}) tokens"
+    ),
     re.compile(r"input token count \((?P<size>\d{3,9})\) exceeds the maximum.*?\((?P<limit>\d{3,9})\)"),
+    re.compile(r"prompt length is (?P<limit>\d{3,9}) but the request contains (?P<size>\d{3,9})"),
+    re.compile(r"token limit: (?P<limit>\d{3,9}) \(requested: (?P<size>\d{3,9})\)"),
+    re.compile(r"contains (?P<size>\d{3,9}) tokens.*?model with (?P<limit>\d{3,9})", re.DOTALL),
+    re.compile(r"Limit (?P<limit>\d{3,9}), Requested (?P<size>\d{3,9})"),
 )
 
 
@@ -146,7 +158,7 @@ def kind_of_status(status: int, error_type: str | None, message: str) -> Failure
     elif kind is None:
         unknown = error_type in _UNKNOWN or "model not exist" in said or (status == 404 and "model" in said)
         kind = "unknown_model" if unknown else "invalid"
-    if (kind == "invalid" or status == 500) and is_overflow(message):  # some local servers say it with 500
+    if (kind == "invalid" or status == 500) and is_overflow(said):  # some local servers say it with 500
         return "overflow"
     return "items" if kind == "invalid" and _ITEMS.search(message) else kind
 
@@ -187,10 +199,10 @@ def asked_to_wait(message: str) -> float | None:
 
 
 def error_type(body: object) -> str | None:
-    """The type of an error, or its code; of one that is not wrapped in `error`, as some gateways send it, too."""
+    """The type of an error, or its code, whichever says more; also of one that is not wrapped in `error`."""
     error = error_in(body)
-    words = (dig(error, "type"), dig(error, "code"))
-    return next((word for word in words if isinstance(word, str) and word != "error"), None)
+    words = [one for one in (dig(error, "type"), dig(error, "code")) if isinstance(one, str) and one != "error"]
+    return min(words, key=lambda one: _BY_TYPE.get(one, "invalid") == "invalid", default=None)
 
 
 def reported(kind: FailureKind, place: str, model: str, words: str) -> str:
