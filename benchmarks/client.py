@@ -38,6 +38,8 @@ class Server:
         self._last = 0
         self._reading = asyncio.create_task(self._read())
         self.on_event: Callable[[dict[str, Any]], None] = lambda _: None
+        self.lends: dict[str, Any] = {}
+        """What of `codelaw/editor/` is answered, as a client declares it."""
         self.approves = True
         """Whether questions about calls are answered at all."""
         self.sent = 0.0
@@ -68,7 +70,7 @@ class Server:
             "processId": os.getpid(),
             "rootUri": workspace.as_uri(),
             "workspaceFolders": [{"uri": workspace.as_uri(), "name": workspace.name}],
-            "capabilities": {"experimental": {"codelaw": {"events": {}, "approvals": {}}}},
+            "capabilities": {"experimental": {"codelaw": {"events": {}, "approvals": {}, "editor": self.lends}}},
             "initializationOptions": settings or {},
         }
         await self.request("initialize", params)
@@ -84,9 +86,9 @@ class Server:
     def notify(self, method: str, params: Any) -> None:
         self._write({"method": method, "params": params})
 
-    async def turn(self, text: str, chat: str | None = None) -> dict[str, Any]:
+    async def turn(self, text: str, chat: str | None = None, **more: Any) -> dict[str, Any]:
         """Send a message and await the turn's result, which must be a finished one."""
-        params = {"text": text} | ({} if chat is None else {"chatId": chat})
+        params = {"text": text} | ({} if chat is None else {"chatId": chat}) | more
         result = await self.request("codelaw/chat/send", params)
         if result["stopReason"] != "finished":
             raise RuntimeError(f"the turn did not finish: {result}")
