@@ -11,7 +11,6 @@ import { Window } from "./window";
 
 /** Every test is run on a model that the editor lends, in the place of the vendor's own. */
 const LENT = process.env["CODELAW_WORKBENCH_LENT"] !== undefined;
-const LENT_SETTINGS = { "codelaw.model.provider": "editor", "codelaw.model.name": "lender/loop" };
 const NEVER = ["ANTHROPIC_", "CODELAW_", "VSCODE_", "ELECTRON_", "NODE_OPTIONS", "PASSWORD"];
 const SIZE = { width: 1280, height: 860 };
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
@@ -56,7 +55,7 @@ export class Workbench {
   static async start(options: WorkbenchOptions = {}): Promise<Workbench> {
     const folder = mkdtempSync(join(tmpdir(), "codelaw-workbench-"));
     const vendor = await Vendor.start();
-    set(folder, { "git.enabled": options.git === true, ...(LENT ? LENT_SETTINGS : {}), ...options.settings });
+    set(folder, { "git.enabled": options.git === true, ...options.settings });
     mkdirSync(join(folder, "home"));
     const env: NodeJS.ProcessEnv = {
       ...Object.fromEntries(
@@ -152,6 +151,7 @@ const SETTINGS = {
   "extensions.autoUpdate": false,
   "extensions.autoCheckUpdates": false,
   "extensions.ignoreRecommendations": true,
+  ...(LENT ? { "codelaw.model.provider": "editor", "codelaw.model.name": "lender/loop" } : {}),
 };
 
 /** The few extensions of the editor's own, with its git and the one that brings a model. */
