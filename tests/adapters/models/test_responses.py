@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from codelaw.adapters.models import wire
+from codelaw.adapters.models.failures import ErrorEvent
 from codelaw.adapters.models.openai.responses_stream import ResponsesReader
+from codelaw.adapters.models.replies import EndlessReply, MalformedEvent
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import (
     Delta,
@@ -173,3 +178,39 @@ async def test_what_the_fake_streams_is_what_the_sdk_reads() -> None:
             assert parsed.type == name
             kinds.append(name)
     assert {"response.completed", "response.incomplete", "response.failed"} <= {*kinds}
+
+
+JUNK = st.sampled_from([None, -1, 1.5, "", True, [], [1], {}, {"a": 1}, "{", "function_call", "commentary"])
+
+
+def fields(**known: list[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Objects with these fields, each as one of the known or as anything, or missing."""
+    return st.fixed_dictionaries({}, optional={name: st.sampled_from(values) | JUNK for name, values in known.items()})
+
+
+ITEMS = fields(
+    type=["message", "reasoning", "function_call"], call_id=["c"], name=["Read"], arguments=["{}", '{"a":', "[]"],
+    phase=["commentary", "final_answer"], encrypted_content=["e"], status=["completed"],
+)  # fmt: skip
+KINDS = [
+    "response.created", "response.output_item.added", "response.output_item.done", "response.output_text.delta",
+    "response.reasoning_summary_text.delta", "response.function_call_arguments.delta", "response.refusal.delta",
+    "response.completed", "response.incomplete",
+]  # fmt: skip
+EVENTS = st.builds(
+    lambda event, item: {**event, "item": item},
+    fields(type=KINDS, output_index=[0, 1], delta=["x"], summary_index=[0], response=[{"id": "r"}, {"usage": {}}]),
+    ITEMS | JUNK,
+)
+
+
+@given(st.lists(EVENTS | JUNK, max_size=8))
+def test_whatever_an_endpoint_streams_is_read_or_refused_by_its_shape(events: list[Any]) -> None:
+    reader = ResponsesReader(lambda _: None)
+    with suppress(MalformedEvent, EndlessReply, ErrorEvent):
+        for event in events:
+            reader.take(event)
+    reader.flush()
+    assert isinstance(reader.could_end, bool)
+    for kept in reader.reply().items:
+        assert not kept.body or isinstance(json.loads(kept.body), dict)

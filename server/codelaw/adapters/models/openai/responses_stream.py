@@ -185,11 +185,9 @@ class ResponsesReader(ReplyReader):
         return index
 
     def _add(self, index: int, body: Mapping[str, Any]) -> None:
-        if body.get("type") == "function_call":
-            self._take_room(LONGEST_NAME)
-            body = {**body, "call_id": named(body, "call_id"), "name": named(body, "name")}
+        self._take_room(LONGEST_NAME)
         comments = body.get("phase") == "commentary"
-        self._items[index] = _Item(body, self._said, len(self._calls()), comments=comments)
+        self._items[index] = _Item(_read(body), self._said, len(self._calls()), comments=comments)
         if len(self._items) > MOST_CALLS:
             raise EndlessReply(f"a reply of more than {MOST_CALLS} calls")
 
@@ -198,10 +196,8 @@ class ResponsesReader(ReplyReader):
         if index not in self._items:
             self._add(index, body)
         item = self._items[index]
-        self._take_room(len(json.dumps(body)) - len(item.written) if item.kind != "message" else 0)
-        if item.kind == "function_call":
-            body = {**body, "call_id": named(body, "call_id"), "name": named(body, "name")}
-        item.body, item.done = body, True
+        self._take_room(max(0, len(json.dumps(body)) - len(item.written)) if item.kind != "message" else 0)
+        item.body, item.done = _read(body), True
 
     def _note(self, item: _Item, text: object) -> None:
         piece = string(text, "delta")
@@ -231,3 +227,11 @@ class ResponsesReader(ReplyReader):
         beside = usage.cache_read_tokens + usage.cache_write_tokens
         self.doubted |= doubted or beside > usage.input_tokens
         self._usage = replace(usage, input_tokens=max(0, usage.input_tokens - beside))
+
+
+def _read(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An item as it came; a call that can be none raises MalformedEvent."""
+    if item.get("type") == "function_call":
+        for name in ("call_id", "name"):
+            named(item, name)
+    return item
