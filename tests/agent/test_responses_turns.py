@@ -111,6 +111,14 @@ async def test_a_reply_that_was_cut_is_continued(gpt: Bench):
     assert removed(gpt) == []
 
 
+async def test_a_note_alone_is_no_answer(gpt: Bench):
+    note = VendorReply(thinking=THOUGHT, blocks=[{"text": "I will look."}])
+    result = await gpt.turn("Say it", replies=[note, gpt.finish("said")])
+    assert (result.stop_reason, result.answer) == ("finished", "said")
+    assert len(gpt.vendor.messages) == 2
+    assert removed(gpt) == []
+
+
 async def test_a_stream_that_breaks_is_taken_up_again(gpt: Bench):
     whole = gpt.finish("first half, second half", thinking=THOUGHT)
     broken = VendorReply(text=whole.text, thinking=THOUGHT, broken="reset", chunk=8)

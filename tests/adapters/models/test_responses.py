@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from codelaw.adapters.models import wire
@@ -204,7 +204,12 @@ EVENTS = st.builds(
 )
 
 
+def of_item(kind: str, **item: Any) -> dict[str, Any]:
+    return {"type": f"response.output_item.{kind}", "output_index": 0, "item": item}
+
+
 @given(st.lists(EVENTS | JUNK, max_size=8))
+@example([of_item("added", type="message"), of_item("done", type="function_call")])
 def test_whatever_an_endpoint_streams_is_read_or_refused_by_its_shape(events: list[Any]) -> None:
     reader = ResponsesReader(lambda _: None)
     with suppress(MalformedEvent, EndlessReply, ErrorEvent):
