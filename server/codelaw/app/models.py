@@ -247,7 +247,7 @@ def facts_of(settings: Settings, name: str, reported: Told, way: DialectFacts, w
     profile, scripted = profile_of(name, reported), settings.model.chosen_provider == "scripted"
     window = window_of(settings, name, reported).tokens if window is None else window
     preset = PRESETS.get(answerer(settings, chosen=name).provider)
-    way = way if preset is None else replace(way, wire=preset.wire)
+    way = way if preset is None else replace(way, vendor=preset.name)
     dialect, other = choosing.dialects(settings.model.dialect, name, None if scripted else profile, way)
     return ModelFacts(
         name=name,

@@ -11,7 +11,7 @@ from codelaw.agent.dialects.react import React
 from codelaw.domain.chats import Dialect, DialectChoice
 from codelaw.domain.messages import Message
 from codelaw.domain.models import ModelProfile
-from codelaw.domain.presets import Wire
+from codelaw.domain.presets import Vendor
 
 SWITCHED = "dialect_switched"
 """The notice of a chat whose model has refused to write down its reasoning; it is kept with the chat."""
@@ -29,8 +29,8 @@ class DialectFacts:
     """The vendor may search the web."""
     plain: bool = False
     """The endpoint takes no system messages between the others."""
-    wire: Wire = "messages"
-    """What is spoken with it: what a maker wants back on one is nothing on another."""
+    vendor: Vendor = "anthropic"
+    """Who is asked: what one has given, another one could not read, even where it sells the same model."""
 
 
 def begun(messages: Iterable[Message]) -> Dialect | None:
@@ -68,7 +68,7 @@ def dialects(
     The text dialect asks for no reasoning where the model may refuse that.
     """
     maker = model if profile is None else profile.provider
-    maker += "" if way.wire == "messages" else f"/{way.wire}"
+    maker += "" if way.vendor == "anthropic" else f"/{way.vendor}"
     binding = Binding(maker, binds=profile is not None and profile.binds)
     telling = profile is not None and profile.system_messages and not way.plain
     native = Native(searching=way.searching, binding=binding, system_messages=telling)
