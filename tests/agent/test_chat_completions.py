@@ -91,7 +91,7 @@ async def test_a_key_alone_is_enough_for_a_first_answer(provider: str, tmp_path:
         result = await (await session.send(None, "Can you hear me?")).result()
         await session.close()
     assert (result.stop_reason, result.answer, result.model) == ("finished", "Yes.", preset.model), result
-    assert vendor.answered[-1].json()["model"] == preset.model
+    assert vendor.answered[-1].json["model"] == preset.model
     assert vendor.answered[-1].headers["authorization"] == "Bearer key-of-0815"
 
 

@@ -22,6 +22,7 @@ import pytest
 from codelaw.domain.files import Folder
 from codelaw.domain.messages import Call
 from codelaw.domain.models import ApiMessage, CallBlock, ResultBlock, StopReason, TextBlock, TextDelta, ToolSchema
+from codelaw.domain.presets import PRESETS
 from codelaw.ports.lending import LentOffer, Part
 from codelaw.settings.effective import load_settings
 from tests.fakes.editor import Buffers, User
@@ -29,6 +30,7 @@ from tests.fakes.flat_session import Session
 from tests.fakes.fresh_store import put_store
 from tests.fakes.lending import check
 from tests.loopback.claude import Account
+from tests.loopback.completions import CompletionsVendor
 from tests.loopback.responses import ResponsesVendor
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
@@ -118,6 +120,9 @@ async def town(request: pytest.FixtureRequest, tmp_path: Path, home: Path) -> As
         claude = await stack.enter_async_context(LoopbackVendor(account=Account(), window=2_000_000))
         other = await stack.enter_async_context(LoopbackVendor(window=2_000_000))
         openai = await stack.enter_async_context(ResponsesVendor())
+        completing = {
+            name: await stack.enter_async_context(CompletionsVendor(name)) for name in ("gemini", "mistral", "groq")
+        }
         client = {
             "model": {
                 "provider": "editor",
@@ -128,6 +133,7 @@ async def town(request: pytest.FixtureRequest, tmp_path: Path, home: Path) -> As
                     "anthropic": {"apiKey": "a", "baseUrl": claude.url},
                     "deepseek": {"apiKey": "d", "baseUrl": other.url},
                     "openai": {"apiKey": "o", "baseUrl": openai.url},
+                    **{name: {"apiKey": name, "baseUrl": vendor.url} for name, vendor in completing.items()},
                 },
             },
             "context": {"maxWindow": 900_000},
@@ -148,7 +154,7 @@ async def town(request: pytest.FixtureRequest, tmp_path: Path, home: Path) -> As
         stack.push_async_callback(session.close)
 
         def body(vendor: Any) -> str:
-            return vendor.requests[-1].body.decode()
+            return vendor.messages[-1].body.decode()
 
         vendors: dict[str, Any] = {
             "anthropic/claude-sonnet-5-5": claude,
@@ -157,6 +163,7 @@ async def town(request: pytest.FixtureRequest, tmp_path: Path, home: Path) -> As
             "deepseek/deepseek-v4-pro": other,
             "openai/gpt-6.2-sol": openai,
             "openai/gpt-6.1-terra": openai,
+            **{f"{name}/{PRESETS[name].model}": vendor for name, vendor in completing.items()},
         }
         parties = {name: Party(vendor.play, partial(body, vendor)) for name, vendor in vendors.items()}
         lent = Party(lending.play, lambda: lending.asked[-1])
@@ -165,14 +172,20 @@ async def town(request: pytest.FixtureRequest, tmp_path: Path, home: Path) -> As
         # What another model of the same maker thought goes along, and the maker leaves out what that one cannot read.
         transformed = {one["reason"] for request in claude.messages for one in request.transformed}
         assert transformed <= {"model_binding_mismatch"}
-        assert [one.refused for one in openai.requests if getattr(one, "refused", None)] == []
+        # Each endpoint says once what it does not know, or wants of what another model has called.
+        refused = [(vendor.url, words) for vendor in (openai, *completing.values()) for words in vendor.refused]
+        assert len(refused) == len({*refused})
+        assert all("Extra inputs" in words or "thought_signature" in words for _, words in refused)
 
 
 async def test_a_chat_goes_to_and_fro_between_any_two(town: Town):
     chance, chat, before = town.chance, "", ""
     for turn in range(SWITCHES):
         name = chance.choice([*town.parties])
-        party, thought = town.parties[name], {"thinking": "Let me see."} if name.startswith("openai/") else {}
+        party, thought = (
+            town.parties[name],
+            {"thinking": "Let me see."} if name.startswith(("openai/", "mistral/")) else {},
+        )
         files = [chance.sample(["a.txt", "b.txt"], chance.choice([1, 2])) for _ in range(chance.choice([0, 1, 2]))]
         answer = f"answer {turn} of {name}"
         party.play(*(town.act(*paths, **thought) for paths in files), town.finish(answer, **thought))

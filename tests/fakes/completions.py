@@ -22,8 +22,9 @@ from codelaw.domain.models import (
     TextBlock,
     ToolSchema,
 )
-from tests.loopback.completions import CompletionsVendor, Raw
+from tests.loopback.completions import CompletionsVendor
 from tests.loopback.script import VendorReply
+from tests.loopback.scripted import Raw
 
 KEY = "key-51f0c3-0815-of-nobody"
 TOOLS = (

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
 
+from tests.loopback.scripted import Refusal
+
 _FIELDS = frozenset({
     "model", "messages", "max_tokens", "stream", "stream_options", "tools", "tool_choice", "reasoning_effort", "stop",
 })  # fmt: skip
@@ -16,7 +18,6 @@ _SAID = frozenset({"role", "content", "tool_calls"})
 _CALLED = frozenset({"id", "type", "function"})
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 SKIP = "skip_thought_signature_validator"
-Refusal = tuple[int, str, str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,107 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import astuple, dataclass
 from hashlib import sha256
 from typing import Any
 
-from tests.loopback.completion_rules import FLAVOURS, Flavour, Refusal, refusals, signature_of
-from tests.loopback.http import LoopbackServer, Received, reset, send
+from tests.loopback.completion_rules import FLAVOURS, Flavour, refusals, signature_of
 from tests.loopback.script import VendorReply
+from tests.loopback.scripted import Asked, Raw, Refusal, ScriptedVendor
 
 
-@dataclass(frozen=True, slots=True)
-class Raw:
-    """An answer byte for byte."""
-
-    body: bytes
-    content_type: str = "text/event-stream"
-    status: int = 200
-
-
-@dataclass(slots=True)
-class Asked(Received):
-    """A request, with what came of it."""
-
-    status: int = 0
-    refused: str | None = None
-    closed_early: bool = False
-
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-    @property
-    def said(self) -> list[dict[str, Any]]:
-        return [message for message in self.json()["messages"] if message["role"] == "assistant"]
-
-
-class CompletionsVendor(LoopbackServer):
+class CompletionsVendor(ScriptedVendor[VendorReply | Raw]):
     """Answers `/v1/chat/completions` by its script, as one of the vendors does."""
+
+    path = "/v1/chat/completions"
 
     def __init__(self, flavour: str, *replies: VendorReply | Raw, buffered: bool = False) -> None:
         """`buffered`: what stands in between gives the whole stream at once."""
-        super().__init__()
+        super().__init__(*replies)
         self.flavour = FLAVOURS[flavour]
-        self.script = list(replies)
-        self.requests: list[Asked] = []
         self.given: list[Any] = []
         """The thinking of each reply that had some, as it goes back."""
         self._buffered = buffered
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+    def judge(self, asked: Asked) -> Refusal | None:
+        return next(refusals(self.flavour, asked.json), None) or self._foreign(asked)
 
-    @property
-    def refused(self) -> list[str]:
-        return [asked.refused for asked in self.requests if asked.refused is not None]
-
-    @property
-    def answered(self) -> list[Asked]:
-        return [asked for asked in self.requests if asked.status == 200 and asked.method == "POST"]
-
-    async def answer(self, request: Received, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        asked = Asked(*astuple(request))
-        self.requests.append(asked)
-        if request.path.startswith("/v1/models/"):
-            name = request.path.removeprefix("/v1/models/")
-            if "nobody" in name:
-                return await self._error(asked, writer, (404, f"The model `{name}` does not exist", "model_not_found"))
-            return await send(writer, 200, {"id": name, "object": "model"})
-        if (request.method, request.path) != ("POST", "/v1/chat/completions"):
-            return await self._error(asked, writer, (404, f"Invalid URL ({request.method} {request.path})", None))
-        refused = next(refusals(self.flavour, asked.json()), None) or self._foreign(asked)
-        if refused is not None:
-            asked.refused = refused[1]
-            return await self._error(asked, writer, refused)
-        if not self.script:
-            return await self._error(asked, writer, (500, "the script has no reply for this request", None))
-        reply = self.script.pop(0)
-        if isinstance(reply, Raw):
-            asked.status = reply.status
-            head = f"HTTP/1.1 {reply.status} X\r\ncontent-length: {len(reply.body)}\r\n"
-            kind = f"content-type: {reply.content_type}\r\n" if reply.content_type else ""
-            writer.write(f"{head}{kind}\r\n".encode() + reply.body)
-            await writer.drain()
-            return True
-        if reply.wait:
-            await asyncio.sleep(reply.wait)
-        if reply.broken == "reset_before":
-            return await reset(writer)
-        if reply.status >= 400:
-            return await self._error(asked, writer, (reply.status, reply.error_message, reply.error_type), reply)
-        return await self._stream(asked, reply, reader, writer)
-
-    async def _error(
-        self, asked: Asked, writer: asyncio.StreamWriter, refusal: Refusal, reply: VendorReply | None = None
-    ) -> bool:
-        asked.status = refusal[0]
-        return await send(writer, refusal[0], self._error_body(refusal), dict((reply and reply.headers) or {}))
-
-    def _error_body(self, refusal: Refusal) -> Any:
+    def error(self, refusal: Refusal) -> Any:
         status, message, code = refusal
         if status == 422 and message.startswith("body"):
             place, _, said = message.partition(": ")
@@ -126,41 +52,15 @@ class CompletionsVendor(LoopbackServer):
                     return 400, "This fake has not given this thinking.", None
         return None
 
-    async def _stream(
-        self, asked: Asked, reply: VendorReply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> bool:
-        asked.status = 200
+    def rows(self, asked: Asked, reply: VendorReply) -> list[bytes]:
         rows = list(self.chunks(asked, reply, len(self.requests)))
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n")
-        for name, value in (reply.headers or {}).items():
-            writer.write(f"{name}: {value}\r\n".encode())
-        writer.write(b"\r\n")
-        if self._buffered:
-            rows = [b"".join(rows)]
-        middle = len(rows) - 1 if reply.behind else next(
-            (place for place, row in enumerate(rows) if place > 1 and b'"delta": {"content"' in row), 1
-        )  # fmt: skip
-        for place, row in enumerate(rows):
-            if place == middle and reply.broken is not None:
-                if reply.broken == "silence":
-                    await writer.drain()
-                    asked.closed_early = await _left(reader, reply.silence)
-                    if asked.closed_early:
-                        return False
-                elif reply.broken == "reset":
-                    return await reset(writer)
-                elif reply.broken == "bad_line":
-                    _chunk(writer, b'data: {"choices": [{\n\n')
-                elif reply.broken == "error_event":
-                    body = self._error_body((503, reply.error_message, reply.error_type))
-                    _chunk(writer, b"data: %b\n\n" % json.dumps(body).encode())
-                    break
-                else:
-                    break
-            _chunk(writer, row)
-        writer.write(b"0\r\n\r\n")
-        await writer.drain()
-        return True
+        return [b"".join(rows)] if self._buffered else rows
+
+    def error_row(self, reply: VendorReply) -> bytes:
+        return b"data: %b\n\n" % json.dumps(self.error((503, reply.error_message, reply.error_type))).encode()
+
+    def is_text(self, row: bytes) -> bool:
+        return b'"delta": {"content"' in row
 
     def chunks(self, asked: Asked, reply: VendorReply, number: int) -> Iterator[bytes]:
         """The stream, event by event."""
@@ -171,7 +71,7 @@ class CompletionsVendor(LoopbackServer):
 
     def bodies(self, asked: Asked, reply: VendorReply, number: int) -> Iterator[dict[str, Any]]:
         """Thinking, text, calls, the reason to stop, usage."""
-        body, how = asked.json(), self.flavour
+        body, how = asked.json, self.flavour
         named = {"id": f"chatcmpl-{number}", "object": "chat.completion.chunk", "created": 1, "model": body["model"]}
 
         def chunk(delta: Mapping[str, Any], stop: str | None = None, **more: Any) -> dict[str, Any]:
@@ -209,10 +109,6 @@ class CompletionsVendor(LoopbackServer):
                 yield chunk(last, ended, usage=usage)
             case "x_groq":
                 yield {**chunk(last, ended), "x_groq": {"id": "req_1", "usage": usage}}
-
-
-def _chunk(writer: asyncio.StreamWriter, piece: bytes) -> None:
-    writer.write(b"%x\r\n%b\r\n" % (len(piece), piece))
 
 
 def _pieces(text: str, size: int) -> Iterator[str]:
@@ -270,11 +166,3 @@ def _calls(how: Flavour, reply: VendorReply, number: int, model: str) -> Iterato
             signature = signature_of(model, made["function"])
             made["extra_content"] = {"google": {"thought_signature": signature}}
         yield made
-
-
-async def _left(reader: asyncio.StreamReader, seconds: float) -> bool:
-    try:
-        async with asyncio.timeout(seconds):
-            return not await reader.read(1)
-    except (TimeoutError, ConnectionError) as error:
-        return isinstance(error, ConnectionError)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from tests.loopback.http import LoopbackServer, Received, reset, send
 from tests.loopback.script import Event, VendorReply
+from tests.loopback.scripted import Asked, Refusal, ScriptedVendor
 
 _FIELDS = {
     "model", "input", "max_output_tokens", "stream", "store", "prompt_cache_key", "prompt_cache_options", "reasoning",
@@ -32,168 +30,62 @@ _EFFORTS = ("low", "medium", "high", "xhigh", "max")
 _LEAST = {"gpt-6.1-terra", "gpt-6-sol", "gpt-6-luna"}
 """Those that take `none` as well."""
 MOST_MARKS = 4
-Refusal = tuple[int, str, str | None]
 
 
-@dataclass(slots=True)
-class Asked(Received):
-    """A request, with what came of it."""
-
-    status: int = 0
-    refused: str | None = None
-    removed: list[str] = field(default_factory=list)
-    closed_early: bool = False
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-
-class ResponsesVendor(LoopbackServer):
+class ResponsesVendor(ScriptedVendor[VendorReply]):
     """Answers `/v1/responses` by its script; reasoning counts for one model, one account and one prefix (P-5)."""
+
+    path = "/v1/responses"
 
     def __init__(
         self, *replies: VendorReply, account: str = "a", newer: bool = True, cached: Mapping[str, int] | None = None
     ) -> None:
         """`newer`: it knows breakpoints; `cached`: the `cached_tokens` and `cache_write_tokens` that it reports."""
-        super().__init__()
-        self.script = list(replies)
-        self.requests: list[Asked] = []
+        super().__init__(*replies)
         self._account, self._newer, self._cached = account, newer, cached or {}
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+    def judge(self, asked: Asked) -> Refusal | None:
+        return malformed(asked.json, newer=self._newer) or self._unread(asked.json, asked)
 
-    @property
-    def messages(self) -> list[Asked]:
-        """The requests for replies."""
-        return [request for request in self.requests if request.method == "POST"]
-
-    @property
-    def refused(self) -> list[str]:
-        """What the strict reading refused."""
-        return [request.refused for request in self.requests if request.refused is not None]
-
-    def reset(self, script: Sequence[VendorReply] = ()) -> None:
-        """Forget everything and begin another script."""
-        self.requests = []
-        self.play(*script)
-
-    def play(self, *replies: VendorReply) -> None:
-        """Another script; what was asked before is kept."""
-        self.script = list(replies)
-
-    async def answer(self, request: Received, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        asked = Asked(*astuple(request))
-        self.requests.append(asked)
-        if request.path.startswith("/v1/models/"):
-            name = request.path.rpartition("/")[2]
-            known = name.startswith("gpt-")
-            message = f"The model '{name}' does not exist"
-            return (
-                await self._json(asked, writer, {"id": name})
-                if known
-                else await self._error(asked, writer, 404, message)
-            )
-        if (request.method, request.path) != ("POST", "/v1/responses"):
-            return await self._error(asked, writer, 404, f"Invalid URL ({request.method} {request.path})")
-        body = asked.json
-        if (refused := malformed(body, newer=self._newer) or self._unread(body, asked)) is not None:
-            asked.refused = refused[1]
-            return await self._error(asked, writer, *refused)
-        words = request.body.decode()
-        reply = next((one for one in self.script if (one.when_contains or "") in words), None)
-        if reply is None:
-            return await self._error(asked, writer, 500, "the script has no reply for this request")
-        self.script.remove(reply)
-        if reply.wait:
-            await asyncio.sleep(reply.wait)
-        if reply.broken == "reset_before":
-            return await reset(writer)
-        if reply.status >= 400:
-            asked.status = reply.status
-            error = {"message": reply.error_message, "type": reply.error_type, "param": None, "code": None}
-            await send(writer, reply.status, {"error": error}, dict(reply.headers or {}))
-            return True
-        return await self._stream(asked, reply, reader, writer)
-
-    async def _json(self, asked: Asked, writer: asyncio.StreamWriter, value: Any) -> bool:
-        asked.status = 200
-        await send(writer, 200, value)
-        return True
-
-    async def _error(
-        self, asked: Asked, writer: asyncio.StreamWriter, status: int, message: str, code: str | None = None
-    ) -> bool:
-        asked.status = status
+    def error(self, refusal: Refusal) -> Any:
+        status, message, code = refusal
         kind = "invalid_request_error" if status < 500 else "server_error"
-        await send(writer, status, {"error": {"message": message, "type": kind, "param": None, "code": code}})
-        return True
+        return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+
+    def error_row(self, reply: VendorReply) -> bytes:
+        error = {"code": reply.error_type, "message": reply.error_message, "param": None}
+        return _row("error", {"type": "error", **error}, 0)
+
+    def is_text(self, row: bytes) -> bool:
+        return b"text.delta" in row.partition(b"\n")[0]
+
+    def rows(self, asked: Asked, reply: VendorReply) -> list[bytes]:
+        events = self.events(asked, reply, len(self.requests))
+        return [_row(name, data, place) for place, (name, data) in enumerate(events)]
 
     def sealed(self, model: str, items: Sequence[Any]) -> str:
         """The encrypted content of reasoning behind these items."""
         before = json.dumps([_bare(item) for item in items], sort_keys=True)
-        prefix = sha256(before.encode()).hexdigest()[:16]
-        return f"{prefix}.{sha256(f'{prefix}|{model}|{self._account}'.encode()).hexdigest()}"
+        return self._signed(".".join(_digest(text)[:16] for text in (model, before)))
+
+    def _signed(self, content: str) -> str:
+        return f"{content}.{_digest(f'{content}|{self._account}')}"
 
     def _unread(self, body: Mapping[str, Any], asked: Asked) -> Refusal | None:
-        """Reasoning that was altered is refused; what stands behind something else than it did is left out."""
+        """Reasoning that was altered is refused; another model's, or what stands behind something else, is left out."""
         for place, item in enumerate(body["input"]):
             if item["type"] != "reasoning":
                 continue
             sealed = item.get("encrypted_content")
             if not sealed:
-                return (
-                    404,
-                    f"Item with id '{item['id']}' not found. Items are not persisted when `store` is set to false.",
-                    None,
-                )
-            prefix, _, seal = sealed.partition(".")
-            if seal != sha256(f"{prefix}|{body['model']}|{self._account}".encode()).hexdigest():
-                return (
-                    400,
-                    f"The encrypted content for item {item['id']} could not be verified.",
-                    "invalid_encrypted_content",
-                )
+                why = "Items are not persisted when `store` is set to false."
+                return 404, f"Item with id '{item['id']}' not found. {why}", None
+            if sealed != self._signed(sealed.rpartition(".")[0]):
+                message = f"The encrypted content for item {item['id']} could not be verified."
+                return 400, message, "invalid_encrypted_content"
             if sealed != self.sealed(body["model"], body["input"][:place]):
                 asked.removed.append(item["id"])
         return None
-
-    async def _stream(
-        self, asked: Asked, reply: VendorReply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> bool:
-        asked.status = 200
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n")
-        for name, value in (reply.headers or {}).items():
-            writer.write(f"{name}: {value}\r\n".encode())
-        writer.write(b"\r\n")
-        rows = list(self.events(asked, reply, len(self.requests)))
-        middle = next((place for place, (name, _) in enumerate(rows) if name.endswith("text.delta")), 1)
-        middle = len(rows) - 1 if reply.behind else middle
-        for place, (name, data) in enumerate(rows):
-            if place == middle and reply.broken is not None:
-                if reply.broken == "silence":
-                    await writer.drain()
-                    asked.closed_early = await _left(reader, reply.silence)
-                    if asked.closed_early:
-                        return False
-                elif reply.broken == "reset":
-                    return await reset(writer)
-                elif reply.broken == "error_event":
-                    error = {"code": reply.error_type, "message": reply.error_message, "param": None}
-                    self._chunk(writer, "error", {"type": "error", "sequence_number": place, **error})
-                    break
-                else:
-                    break
-            self._chunk(writer, name, {**data, "sequence_number": place})
-        writer.write(b"0\r\n\r\n")
-        await writer.drain()
-        return True
-
-    def _chunk(self, writer: asyncio.StreamWriter, name: str, data: Any) -> None:
-        piece = f"event: {name}\ndata: {json.dumps(data)}\n\n".encode()
-        writer.write(b"%x\r\n%b\r\n" % (len(piece), piece))
 
     def events(self, asked: Asked, reply: VendorReply, number: int) -> Iterator[Event]:
         """Reasoning, then notes, then text, then calls, as the vendor streams them."""
@@ -303,12 +195,12 @@ def _bare(item: Mapping[str, Any]) -> Any:
     return {name: value for name, value in item.items() if name not in {"id", "status"}}
 
 
-async def _left(reader: asyncio.StreamReader, seconds: float) -> bool:
-    try:
-        async with asyncio.timeout(seconds):
-            return not await reader.read(1)
-    except (TimeoutError, ConnectionError) as error:
-        return isinstance(error, ConnectionError)
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def _row(name: str, data: Mapping[str, Any], place: int) -> bytes:
+    return f"event: {name}\ndata: {json.dumps({**data, 'sequence_number': place})}\n\n".encode()
 
 
 def malformed(body: Mapping[str, Any], *, newer: bool = True) -> Refusal | None:

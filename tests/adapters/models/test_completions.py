@@ -58,7 +58,7 @@ async def test_text_thinking_parallel_calls_and_usage_of_each_vendor(flavour: st
     unknown = {"mistral": 1, "groq": 1, "newer": 1, "plain400": 1, "plain422": 1}.get(flavour, 0)
     first = vendor.answered[0]
     sent = len(first.body) // 4
-    counted = how.usage != "asked" or "stream_options" in first.json()
+    counted = how.usage != "asked" or "stream_options" in first.json
     assert reply.usage == (Usage(sent - 8, 8, 0, 40, thinking_tokens=16) if counted else Usage())
     assert not reply.doubted
     asked = [one.status for one in vendor.requests]
@@ -120,7 +120,7 @@ async def test_equal_requests_are_equal_bytes_and_the_key_goes_as_a_bearer() -> 
     first, second = vendor.requests
     assert first.body == second.body
     assert first.headers["authorization"] == f"Bearer {KEY}"
-    body = first.json()
+    body = first.json
     assert body.pop("tools")[0]["function"] == {
         "name": "Read", "description": "Reads.", "parameters": TOOLS[0].input_schema
     }  # fmt: skip
@@ -141,7 +141,7 @@ async def test_pictures_of_results_follow_behind_them(flavour: str) -> None:
         result = ResultBlock(said.blocks[-1].call.id, "this", images=(picture, lost), instead="no picture")  # type: ignore[union-attr]
         await model.reply(request(question, said, ApiMessage("user", (result,)), images={"d1": b"png"}), lambda _: None)
     url = {"type": "image_url", "image_url": {"url": "data:image/png;base64,cG5n"}}
-    sent = vendor.answered[-1].json()["messages"]
+    sent = vendor.answered[-1].json["messages"]
     assert sent[1]["content"] == [url, {"type": "text", "text": "?"}]
     assert sent[3]["content"] == "this\n\nno picture"
     assert sent[-1] == {"role": "user", "content": [url]}

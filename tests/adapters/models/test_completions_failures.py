@@ -26,8 +26,9 @@ from tests.fakes.completions import (
     request,
     stream,
 )
-from tests.loopback.completions import Asked, CompletionsVendor, Raw
+from tests.loopback.completions import CompletionsVendor
 from tests.loopback.script import VendorReply
+from tests.loopback.scripted import Asked, Raw
 
 GEMINI_FULL = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."
 LLAMA_FULL = "request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it"

@@ -25,8 +25,8 @@ from tests.fakes.completions import (
     read,
     request,
 )
-from tests.loopback.completions import Raw
 from tests.loopback.script import VendorReply
+from tests.loopback.scripted import Raw
 
 
 @pytest.mark.parametrize(
