@@ -11,11 +11,14 @@ from typing import get_args
 
 import pytest
 
+from codelaw.app.health import providers
 from codelaw.cli.main import main
 from codelaw.cli.usage import CATEGORIES, STRATEGIES
 from codelaw.domain.chats import Strategy
 from codelaw.domain.memories import Category
+from codelaw.settings.providers import ModelGroup
 from tests.cli.driving import FORKED, INSTALLED
+from tests.loopback.lists import Serving, ollama
 from tests.loopback.server import LoopbackVendor
 
 
@@ -232,6 +235,51 @@ def test_the_doctor_says_what_is_wrong_with_an_endpoint(workspace, url, reported
     done = codelaw("doctor", workspace=workspace, ANTHROPIC_BASE_URL=url)
     assert done.returncode == 1
     assert reported in done.stdout
+
+
+async def test_the_doctor_says_which_keys_there_are_and_who_is_asked(workspace):
+    async with LoopbackVendor() as vendor:
+        found = await doctor(workspace, ANTHROPIC_BASE_URL=vendor.url, DEEPSEEK_API_KEY="d", MISTRAL_API_KEY="m")
+        (said,) = found["keys"]
+        keys = "found ANTHROPIC_API_KEY, MISTRAL_API_KEY, DEEPSEEK_API_KEY"
+        assert said == ("good", f"{keys}; auto asks anthropic, since there is an address of your own")
+        found = await doctor(
+            workspace, CODELAW_MODEL__PROVIDER="deepseek", DEEPSEEK_API_KEY="d", DEEPSEEK_BASE_URL=vendor.url
+        )
+        assert found["keys"] == [("good", "found ANTHROPIC_API_KEY, DEEPSEEK_API_KEY; model.provider names deepseek")]
+
+
+def test_the_doctor_says_how_to_start_without_any_key(workspace):
+    found = findings(codelaw("doctor", "--json", workspace=workspace))
+    ((state, said),) = found["keys"]
+    assert state == "lacking"
+    for name in ("ANTHROPIC", "OPENAI", "OPENROUTER", "GEMINI", "MISTRAL", "DEEPSEEK"):
+        assert f"{name}_API_KEY" in said
+
+
+async def test_the_doctor_finds_local_servers_and_asks_no_model(workspace):
+    async with Serving(ollama("qwen3:8b", "llama4")) as local:
+        found = await doctor(workspace, ANTHROPIC_API_KEY="", OLLAMA_BASE_URL=local.url)
+        assert ("good", f"Ollama at {local.url} has qwen3:8b, llama4; choose ollama/qwen3:8b") in found["local"]
+        assert local.messages == []
+
+
+@pytest.mark.parametrize(
+    ("platform", "given", "reported"),
+    [
+        ("bedrock", {}, ["AWS_REGION or AWS_DEFAULT_REGION", "AWS_BEARER_TOKEN_BEDROCK"]),
+        ("bedrock", {"AWS_REGION": "eu-central-1", "AWS_BEARER_TOKEN_BEDROCK": "b"}, []),
+        ("vertex", {"CLOUD_ML_REGION": "global"}, ["ANTHROPIC_VERTEX_PROJECT_ID", "GOOGLE_APPLICATION_CREDENTIALS"]),
+        ("foundry", {}, ["ANTHROPIC_FOUNDRY_RESOURCE or ANTHROPIC_FOUNDRY_BASE_URL", "ANTHROPIC_FOUNDRY_API_KEY"]),
+        ("aws", {"AWS_REGION": "x", "ANTHROPIC_AWS_API_KEY": "k"}, ["ANTHROPIC_AWS_WORKSPACE_ID"]),
+        ("aws", {"AWS_REGION": "x", "ANTHROPIC_AWS_API_KEY": "k", "ANTHROPIC_AWS_WORKSPACE_ID": "w"}, []),
+    ],
+)
+def test_a_cloud_is_told_with_what_it_lacks(platform, given, reported):
+    said = providers.cloud(ModelGroup(platform=platform), given)
+    assert said[0].state == "good"
+    assert len(said) == 1 + len(reported)
+    assert all(word in one.detail for word, one in zip(reported, said[1:], strict=True))
 
 
 def test_the_doctor_looks_for_the_script(workspace):

@@ -82,16 +82,18 @@ def make_model(settings: Settings, provider: Provider, lender: Lender | None = N
 def speaker(model: ModelGroup, preset: Preset) -> MessagesModel | OpenAIModel:
     """Who asks a vendor, by its wire and with its key alone; refuses as `make_model`."""
     key, address = model.key_of(preset.name), model.address_of(preset.name)
+    own = preset.name == "anthropic"
+    platform = model.platform if own else None
     if preset.wire != "messages":
         if find_spec("openai") is None:
             message = f"{preset.title} is asked by the package `openai`, which is not installed."
             raise Refusal("model_unavailable", message, f"Add it by `{adding('openai')}`, and start codelaw anew.")
-        return OpenAIModel(key, address, wire=preset.wire)
-    own = preset.name == "anthropic"
-    platform = model.platform if own else None
-    if platform and not model.base_url:
-        address = None
-    return MessagesModel(key, address, platform=platform, fallbacks=own and model.fallbacks, header=preset.header)
+        made = OpenAIModel(key, address, wire=preset.wire)
+    else:
+        at = None if platform and not model.base_url else address
+        made = MessagesModel(key, at, platform=platform, fallbacks=own and model.fallbacks, header=preset.header)
+    made.preset = None if platform else preset
+    return made
 
 
 class ChatModels:
@@ -171,11 +173,6 @@ def provider_of(model: ModelGroup, name: str) -> Provider:
     return preset.name if preset is not None and foreign else now
 
 
-def key_hint(preset: Preset) -> str:
-    """Where a vendor's key is put."""
-    return f"Set the variable {preset.keys[0]}, or model.providers.{preset.name}.apiKey in codelaw's config.toml."
-
-
 def passes_on(model: ModelGroup, provider: Provider) -> bool:
     """Whether a provider's own names of models may begin with a vendor's."""
     preset = PRESETS.get(provider)
@@ -210,7 +207,7 @@ def check_choice(settings: Settings, name: str) -> None:
     model, (first, _, rest) = settings.model, name.partition("/")
     preset = PRESETS.get(first) if rest and model.provider != OFFLINE else None
     if preset is not None and not model.reaches(preset.name) and not passes_on(model, model.chosen_provider):
-        raise Refusal("auth_failed", f"{name} cannot be asked: there is no key of {preset.title}.", key_hint(preset))
+        raise Refusal("auth_failed", f"{name} cannot be asked: there is no key of {preset.title}.", preset.key_hint)
     if name == OFFLINE or answerer(settings, chosen=name).provider != OFFLINE:
         return
     only = f"{name} cannot be asked: the offline model alone answers,"

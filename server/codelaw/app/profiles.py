@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 from codelaw.adapters.models import catalog, listing
 from codelaw.adapters.models.lent import profile_of
-from codelaw.adapters.models.listing import Listing, Speaker
+from codelaw.adapters.models.listing import Listing
 from codelaw.app import model_list, models
-from codelaw.domain.errors import ModelFailure
+from codelaw.domain.errors import ModelFailure, Refusal
 from codelaw.domain.presets import PRESETS
 from codelaw.ports.lending import NotLent
 
@@ -73,7 +73,7 @@ class Profiles:
         """
         model, lists, told = settings.model, self.lists, self._told
         asked = [one for one in model_list.asked_for_lists(settings) if one.local or one.name not in lists]
-        answers = await asyncio.gather(*(self._list(model, one) for one in asked))
+        answers = await asyncio.gather(*(listed(model, one) for one in asked))
         said: list[str] = []
         for preset, answer in zip(asked, answers, strict=True):
             if preset.local:
@@ -131,23 +131,27 @@ class Profiles:
         finally:
             await speaker.close()
 
-    async def _list(self, model: ModelGroup, preset: Preset) -> Listing | str:
-        """What is listed, or why nothing is; empty where no server runs, which nobody need be told."""
-        address = model.address_of(preset.name)
-        if preset.local and not await _runs(address):
-            return ""
-        speaker: Speaker = models.speaker(model, preset)
-        try:
-            await speaker.warm()
-            async with asyncio.timeout(LIST_SECONDS):
-                return await listing.ask(speaker, preset, address)
-        except TimeoutError:
-            return f"it did not answer within {LIST_SECONDS:g} s."
-        except ModelFailure as failure:
-            # What runs on such a port need not be a server of models.
-            return "" if preset.local else failure.message
-        finally:
-            await speaker.close()
+
+async def listed(model: ModelGroup, preset: Preset) -> Listing | str:
+    """What is listed, or why nothing is; empty where no server runs, which nobody need be told."""
+    address = model.address_of(preset.name)
+    if preset.local and not await _runs(address):
+        return ""
+    try:
+        speaker = models.speaker(model, preset)
+    except Refusal as refusal:
+        return f"{refusal.message} {refusal.hint}"
+    try:
+        await speaker.warm()
+        async with asyncio.timeout(LIST_SECONDS):
+            return await listing.ask(speaker, preset, address)
+    except TimeoutError:
+        return f"it did not answer within {LIST_SECONDS:g} s."
+    except ModelFailure as failure:
+        # What runs on such a port need not be a server of models.
+        return "" if preset.local else failure.message
+    finally:
+        await speaker.close()
 
 
 async def _runs(address: str) -> bool:

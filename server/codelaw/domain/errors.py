@@ -70,8 +70,11 @@ class ModelFailure(CodelawError):
 
     `partial` is the text that had arrived, `usage` what was reported before the break, `retry_after` the seconds the
     vendor asked us to wait, `limit` the tokens that a vendor who refused a long prompt said it takes,
-    `size` the tokens it counted, `place` the host and port that were asked.
+    `size` the tokens it counted, `place` the host and port that were asked, `hint` what can be done about it where
+    that is known better than by the kind.
     """
+
+    hint = ""
 
     def __init__(
         self,

@@ -57,9 +57,20 @@ class Preset:
     """It passes on the models of many vendors, by names such as `openai/gpt-6`."""
 
     @property
+    def key_hint(self) -> str:
+        """Where its key is put."""
+        places = (f"the variable {self.keys[0]}", *_places(self.name)) if self.keys else _places(self.name)
+        return f"Put a key of {self.title} into {' or '.join(places)}."
+
+    @property
     def local(self) -> bool:
         """Whether it is a server on this machine, which needs no key."""
         return self.base_url.startswith("http://localhost:")
+
+
+def _places(name: str) -> tuple[str, ...]:
+    setting = "model.apiKey" if name == "anthropic" else f"model.providers.{name}.apiKey"
+    return (f"{setting} in codelaw's config.toml",)
 
 
 _ALL = (

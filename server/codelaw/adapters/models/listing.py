@@ -6,19 +6,17 @@ import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from difflib import get_close_matches
+from typing import Any, Protocol, cast
 from urllib.parse import urljoin
 
 from codelaw.adapters.models.catalog import described, profile
 from codelaw.adapters.models.endpoints import dig
-from codelaw.adapters.models.wire import WireModel
 from codelaw.context.tokens import DEFAULT_WINDOW
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import ModelProfile
 from codelaw.domain.presets import Preset
 from codelaw.domain.safety.unseen import visible_line
-
-Speaker = WireModel[Any, Any]
 
 MOST = 500
 """Models of one list that are shown."""
@@ -27,7 +25,18 @@ LONGEST_NAME = 160
 _MOST_ASKED = 50
 """Models that a local server is asked about one by one."""
 _NUM_CTX = re.compile(r"^num_ctx\s+(\d{1,9})\s*$", re.MULTILINE)
+NEAR_SECONDS = 3.0
+_NEAR = 5
+"""Names that are told where one is not known."""
 _NO_SUCH_PATH = frozenset({"unknown_model", "invalid"})
+
+
+class Speaker(Protocol):
+    """Who can ask an endpoint."""
+
+    async def ask(self, path: str, body: object = None) -> object:
+        """As `WireModel.ask`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +70,17 @@ async def ask(speaker: Speaker, preset: Preset, address: str) -> Listing:
     if preset.loaded:
         rows, unsized = await _sized(speaker, preset, address, rows)
     return Listing(await asyncio.to_thread(_profiles, rows, preset.name), left_out, unsized)
+
+
+async def near(speaker: Speaker, preset: Preset, address: str, name: str) -> str:
+    """What can be asked instead of a model that an endpoint does not know; empty where it lists nothing."""
+    try:
+        async with asyncio.timeout(NEAR_SECONDS):
+            found = [*(await ask(speaker, preset, address)).models]
+    except (ModelFailure, TimeoutError):
+        return ""
+    names = get_close_matches(name, found, _NEAR, 0.4) or found[:_NEAR]
+    return f"{preset.title} lists {len(found)} models now, such as {', '.join(names)}: choose one." if names else ""
 
 
 async def load(speaker: Speaker, preset: Preset, address: str, name: str) -> None:

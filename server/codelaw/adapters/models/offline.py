@@ -34,9 +34,9 @@ from codelaw.transcript.summaries.summary_check import sections
 
 _INTRODUCTION = (
     "I am codelaw's offline reader, not a language model: I search the workspace and quote what I find. For answers "
-    "that reason and for edits, set a key (*Set API Key* where your editor has it, else `ANTHROPIC_API_KEY` or "
-    "`model.apiKey` in codelaw's `config.toml`) or the address of an endpoint that speaks the Messages API "
-    "(`model.baseUrl`)."
+    "that reason and for edits, set a key: *Set API Key* where your editor has it, else the variable of its vendor "
+    "(`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `OPENROUTER_API_KEY`, `GEMINI_API_KEY`, `MISTRAL_API_KEY`, "
+    "`DEEPSEEK_API_KEY`). `codelaw models` lists what runs on this machine, such as Ollama, which needs none."
 )
 _MOST_SEARCHES = 4
 _ENOUGH = 3

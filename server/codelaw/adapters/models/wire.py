@@ -13,9 +13,11 @@ from codelaw.adapters.loading import load
 from codelaw.adapters.models.catalog import described
 from codelaw.adapters.models.endpoints import AT_ONCE, EVENT_STREAM, LARGEST_ERROR, TooLarge, secrets_of, too_rich
 from codelaw.adapters.models.failures import ErrorEvent
+from codelaw.adapters.models.listing import near
 from codelaw.adapters.models.replies import EndlessReply, ReplyReader, bytes_for
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import Delta, Heard, ModelProfile, ModelReply, ModelRequest
+from codelaw.domain.presets import Preset
 from codelaw.ports.model import ChatModel
 
 if TYPE_CHECKING:
@@ -50,6 +52,8 @@ class WireModel(ChatModel, ABC, Generic[E, R]):
         self._secrets = [secret for secret in (self._key, *secrets_of(base_url or "")) if secret]
         self._silence = silence
         self._loading: asyncio.Task[E] | None = None
+        self.preset: Preset | None = None
+        """Whose endpoint it is, where that is known."""
 
     @abstractmethod
     def _load(self) -> E:
@@ -108,6 +112,7 @@ class WireModel(ChatModel, ABC, Generic[E, R]):
         except ModelFailure as failure:
             # A connection that dies after the stop reason has lost nothing.
             if failure.kind != "network" or not (reader.complete or reader.enough):
+                failure.hint = await self._hint(failure, request.model)
                 raise
         if reader.filled and not reader.enough:
             message = f"The reply of {connection.place} filled the window of {request.model}."
@@ -115,6 +120,14 @@ class WireModel(ChatModel, ABC, Generic[E, R]):
         usage = reader.usage
         connection.limits.used = usage.input_tokens + usage.cache_write_tokens
         return reader.reply()
+
+    async def _hint(self, failure: ModelFailure, name: str) -> str:
+        """What can be done about a failure that only this endpoint can mend; empty where the kind says enough."""
+        if self.preset is None or failure.kind not in {"auth", "unknown_model"}:
+            return ""
+        if failure.kind == "auth":
+            return self.preset.key_hint
+        return await near(self, self.preset, self._base_url or self.preset.base_url, name)
 
     async def _connected(self) -> E:
         if not (self._key.isascii() and self._key.isprintable()):

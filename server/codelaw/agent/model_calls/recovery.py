@@ -13,7 +13,10 @@ ATTEMPTS = 5
 """Most attempts of one request."""
 LONGEST_WAIT = 60.0
 """Seconds we let a vendor make us wait; beyond it the turn ends and says so."""
-NO_KEY_HINT = "Set the variable ANTHROPIC_API_KEY, or model.apiKey in codelaw's config.toml."
+NO_KEY_HINT = (
+    "Set one of ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY, GEMINI_API_KEY, MISTRAL_API_KEY and "
+    "DEEPSEEK_API_KEY, or model.apiKey in codelaw's config.toml."
+)
 """For clients without a command of their own for it."""
 SPENT_HINT = (
     "Add credit or raise the limit in the vendor's console, set the key of another account, or choose a model of "
@@ -115,7 +118,7 @@ def explain(failure: ModelFailure) -> TurnError:
     """The turn's error for a failure that ended it, in words for the user."""
     if failure.kind in _ENDS:
         code, hint = _ENDS[failure.kind]
-        return TurnError(code, failure.message, hint)
+        return TurnError(code, failure.message, failure.hint or hint)
     hint = "Nothing is lost: send the message again when the model answers."
     if failure.kind == "network":
         hint = f"{hint} Is the address right (model.baseUrl), and does a proxy stand between?"

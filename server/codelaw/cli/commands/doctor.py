@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from codelaw import __version__
-from codelaw.app.health import endpoint, machine
+from codelaw.app.health import endpoint, machine, providers
 from codelaw.app.health.endpoint import Health
 from codelaw.cli.client import RemoteError, TerminalClient
 from codelaw.cli.commands.one_shot import with_client
@@ -25,6 +25,7 @@ from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, YELLOW, Screen
 from codelaw.domain.presets import PRESETS
 from codelaw.domain.safety.unseen import visible_line
 from codelaw.settings.places import WORKSPACE_FILE, home, process_environment, user_file
+from codelaw.settings.providers import ModelGroup
 
 _PACKAGES = ("pygls", "lsprotocol", "anthropic", "pydantic", "websockets")
 _LEVELS = {"info": "good", "warning": "lacking", "error": "broken"}
@@ -98,17 +99,25 @@ async def _model(client: TerminalClient, settings: dict[str, Any], workspace: Pa
     if current is None:
         return [Health("model", "broken", "none is configured")]
     named = f"{current['name']} by provider {current['provider']}, window {current['contextWindow']} tokens"
-    configured = await asyncio.to_thread(endpoint.model_settings, workspace)
+    configured, environ = await asyncio.to_thread(endpoint.model_settings, workspace), process_environment()
+    around = [
+        providers.keys(configured, environ),
+        *providers.cloud(configured, environ),
+        *await providers.local(configured),
+    ]
+    return [*await _answerer(named, current, settings, configured), *around]
+
+
+async def _answerer(
+    named: str, current: dict[str, Any], settings: dict[str, Any], configured: ModelGroup
+) -> list[Health]:
+    """Who answers, and whether its endpoint does."""
     preset = PRESETS.get(configured.chosen_provider)
     if preset is None:
         return [Health("model", "good", named)]
     platform = configured.platform if preset.name == "anthropic" else None
     has_key = platform is not None or preset.local or configured.key_of(preset.name) is not None
-    others = [PRESETS[other].title for other in configured.with_keys if other != preset.name]
-    more = f"; there are keys of {', '.join(others)} too: model.provider chooses" if others else ""
-    key = Health(
-        "model", "good" if has_key else "lacking", named + ("" if has_key else "; no key is configured") + more
-    )
+    key = Health("model", "good" if has_key else "lacking", named + ("" if has_key else "; no key is configured"))
     if (missing := endpoint.lacking(preset)) is not None:
         return [key, missing]
     url = settings.get("model.baseUrl", {}).get("value") or platform or configured.address_of(preset.name)
