@@ -16,10 +16,10 @@ const waysIn = (words: WayWords): Readonly<Record<string, Way>> => {
   const settings: Way = { title: words.openSettings, command: "codelaw.openSettings" };
   const trust: Way = { title: words.manageTrust, command: "codelaw.manageTrust" };
   return {
-    auth_failed: { title: words.setKey, command: "codelaw.setKey", hint: words.setKeyHint },
+    auth_failed: { title: words.setKey, command: "codelaw.setKey" },
     not_lent: choose,
     spending_limit: choose,
-    model_not_found: { ...choose, hint: words.chooseModelHint },
+    model_not_found: choose,
     model_refused: choose,
     model_unavailable: settings,
     not_confirmed: { ...choose, hint: words.confirmHint },

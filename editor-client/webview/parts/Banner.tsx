@@ -61,11 +61,9 @@ function Offline({ lent }: { lent: boolean }) {
       <Icon name="warning" />
       <span class="banner-text">{lent ? `${t.noKey} ${t.editorLends}` : t.noKey}</span>
       <span class="banner-actions">
-        {lent && (
-          <button type="button" onClick={() => panel.tell({ kind: "command", command: "codelaw.chooseModel" })}>
-            {t.chooseModel}
-          </button>
-        )}
+        <button type="button" onClick={() => panel.tell({ kind: "command", command: "codelaw.chooseModel" })}>
+          {t.chooseModel}
+        </button>
         <button type="button" onClick={() => panel.tell({ kind: "command", command: "codelaw.setKey" })}>
           {t.setKey}
         </button>

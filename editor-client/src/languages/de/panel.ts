@@ -324,7 +324,8 @@ export const panel: PanelWords = {
   starting: "Start läuft …",
   serverCrashed: "Der codelaw-Server ist unerwartet stehen geblieben.",
   serverStopped: "Der codelaw-Server ist angehalten.",
-  noKey: "Kein API-Schlüssel gesetzt: Es antwortet ein Offline-Modell, das nicht denken kann.",
+  noKey:
+    "Kein API-Schlüssel gesetzt: Es antwortet ein Offline-Modell, das nicht denken kann. Setzen Sie einen von Anthropic, starten Sie den Editor mit dem eines anderen Anbieters (OPENAI_API_KEY, OPENROUTER_API_KEY, GEMINI_API_KEY, …), oder wählen Sie ein lokales Modell.",
   editorLends: "Modelle dieses Editors antworten auch ohne Schlüssel.",
   chooseModel: "Modell wählen",
   setKey: "API-Schlüssel setzen",

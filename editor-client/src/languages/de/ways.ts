@@ -3,9 +3,7 @@ import type { WayWords } from "../en/ways";
 
 export const ways: WayWords = {
   setKey: "API-Schlüssel setzen",
-  setKeyHint: "Setzen Sie einen anderen Schlüssel für den Anbieter.",
   chooseModel: "Modell wählen",
-  chooseModelHint: "Wählen Sie ein anderes Modell.",
   confirmHint:
     "Wählen Sie ein Modell für diesen Chat, das bestätigt ihn, oder das Offline-Modell; oder senden Sie noch einmal und beantworten Sie die Frage.",
   showLogs: "Protokoll zeigen",

@@ -1,9 +1,7 @@
 // What helps with an error, in English: the words of buttons, and sentences before them.
 export const ways = {
   setKey: "Set API Key",
-  setKeyHint: "Set another key for the vendor.",
   chooseModel: "Choose Model",
-  chooseModelHint: "Choose another model.",
   confirmHint:
     "Choose a model for this chat, which confirms it, or the offline one; or send again and answer the question.",
   showLogs: "Show Logs",
