@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from codelaw.adapters.models import catalog, listing
 from codelaw.adapters.models.lent import profile_of
 from codelaw.adapters.models.listing import Listing
+from codelaw.adapters.models.wire import WireModel
 from codelaw.app import model_list, models
 from codelaw.domain.errors import ModelFailure, Refusal
 from codelaw.domain.presets import PRESETS
@@ -63,7 +64,7 @@ class Profiles:
         preset = PRESETS.get(models.answerer(settings, chosen=name).provider)
         if name in self._asking or preset is None:
             return
-        asked = self._ask(model, preset, name)
+        asked = self._ask(models.speaker(model, preset), model, preset, name)
         self._asking[name] = asyncio.create_task(asked, name="profile of a model")
 
     async def discover(self, settings: Settings) -> list[str]:
@@ -109,9 +110,8 @@ class Profiles:
         self.forget()
         await asyncio.gather(*asking, return_exceptions=True)
 
-    async def _ask(self, model: ModelGroup, preset: Preset, name: str) -> None:
-        speaker, known = models.speaker(model, preset), catalog.profile(name)
-        own = name.removeprefix(models.prefix_of(model, preset.name))
+    async def _ask(self, speaker: WireModel[Any, Any], model: ModelGroup, preset: Preset, name: str) -> None:
+        known, own = catalog.profile(name), name.removeprefix(models.prefix_of(model, preset.name))
         try:
             async with asyncio.timeout(SECONDS):
                 if preset.name == "anthropic":
