@@ -16,7 +16,7 @@ const waysIn = (words: WayWords): Readonly<Record<string, Way>> => {
   const settings: Way = { title: words.openSettings, command: "codelaw.openSettings" };
   const trust: Way = { title: words.manageTrust, command: "codelaw.manageTrust" };
   return {
-    auth_failed: { title: words.setKey, command: "codelaw.setKey" },
+    auth_failed: { title: words.setKey, command: "codelaw.setKey", hint: words.setKeyHint },
     not_lent: choose,
     spending_limit: choose,
     model_not_found: choose,

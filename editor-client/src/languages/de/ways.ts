@@ -3,6 +3,8 @@ import type { WayWords } from "../en/ways";
 
 export const ways: WayWords = {
   setKey: "API-Schlüssel setzen",
+  setKeyHint:
+    "Setzen Sie einen anderen Schlüssel von Anthropic, oder starten Sie den Editor mit dem eines anderen Anbieters in dessen Variable, etwa OPENAI_API_KEY.",
   chooseModel: "Modell wählen",
   confirmHint:
     "Wählen Sie ein Modell für diesen Chat, das bestätigt ihn, oder das Offline-Modell; oder senden Sie noch einmal und beantworten Sie die Frage.",
