@@ -14,7 +14,9 @@ test("the picker shows it under its own heading, and it answers a turn with a to
   await banner.getByRole("button", { name: "Choose model" }).click();
   const row = window.panel.getByRole("option", { name: /editor\/lender\/loop/ });
   await row.waitFor();
-  expect(await window.panel.locator(".choice-heading").allTextContents()).toEqual(["From VS Code", "Others"]);
+  const headings = await window.panel.locator(".choice-heading").allTextContents();
+  expect(headings[0]).toBe("From VS Code");
+  expect(headings).toContain("offline");
   await window.shot("lent-picker");
   await row.click();
   expect(await vendor.requests(), "nothing is asked before a message").toEqual([]);

@@ -183,11 +183,16 @@ function ModelList({ models, value, onClose, onChoose }: ListProps) {
           }))}
         />
       )}
-      {problems.map((problem) => (
-        <p key={problem} class="popup-hint" role="status">
-          <Visible text={problem} />
-        </p>
-      ))}
+      {problems.length > 0 && (
+        <details class="popup-hint">
+          <summary>{t.notesOnLists(problems.length)}</summary>
+          {problems.map((problem) => (
+            <p key={problem}>
+              <Visible text={problem} />
+            </p>
+          ))}
+        </details>
+      )}
       {chosen?.largestWindow !== undefined && (
         <button
           type="button"

@@ -133,7 +133,7 @@ class Profiles:
 
 
 async def listed(model: ModelGroup, preset: Preset) -> Listing | str:
-    """What is listed, or why nothing is; empty where no server runs, which nobody need be told."""
+    """What is listed, or why nothing is; empty where there is no list, which nobody need be told."""
     address = model.address_of(preset.name)
     if preset.local and not await _runs(address):
         return ""
@@ -148,8 +148,8 @@ async def listed(model: ModelGroup, preset: Preset) -> Listing | str:
     except TimeoutError:
         return f"it did not answer within {LIST_SECONDS:g} s."
     except ModelFailure as failure:
-        # What runs on such a port need not be a server of models.
-        return "" if preset.local else failure.message
+        # What runs on such a port need not be a server of models, and not every endpoint keeps a list.
+        return "" if preset.local or failure.kind == "unknown_model" else failure.message
     finally:
         await speaker.close()
 

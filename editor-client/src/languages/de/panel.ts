@@ -397,6 +397,7 @@ export const panel: PanelWords = {
   useName: "Diesen Namen verwenden",
   fromEditor: "Aus VS Code",
   ownName: "Ein anderer Name",
+  notesOnLists: (count: number) => counted(count, "Hinweis zu diesen Listen", "Hinweise zu diesen Listen"),
   pricesOf: (input: string, output: string) => `${input} ein, ${output} aus je Million`,
   effortOf: (levels: string) => `Aufwand ${levels}`,
   modelIs: (name: string) => `Modell: ${name}`,

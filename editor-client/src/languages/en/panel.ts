@@ -390,6 +390,7 @@ export const panel = {
   useName: "Use this name",
   fromEditor: "From VS Code",
   ownName: "Another name",
+  notesOnLists: (count: number) => counted(count, "note on these lists", "notes on these lists"),
   pricesOf: (input: string, output: string) => `${input} in, ${output} out per million`,
   effortOf: (levels: string) => `effort ${levels}`,
   modelIs: (name: string) => `Model: ${name}`,
