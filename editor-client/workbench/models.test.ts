@@ -32,6 +32,8 @@ test("models stand under their providers, and one of a local server is chosen", 
   expect(headings).toContain("anthropic");
   expect(headings.slice(-2)).toEqual(["ollama", "vllm"]);
   await window.shot("models-by-provider");
+  await window.panel.getByRole("option", { name: /^vllm\/gemma4/ }).scrollIntoViewIfNeeded();
+  await window.shot("models-of-this-machine");
   await window.panel.getByRole("combobox").fill("qwen");
   await window.shot("models-found");
   await window.panel.getByRole("option", { name: /^ollama\/qwen3-coder/ }).click();

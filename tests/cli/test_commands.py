@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -280,6 +281,14 @@ def test_a_cloud_is_told_with_what_it_lacks(platform, given, reported):
     assert said[0].state == "good"
     assert len(said) == 1 + len(reported)
     assert all(word in one.detail for word, one in zip(reported, said[1:], strict=True))
+
+
+def test_the_page_on_models_names_what_each_cloud_needs():
+    page = (Path(__file__).parents[2] / "docs" / "models.md").read_text()
+    for name, cloud in providers.CLOUDS.items():
+        (row,) = [line for line in page.splitlines() if line.startswith(f"| `{name}` |")]
+        assert all(f"`{names[0]}`" in row for names in cloud.needs)
+        assert cloud.differs.split(", ")[0].replace("`", "") in row.replace("`", "")
 
 
 def test_the_doctor_looks_for_the_script(workspace):

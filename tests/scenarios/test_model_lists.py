@@ -80,16 +80,16 @@ async def test_endpoints_are_asked_once_when_somebody_wants_to_see_their_lists(w
 
 
 async def test_rows_stand_by_provider_and_family(work: Open, serving: Any):
-    names = ["gpt-4.1", "sonar-1", "gpt-6-luna", "sonar-2"]
+    names = ["whisper-1", "gpt-4.1", "sonar-1", "gpt-6-luna", "sonar-2"]
     vendor = await serving({"/models": listing(*names)})
     local = await serving(ollama("qwen3:8b", "llama4"))
     async with work(OPENAI_API_KEY="o", OPENAI_BASE_URL=vendor.url, OLLAMA_BASE_URL=local.url) as client:
         rows = [*(await listed(client)).values()]
     assert [row["name"] for row in rows] == [
-        *("gpt-6.2-sol", "gpt-4.1", "gpt-6-luna", "sonar-1", "sonar-2"),
+        *("gpt-6.2-sol", "gpt-4.1", "gpt-6-luna", "whisper-1", "sonar-1", "sonar-2"),
         *("ollama/qwen3:8b", "ollama/llama4"),
     ]
-    assert [row["provider"] for row in rows] == [*["openai"] * 5, *["ollama"] * 2]
+    assert [row["provider"] for row in rows] == [*["openai"] * 6, *["ollama"] * 2]
     assert rows[1]["priceIn"] == 2
 
 

@@ -58,7 +58,8 @@ def listed(
     """
     model, current = settings.model, answerer(settings).name
     now = model.chosen_provider
-    there = {name: tuple(one.models) for name, one in lists.items()}
+    # Those that the data know first: many list what is no model to talk to as well, and do not say so.
+    there = {name: sorted(one.models, key=lambda one: catalog.profile(one) is None) for name, one in lists.items()}
     names = dict.fromkeys(there.get(now) or _of_vendor(model, now))
     for preset in asked_for_lists(settings):
         if preset.name != now:
