@@ -23,7 +23,8 @@ from tests.loopback.completion_rules import FLAVOURS
 from tests.loopback.completions import CompletionsVendor
 from tests.loopback.script import VendorReply
 
-NAMED = {"gemini": "gemini-3.8-flash", "mistral": "mistral-large-4", "groq": "openai/gpt-oss-120b"}
+NAMED = {"gemini": "gemini-3.8-flash", "mistral": "mistral-large-4", "groq": "openai/gpt-oss-120b",
+         "xai": "grok-4.5"}  # fmt: skip
 """The provider of a flavour has its name; all others are asked where xAI would be."""
 LEARNED = {"mistral": 1, "groq": 1, "newer": 1, "plain400": 1, "plain422": 1}
 """Refusals by which it is known what a vendor does not take."""

@@ -37,6 +37,8 @@ class Flavour:
     called: str = "tool_calls"
     """Why it stops for calls."""
     usage: Literal["asked", "always", "choice", "x_groq"] = "asked"
+    beside: bool = False
+    """What it thinks is counted in the total alone."""
     done: bool = True
     fields: frozenset[str] = _FIELDS
     said: frozenset[str] = _SAID
@@ -53,7 +55,7 @@ class Flavour:
 FLAVOURS: Mapping[str, Flavour] = {
     "openai": Flavour(),
     "newer": Flavour(fields=_FIELDS - {"max_tokens"} | {"max_completion_tokens"}),
-    "gemini": Flavour(signed=True, index=False, pieces=False, called="stop", usage="always", done=False,
+    "gemini": Flavour(signed=True, beside=True, index=False, pieces=False, called="stop", usage="always", done=False,
                       unknown="google", errors="list"),
     "mistral": Flavour(thinks="parts", pieces=False, usage="always", unknown="422", errors="flat", ids="[a-zA-Z0-9]{9}",
                        user_behind_tool=False, fields=_FIELDS - {"stream_options", "reasoning_effort"}),
@@ -61,6 +63,7 @@ FLAVOURS: Mapping[str, Flavour] = {
                         lists=False),
     "openrouter": Flavour(thinks="details", said=_SAID | {"reasoning", "reasoning_details"}, errors="number"),
     "groq": Flavour(thinks="reasoning", usage="x_groq", unknown="groq", pieces=False),
+    "xai": Flavour(thinks="reasoning_content", said=_SAID | {"reasoning_content"}, pieces=False, beside=True),
     "moonshot": Flavour(thinks="reasoning_content", said=_SAID | {"reasoning_content"}, usage="choice"),
     "ollama": Flavour(thinks="reasoning", said=_SAID | {"reasoning"}, index=False, pieces=False),
     "plain400": Flavour(thinks="tag", fields=_FIELDS - {"stream_options", "reasoning_effort"}, lists=False),

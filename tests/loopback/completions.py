@@ -95,7 +95,7 @@ class CompletionsVendor(ScriptedVendor[VendorReply | Raw]):
         usage = {"prompt_tokens": sent, "completion_tokens": 40, "total_tokens": sent + 40,
                  "prompt_tokens_details": {"cached_tokens": 8},
                  "completion_tokens_details": {"reasoning_tokens": 16}}  # fmt: skip
-        if how.signed:  # what it thinks is in the total alone
+        if how.beside:
             usage |= {"completion_tokens": 24}
         ended = stop.get(reply.stop_reason, reply.stop_reason)
         match how.usage:

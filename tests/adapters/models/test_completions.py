@@ -69,7 +69,7 @@ async def test_text_thinking_parallel_calls_and_usage_of_each_vendor(flavour: st
             assert (vendor.given[0]["thinking"][0]["text"] if how.thinks == "parts" else "") in json.dumps(one.said[0])
 
 
-@pytest.mark.parametrize("flavour", ["gemini", "deepseek", "openrouter", "mistral", "ollama", "moonshot"])
+@pytest.mark.parametrize("flavour", ["gemini", "deepseek", "openrouter", "mistral", "ollama", "moonshot", "xai"])
 async def test_what_a_vendor_wants_back_goes_back_as_it_came(flavour: str) -> None:
     answer = VendorReply(text="I look.", thinking="Let me see.", calls=CALLS, chunk=4)
     async with asking(flavour, answer, VendorReply(text="So it is.")) as (vendor, model):
@@ -131,7 +131,7 @@ async def test_equal_requests_are_equal_bytes_and_the_key_goes_as_a_bearer() -> 
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("flavour", ["openai", "mistral"])
+@pytest.mark.parametrize("flavour", FLAVOURS)
 async def test_pictures_of_results_follow_behind_them(flavour: str) -> None:
     picture, lost = Image("image/png", 1, 1, 3, "d1"), Image("image/png", 1, 1, 3, "d2")
     async with asking(flavour, VendorReply(calls=CALLS[:1]), VendorReply(text="seen")) as (vendor, model):
