@@ -9,8 +9,9 @@ import { eventually, freePort, processes, Program } from "./processes";
 import { Vendor } from "./vendor";
 import { Window } from "./window";
 
-/** Every test is run on a model that the editor lends, in the place of the vendor's own. */
+/** Every test that has a key is run on a model that the editor lends instead. */
 const LENT = process.env["CODELAW_WORKBENCH_LENT"] !== undefined;
+const LENT_SETTINGS = { "codelaw.model.provider": "editor", "codelaw.model.name": "lender/loop" };
 const NEVER = ["ANTHROPIC_", "CODELAW_", "VSCODE_", "ELECTRON_", "NODE_OPTIONS", "PASSWORD"];
 const SIZE = { width: 1280, height: 860 };
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
@@ -50,12 +51,16 @@ export class Workbench {
     readonly editor: Program,
     readonly browser: BrowserContext,
     readonly url: string,
+    private readonly base: Record<string, unknown>,
   ) {}
 
   static async start(options: WorkbenchOptions = {}): Promise<Workbench> {
+    const withoutKey = options.withoutKey === true;
+    const lent = LENT && !withoutKey;
+    const base = lent ? { ...SETTINGS, ...LENT_SETTINGS } : SETTINGS;
     const folder = mkdtempSync(join(tmpdir(), "codelaw-workbench-"));
     const vendor = await Vendor.start();
-    set(folder, { "git.enabled": options.git === true, ...options.settings });
+    set(folder, { ...base, "git.enabled": options.git === true, ...options.settings });
     mkdirSync(join(folder, "home"));
     const env: NodeJS.ProcessEnv = {
       ...Object.fromEntries(
@@ -65,14 +70,14 @@ export class Workbench {
       CODELAW_MODEL__DIALECT: "react",
       EXTENSIONS_GALLERY: "{}", // Nobody is asked for extensions.
       LENDER_URL: vendor.url,
-      ...(options.withoutKey === true || LENT ? {} : { ANTHROPIC_BASE_URL: vendor.url, ANTHROPIC_API_KEY: "loopback" }),
+      ...(withoutKey || lent ? {} : { ANTHROPIC_BASE_URL: vendor.url, ANTHROPIC_API_KEY: "loopback" }),
       ...options.env,
     };
     const port = await freePort();
     const where = ["--user-data-dir", join(folder, "user"), "--extensions-dir", inject("extensions")];
     const quiet = ["--auth", "none", "--disable-telemetry", "--disable-update-check"];
     if (options.restricted !== true) quiet.push("--disable-workspace-trust");
-    const builtin = withMore(folder, { git: options.git === true, lender: options.lender === true || LENT });
+    const builtin = withMore(folder, { git: options.git === true, lender: options.lender === true || lent });
     const few = ["--vscode-option", `builtin-extensions-dir=${builtin}`];
     const address = ["--bind-addr", `127.0.0.1:${port}`, "--config", join(folder, "none.yaml")];
     const brief = ["--ignore-last-opened", "--reconnection-grace-time", "5", "--disable-getting-started-override"];
@@ -87,7 +92,7 @@ export class Workbench {
       permissions: ["clipboard-read", "clipboard-write"],
     });
     await editor.says(/HTTP server listening/);
-    return new Workbench(folder, vendor, editor, browser, `http://127.0.0.1:${port}`);
+    return new Workbench(folder, vendor, editor, browser, `http://127.0.0.1:${port}`, base);
   }
 
   /** A window on a fresh folder, with the panel shown; it is closed when the test ends. */
@@ -112,7 +117,7 @@ export class Workbench {
 
   /** Change the user's settings, over those that all tests have; the editor sees it by itself. */
   set(settings: Record<string, unknown>): void {
-    set(this.folder, settings);
+    set(this.folder, { ...this.base, ...settings });
   }
 
   /** The ids of the language servers that run. */
@@ -151,7 +156,6 @@ const SETTINGS = {
   "extensions.autoUpdate": false,
   "extensions.autoCheckUpdates": false,
   "extensions.ignoreRecommendations": true,
-  ...(LENT ? { "codelaw.model.provider": "editor", "codelaw.model.name": "lender/loop" } : {}),
 };
 
 /** The few extensions of the editor's own, with its git and the one that brings a model. */
@@ -168,8 +172,7 @@ function withMore(folder: string, { git, lender }: { git: boolean; lender: boole
 }
 
 function set(folder: string, settings: Record<string, unknown>): void {
-  for (const kind of ["User", "Machine"])
-    write(join(folder, "user", kind, "settings.json"), JSON.stringify({ ...SETTINGS, ...settings }));
+  for (const kind of ["User", "Machine"]) write(join(folder, "user", kind, "settings.json"), JSON.stringify(settings));
 }
 
 function write(path: string, text: string): void {
