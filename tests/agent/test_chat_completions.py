@@ -51,14 +51,14 @@ async def test_a_turn_with_two_calls_a_follow_up_and_a_restart(
             else VendorReply(text=f"Thought: I read both.\n{both}", thinking="Hm.", calls=())
         )
         again = bench.act("Read", {"path": "b.py"}, thinking="Hm?")
-        vendor.script = [asks, bench.finish("They differ.", thinking="So."), again, bench.finish("By one.")]
+        vendor.play(asks, bench.finish("They differ.", thinking="So."), again, bench.finish("By one."))
         first = await bench.turn("Compare a.py and b.py.")
         assert (first.stop_reason, first.answer, first.steps) == ("finished", "They differ.", 2), first
         second = await bench.turn("By how much?", first.chat_id)
         assert (second.stop_reason, second.answer) == ("finished", "By one."), second
         refused = len(vendor.refused)
         await bench.reopen(**settings)
-        vendor.script = [bench.finish("Sure.")]
+        vendor.play(bench.finish("Sure."))
         third = await bench.turn("Sure?", first.chat_id)
         await bench.session.close()
     assert (third.stop_reason, third.answer) == ("finished", "Sure."), third
@@ -123,7 +123,7 @@ def play(dialect: str, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPat
 async def test_a_stream_that_breaks_anywhere_is_gone_on_with(play: Play, flavour: str, broken: Any, place: str) -> None:
     async with play(flavour) as bench:
         whole = bench.finish("The whole answer, in a few pieces that arrive.", chunk=1000 if place == "front" else 16)
-        bench.vendor.script = [replace(whole, broken=broken, behind=place == "end"), whole]
+        bench.vendor.play(replace(whole, broken=broken, behind=place == "end"), whole)
         result = await bench.turn("go")
     assert (result.stop_reason, result.answer) == ("finished", "The whole answer, in a few pieces that arrive."), result
     # Where the reason to stop has come, only the mark behind it is missing; an error there is one all the same.
@@ -151,7 +151,7 @@ async def test_what_is_refused_is_asked_again_or_told_by_its_name(
     async with play(flavour) as bench:
         status, words, code = refused
         refusal = VendorReply(status=status, error_message=words, error_type=code)
-        bench.vendor.script = [refusal, bench.finish("Here.")]
+        bench.vendor.play(refusal, bench.finish("Here."))
         result = await bench.turn("go")
     assert (result.stop_reason, result.error and result.error.code) == ("finished" if told is None else "failed", told)
     assert len(bench.kinds("retry")) == (told is None)
@@ -161,7 +161,7 @@ async def test_what_is_refused_is_asked_again_or_told_by_its_name(
 async def test_a_call_that_was_cut_is_not_run(play: Play, flavour: str) -> None:
     async with play(flavour) as bench:
         call = bench.act("Write", json.dumps({"path": "new.py", "content": "x" * 200})[:120])
-        bench.vendor.script = [replace(call, stop_reason="max_tokens"), bench.finish("I could not.")]
+        bench.vendor.play(replace(call, stop_reason="max_tokens"), bench.finish("I could not."))
         result = await bench.turn("go")
         assert not (bench.root / "new.py").exists()
     assert (result.stop_reason, result.answer) == ("finished", "I could not."), result

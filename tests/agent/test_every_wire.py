@@ -46,7 +46,7 @@ async def wired(
     request: pytest.FixtureRequest, dialect: str, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Bench]:
     for model in (MessagesModel, OpenAIModel):
-        monkeypatch.setitem(model.__init__.__kwdefaults__, "silence", 0.5)
+        monkeypatch.setitem(model.__init__.__kwdefaults__ or {}, "silence", 0.5)
     root = tmp_path / "work"
     root.mkdir()
     (root / "a.py").write_text("x = 1\n")
