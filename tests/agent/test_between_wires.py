@@ -50,12 +50,12 @@ async def test_each_gets_back_what_it_thought_and_nothing_of_the_other(bench: Be
     ("environ", "name", "maker"),
     [
         ({"ANTHROPIC_API_KEY": "k"}, CLAUDE, "anthropic"),
-        ({"OPENAI_API_KEY": "k"}, GPT, "openai/responses"),
-        ({"OPENROUTER_API_KEY": "k"}, f"openai/{GPT}", "openai"),
-        ({"GROQ_API_KEY": "k"}, f"openai/{GPT}", "openai/completions"),
+        ({"OPENAI_API_KEY": "k"}, GPT, "openai/openai"),
+        ({"OPENROUTER_API_KEY": "k"}, f"openai/{GPT}", "openai/openrouter"),
+        ({"GROQ_API_KEY": "k"}, f"openai/{GPT}", "openai/groq"),
     ],
 )
-def test_what_a_model_thought_on_one_wire_is_nothing_on_another(environ: dict[str, str], name: str, maker: str):
+def test_what_one_vendor_has_given_of_a_model_is_nothing_to_another(environ: dict[str, str], name: str, maker: str):
     dialect = facts_of(load_settings(environ=environ).value, name, {}, DialectFacts()).dialect
     assert isinstance(dialect, Native)
     assert dialect.binding is not None
