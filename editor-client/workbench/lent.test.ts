@@ -16,7 +16,7 @@ test("the picker shows it under its own heading, and it answers a turn with a to
   await row.waitFor();
   const headings = await window.panel.locator(".choice-heading").allTextContents();
   expect(headings[0]).toBe("From VS Code");
-  expect(headings).toContain("offline");
+  expect(headings.length, "and others under theirs").toBeGreaterThan(1);
   await window.shot("lent-picker");
   await row.click();
   expect(await vendor.requests(), "nothing is asked before a message").toEqual([]);
