@@ -140,6 +140,18 @@ describe("models of several providers", () => {
     expect(await violations(document.body)).toEqual([]);
   });
 
+  test("say what another one costs that would have to read the chat", () => {
+    const chat = shownChat("c1");
+    const usage = { contextTokens: 50_000, contextWindow: 200_000 } as NonNullable<typeof chat.usage>;
+    const other = { ...priced, name: "claude-other", current: false, effort: [...priced.effort] };
+    open({ models: [{ ...priced, effort: [...priced.effort] }, other], chat: { ...chat, usage } });
+    fireEvent.click(button(/^Model:/));
+    const hints = [...document.querySelectorAll(".choice-hint")].map(({ textContent }) => textContent);
+    expect(hints.filter((hint) => hint.includes("reading this chat costs about $0.10"))).toHaveLength(
+      chat.chat.model === "claude-able" ? 1 : 2,
+    );
+  });
+
   test("need no heading where there is one", () => {
     open({ models: [{ ...priced, provider: "anthropic", effort: [...priced.effort] }] });
     fireEvent.click(button(/^Model:/));

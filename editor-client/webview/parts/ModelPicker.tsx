@@ -12,6 +12,8 @@ interface Props {
   models: readonly Model[];
   /** Empty where no model is known yet. */
   value: string;
+  /** Tokens of the chat that another model would have to read. */
+  held: number;
   open: boolean;
   onOpen: (wanted: boolean) => void;
   onChoose: (name: string) => void;
@@ -25,7 +27,7 @@ interface Line {
 }
 
 /** A button that opens the models with a field above them: typing filters, and any other name may be typed. */
-export function ModelPicker({ models, value, open, onOpen, onChoose }: Props) {
+export function ModelPicker({ models, value, held, open, onOpen, onChoose }: Props) {
   const button = useRef<HTMLButtonElement>(null);
   const shown = value === "" ? "default" : value;
   const close = (): void => {
@@ -66,6 +68,7 @@ export function ModelPicker({ models, value, open, onOpen, onChoose }: Props) {
         <ModelList
           models={models}
           value={value}
+          held={held}
           onClose={close}
           onChoose={(name) => {
             close();
@@ -80,11 +83,12 @@ export function ModelPicker({ models, value, open, onOpen, onChoose }: Props) {
 interface ListProps {
   models: readonly Model[];
   value: string;
+  held: number;
   onClose: () => void;
   onChoose: (name: string) => void;
 }
 
-function ModelList({ models, value, onClose, onChoose }: ListProps) {
+function ModelList({ models, value, held, onClose, onChoose }: ListProps) {
   const { panel } = useHands();
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
@@ -112,7 +116,7 @@ function ModelList({ models, value, onClose, onChoose }: ListProps) {
   }, [panel]);
 
   const chosen = models.find((model) => model.name === value);
-  const lines = linesOf(models, typed);
+  const lines = linesOf(models, typed, (model) => (model.name === value ? 0 : held));
   const several = new Set(lines.map(({ group }) => group)).size > 1;
   const current = lines.findIndex((line) => line.name === value);
   const at = Math.min(active ?? Math.max(0, current), lines.length - 1);
@@ -215,32 +219,38 @@ function ModelList({ models, value, onClose, onChoose }: ListProps) {
 }
 
 /** What a request of so many tokens costs, from the cache and anew; empty where nobody knows. */
-function priceOf({ priceIn, priceRead, priceSteps = [] }: Model, tokens: number): string {
+function priceOf(model: Model, tokens: number): string {
+  const { priceIn, priceRead } = model;
   if (priceIn === undefined || priceRead === undefined) return "";
-  const times = priceSteps.findLast(({ above }) => tokens > above)?.input ?? 1;
-  const of = (price: number): string => cost((tokens * price * times) / 1_000_000);
-  return t.fullRequest(of(priceRead), of(priceIn));
+  return t.fullRequest(costOf(model, tokens, priceRead), costOf(model, tokens, priceIn));
 }
 
-/** Sizes, prices and effort of a model, as far as they are known. */
-function hintOf({ contextWindow, priceIn, priceOut, effort = [], current }: Model): string {
+function costOf({ priceSteps = [] }: Model, tokens: number, price: number): string {
+  const times = priceSteps.findLast(({ above }) => tokens > above)?.input ?? 1;
+  return cost((tokens * price * times) / 1_000_000);
+}
+
+/** Sizes, prices and effort of a model, as far as they are known, and what it costs to have it read `held` tokens. */
+function hintOf(model: Model, held: number): string {
+  const { contextWindow, priceIn, priceOut, effort = [], current } = model;
   return [
     t.tokens(amount(contextWindow)),
     ...(priceIn === undefined || priceOut === undefined ? [] : [t.pricesOf(cost(priceIn), cost(priceOut))]),
     ...(effort.length > 1 ? [t.effortOf(`${effort[0]} – ${effort[effort.length - 1]}`)] : []),
     ...(current ? [t.default] : []),
+    ...(held === 0 || priceIn === undefined ? [] : [t.readsAnew(costOf(model, held, priceIn))]),
   ].join(" · ");
 }
 
 /** The models that a typed text fits, those that can answer without more in front, and the text itself as a name where it is none of theirs. */
-function linesOf(models: readonly Model[], typed: string): Line[] {
+function linesOf(models: readonly Model[], typed: string, heldBy: (model: Model) => number): Line[] {
   const name = typed.trim();
   const lines = models
     .filter((model) => model.name.toLowerCase().includes(name.toLowerCase()))
     .map((model) => ({
       name: model.name,
       group: model.source === "editor" ? t.fromEditor : model.provider,
-      hint: hintOf(model),
+      hint: hintOf(model, heldBy(model)),
     }));
   if (name !== "" && !models.some((model) => model.name === name))
     lines.push({ name, group: t.ownName, hint: t.useName });

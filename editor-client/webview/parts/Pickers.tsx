@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Chat, Model } from "../../src/protocol/types";
 import { useHands } from "../hands";
 import type { EffortChoice, State } from "../state";
+import { windowUse } from "../text/bill";
 import { modelOf } from "../text/seeing";
 import { ModelPicker } from "./ModelPicker";
 import { Picker, type PickerOption } from "./Picker";
@@ -80,6 +81,7 @@ export function Pickers({ state }: { state: State }) {
       <ModelPicker
         models={state.models}
         value={modelOf(state)}
+        held={windowUse(state.chat, state.context)?.tokens ?? 0}
         open={state.choosing === "model"}
         onOpen={(wanted) => open(wanted ? "model" : null)}
         onChoose={(value) => void actions.setModel(value)}

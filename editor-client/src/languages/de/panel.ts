@@ -400,6 +400,7 @@ export const panel: PanelWords = {
   notesOnLists: (count: number) => counted(count, "Hinweis zu diesen Listen", "Hinweise zu diesen Listen"),
   pricesOf: (input: string, output: string) => `${input} ein, ${output} aus je Million`,
   effortOf: (levels: string) => `Aufwand ${levels}`,
+  readsAnew: (cost: string) => `diesen Chat zu lesen kostet etwa ${cost}`,
   modelIs: (name: string) => `Modell: ${name}`,
   raiseWindow: (from: string, to: string, price: string) =>
     `Sein Fenster von ${from} auf ${to} Tokens vergrößern${price === "" ? "" : `: ${price}`}`,

@@ -393,6 +393,7 @@ export const panel = {
   notesOnLists: (count: number) => counted(count, "note on these lists", "notes on these lists"),
   pricesOf: (input: string, output: string) => `${input} in, ${output} out per million`,
   effortOf: (levels: string) => `effort ${levels}`,
+  readsAnew: (cost: string) => `reading this chat costs about ${cost}`,
   modelIs: (name: string) => `Model: ${name}`,
   raiseWindow: (from: string, to: string, price: string) =>
     `Raise its window from ${from} to ${to} tokens${price === "" ? "" : `: ${price}`}`,
