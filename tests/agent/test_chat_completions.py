@@ -7,18 +7,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from codelaw.agent.model_calls import recovery
-from codelaw.domain.files import Folder
-from codelaw.domain.presets import PRESETS
-from codelaw.settings.effective import load_settings
 from tests.agent.conftest import Bench, open_session
-from tests.fakes.editor import Buffers, User
-from tests.fakes.flat_session import Session
-from tests.fakes.fresh_store import put_store
 from tests.loopback.completion_rules import FLAVOURS
 from tests.loopback.completions import CompletionsVendor
 from tests.loopback.script import VendorReply
@@ -72,30 +65,6 @@ async def test_a_turn_with_two_calls_a_follow_up_and_a_restart(
         assert vendor.given[0] in [one for said in vendor.answered[-1].said for one in returned(said)]
 
 
-@pytest.mark.parametrize("provider", ["gemini", "mistral", "xai", "groq"])
-async def test_a_key_alone_is_enough_for_a_first_answer(provider: str, tmp_path: Path, home: Path) -> None:
-    root = tmp_path / "work"
-    root.mkdir()
-    await put_store(home / "codelaw.db")
-    preset = PRESETS[provider]
-    flavour = provider if provider in FLAVOURS else "openai"
-    async with CompletionsVendor(flavour, VendorReply(text="Thought: I know.\nAction: Finish[Yes.]")) as vendor:
-        settings = load_settings(environ={preset.keys[0]: "key-of-0815", preset.address: vendor.url})
-        session = await Session.open(
-            settings=settings,
-            folders=[Folder(root.name, root, root.as_uri())],
-            documents=Buffers(),
-            approver=User(),
-            emit=lambda _: None,
-            home=home,
-        )
-        result = await (await session.send(None, "Can you hear me?")).result()
-        await session.close()
-    assert (result.stop_reason, result.answer, result.model) == ("finished", "Yes.", preset.model), result
-    assert vendor.answered[-1].json["model"] == preset.model
-    assert vendor.answered[-1].headers["authorization"] == "Bearer key-of-0815"
-
-
 Play = Callable[[str], AbstractAsyncContextManager[Bench]]
 
 
@@ -115,46 +84,6 @@ def play(dialect: str, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPat
             await bench.session.close()
 
     return playing
-
-
-@pytest.mark.parametrize("flavour", ["openai", "gemini"])
-@pytest.mark.parametrize("broken", ["reset", "end", "error_event", "bad_line"])
-@pytest.mark.parametrize("place", ["front", "middle", "end"])
-async def test_a_stream_that_breaks_anywhere_is_gone_on_with(play: Play, flavour: str, broken: Any, place: str) -> None:
-    async with play(flavour) as bench:
-        whole = bench.finish("The whole answer, in a few pieces that arrive.", chunk=1000 if place == "front" else 16)
-        bench.vendor.play(replace(whole, broken=broken, behind=place == "end"), whole)
-        result = await bench.turn("go")
-    assert (result.stop_reason, result.answer) == ("finished", "The whole answer, in a few pieces that arrive."), result
-    # Where the reason to stop has come, only the mark behind it is missing; an error there is one all the same.
-    lost = place != "end" or flavour == "gemini" or broken in {"error_event", "bad_line"}
-    assert len(bench.kinds("retry")) == lost
-
-
-@pytest.mark.parametrize("flavour", ["openai", "gemini", "mistral"])
-@pytest.mark.parametrize(
-    ("refused", "told"),
-    [
-        ((429, "Too many requests", "rate_limit_exceeded"), None),
-        ((500, "Internal error", "server_error"), None),
-        ((503, "The model is overloaded.", "x"), None),
-        ((529, "Overloaded", "overloaded_error"), None),
-        ((401, "No such key", "invalid_api_key"), "auth_failed"),
-        ((400, "API key not valid. Please pass a valid API key.", "x"), "auth_failed"),
-        ((402, "Insufficient Balance", "x"), "spending_limit"),
-        ((404, "The model `x` does not exist", "model_not_found"), "model_not_found"),
-    ],
-)
-async def test_what_is_refused_is_asked_again_or_told_by_its_name(
-    play: Play, flavour: str, refused: tuple[int, str, str], told: str | None
-) -> None:
-    async with play(flavour) as bench:
-        status, words, code = refused
-        refusal = VendorReply(status=status, error_message=words, error_type=code)
-        bench.vendor.play(refusal, bench.finish("Here."))
-        result = await bench.turn("go")
-    assert (result.stop_reason, result.error and result.error.code) == ("finished" if told is None else "failed", told)
-    assert len(bench.kinds("retry")) == (told is None)
 
 
 @pytest.mark.parametrize("flavour", ["openai", "gemini", "mistral", "ollama"])

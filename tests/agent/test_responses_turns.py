@@ -103,28 +103,12 @@ async def test_after_a_compaction_the_chat_goes_on_without_what_it_thought_befor
         assert kinds(gpt).count("reasoning") == 3, "what was thought since comes back"
 
 
-async def test_a_reply_that_was_cut_is_continued(gpt: Bench):
-    half, rest = gpt.finish("first half, second half").text.split(", ")
-    replies = [VendorReply(text=half + ", ", thinking=THOUGHT, stop_reason="max_tokens"), VendorReply(text=rest)]
-    result = await gpt.turn("Say it", replies=replies)
-    assert (result.stop_reason, result.answer) == ("finished", "first half, second half")
-    assert removed(gpt) == []
-
-
 async def test_a_note_alone_is_no_answer(gpt: Bench):
     note = VendorReply(thinking=THOUGHT, blocks=[{"text": "I will look."}])
     result = await gpt.turn("Say it", replies=[note, gpt.finish("said")])
     assert (result.stop_reason, result.answer) == ("finished", "said")
     assert len(gpt.vendor.messages) == 2
     assert removed(gpt) == []
-
-
-async def test_a_stream_that_breaks_is_taken_up_again(gpt: Bench):
-    whole = gpt.finish("first half, second half", thinking=THOUGHT)
-    broken = VendorReply(text=whole.text, thinking=THOUGHT, broken="reset", chunk=8)
-    result = await gpt.turn("Say it", replies=[broken, whole])
-    assert result.stop_reason == "finished"
-    assert len(gpt.kinds("retry")) == 1
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,8 @@ KEYS = {
     "GEMINI": "gemini-3.8-flash",
     "MISTRAL": "mistral-large-4",
     "DEEPSEEK": "deepseek-v4-pro",
+    "XAI": "grok-4.5",
+    "GROQ": "openai/gpt-oss-120b",
 }
 """The names in front of `_API_KEY`, and the models that answer."""
 
@@ -36,7 +38,7 @@ def vendor(name: str) -> Any:
     match name:
         case "OPENAI":
             return ResponsesVendor(VendorReply(text="hello"))
-        case "GEMINI" | "MISTRAL":
+        case "GEMINI" | "MISTRAL" | "XAI" | "GROQ":
             return CompletionsVendor(name.lower(), VendorReply(text="hello"))
         case _:
             return Serving(script=[hello])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -186,6 +187,14 @@ async def test_whoever_does_not_know_responses_is_asked_by_chat_completions() ->
         await model.close()
     paths = [one.path.removeprefix("/v1/") for one in vendor.requests]
     assert paths == ["responses", "chat/completions", "chat/completions"]
+
+
+async def test_turns_that_learn_it_at_the_same_time_are_all_answered() -> None:
+    async with CompletionsVendor("openai", *[VendorReply(text="a", delay=0.05)] * 3) as vendor:
+        model = OpenAIModel(KEY, vendor.url, wire="responses")
+        replies = await asyncio.gather(*(model.reply(request(), lambda _: None) for _ in range(3)))
+        await model.close()
+    assert [reply.text for reply in replies] == ["a"] * 3
 
 
 async def test_a_model_that_is_missing_is_no_reason_to_ask_otherwise() -> None:

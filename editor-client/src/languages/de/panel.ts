@@ -325,7 +325,7 @@ export const panel: PanelWords = {
   serverCrashed: "Der codelaw-Server ist unerwartet stehen geblieben.",
   serverStopped: "Der codelaw-Server ist angehalten.",
   noKey:
-    "Kein API-Schlüssel gesetzt: Es antwortet ein Offline-Modell, das nicht denken kann. Setzen Sie einen von Anthropic, starten Sie den Editor mit dem eines anderen Anbieters (OPENAI_API_KEY, OPENROUTER_API_KEY, GEMINI_API_KEY, …), oder wählen Sie ein lokales Modell.",
+    "Kein API-Schlüssel gesetzt: Es antwortet ein Offline-Modell, das nicht denken kann. Wählen Sie ein lokales Modell, setzen Sie einen Schlüssel von Anthropic, oder starten Sie den Editor mit dem eines anderen Anbieters, etwa OPENAI_API_KEY.",
   editorLends: "Modelle dieses Editors antworten auch ohne Schlüssel.",
   chooseModel: "Modell wählen",
   setKey: "API-Schlüssel setzen",

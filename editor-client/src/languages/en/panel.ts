@@ -319,7 +319,7 @@ export const panel = {
   serverCrashed: "The codelaw server has stopped unexpectedly.",
   serverStopped: "The codelaw server is stopped.",
   noKey:
-    "No API key is set: an offline model answers, and it cannot think. Set one of Anthropic, start the editor with another vendor's (OPENAI_API_KEY, OPENROUTER_API_KEY, GEMINI_API_KEY, …), or choose a local model.",
+    "No API key is set: an offline model answers, and it cannot think. Choose a local model, set a key of Anthropic, or start the editor with another vendor's, such as OPENAI_API_KEY.",
   editorLends: "Models of this editor can answer without a key.",
   chooseModel: "Choose model",
   setKey: "Set API key",

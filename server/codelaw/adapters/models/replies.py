@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -38,6 +39,15 @@ def room_for(max_tokens: int) -> int:
 def bytes_for(max_tokens: int) -> int:
     """Bytes that the stream of such a reply may have."""
     return (32 << 20) + 1024 * max_tokens
+
+
+def arguments_of(written: str) -> dict[str, Any] | None:
+    """A call's arguments, of which nothing need be written; None while they are no JSON object."""
+    try:
+        value: object = json.loads(written) if written.strip() else {}
+    except (ValueError, RecursionError):
+        return None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
 class ReplyReader(ABC):

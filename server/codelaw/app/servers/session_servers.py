@@ -185,9 +185,12 @@ class SessionServers:
             await self.start(settings)
         if restricted:
             return Brought()
+        begun = self._servers is not None and self._wanted
+        if self.editor is None and not begun:
+            return Brought()
         rules = served_rules(settings, self._grants, self._workspace.folders)
         lent = Brought() if self.editor is None else await self.editor.brought(settings.mcp.call_seconds, *rules)
-        if self._servers is None or not self._wanted:
+        if self._servers is None or not begun:
             return lent
         if agent is not None and begin:
             self._reported.setdefault(agent.chat.id, set())

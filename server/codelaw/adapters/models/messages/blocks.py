@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from codelaw.adapters.models.endpoints import dig
-from codelaw.adapters.models.replies import word
+from codelaw.adapters.models.replies import arguments_of, word
 from codelaw.domain.messages import FoundPage, KeptItem, WebSearch
 
 _MOST_PAGES = 50
@@ -51,11 +51,8 @@ class OpenBlock:
     @property
     def arguments(self) -> dict[str, Any] | None:
         """Of a call; None while they are no JSON object."""
-        try:
-            value: object = json.loads(self.written) if self.written.strip() else self.body.get("input") or {}
-        except (ValueError, RecursionError):
-            return None
-        return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+        whole = self.body.get("input")
+        return cast("dict[str, Any]", whole) if whole and not self.written.strip() else arguments_of(self.written)
 
     def kept(self) -> KeptItem:
         """What is kept of it."""

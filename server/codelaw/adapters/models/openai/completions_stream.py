@@ -16,6 +16,7 @@ from codelaw.adapters.models.replies import (
     EndlessReply,
     MalformedEvent,
     ReplyReader,
+    arguments_of,
     mapping,
     named,
     string,
@@ -97,13 +98,8 @@ class _Call:
     @property
     def arguments(self) -> dict[str, Any] | None:
         """None while they are no JSON object."""
-        try:
-            value: object = json.loads(self.written.strip() or "{}")
-        except (ValueError, RecursionError):
-            return None
-        if value is None:  # some write so that there are none
-            return {}
-        return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+        written = self.written.strip()
+        return {} if written == "null" else arguments_of(written)  # some write so that there are none
 
 
 class CompletionsReader(ReplyReader):

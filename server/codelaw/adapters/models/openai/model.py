@@ -52,14 +52,16 @@ class OpenAIModel(WireModel["OpenAIEndpoint", ReplyReader]):
 
     async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> ModelReply:
         """As any wire; whoever does not know Responses is asked by Chat Completions from then on."""
+        wire = self._wire  # another turn may change it meanwhile
         try:
             return await super().reply(request, on_delta)
         except ModelFailure as failure:
             unspoken = failure.kind == "invalid" and _NO_PATH.search(failure.message)
-            if self._wire == "completions" or self._base_url == VENDOR or not unspoken:
+            if wire == "completions" or self._base_url == VENDOR or not unspoken:
                 raise
-        self._wire = "completions"
-        await self.close()
+        if self._wire == wire:
+            self._wire = "completions"
+            await self.close()
         return await super().reply(request, on_delta)
 
     def _reader(self, request: ModelRequest, on_delta: Callable[[Delta], Heard]) -> ReplyReader:

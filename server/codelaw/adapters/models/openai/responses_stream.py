@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 from codelaw.adapters.models.endpoints import dig
 from codelaw.adapters.models.failures import ErrorEvent
@@ -15,6 +15,7 @@ from codelaw.adapters.models.replies import (
     EndlessReply,
     MalformedEvent,
     ReplyReader,
+    arguments_of,
     mapping,
     named,
     string,
@@ -63,11 +64,7 @@ class _Item:
     @property
     def arguments(self) -> dict[str, Any] | None:
         """None while they are no JSON object."""
-        try:
-            value: object = json.loads(self.written or "{}")
-        except (ValueError, RecursionError):
-            return None
-        return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+        return arguments_of(self.written)
 
 
 class ResponsesReader(ReplyReader):
